@@ -66,7 +66,7 @@ class NameChange(NamedTuple):
     revision: int | None = None
 
 
-class Made(NamedTuple):
+class ChangeResult(NamedTuple):
     """The result of a :class:`NameChange`.
 
     ``before`` is the binding before the change; None for a new name. ``after`` is the binding after it; for a deleted
@@ -118,34 +118,34 @@ def require_few(count: int) -> None:
         raise BindingError("changes-count", Translatable("one call has %(count)s names", count=count))
 
 
-def require_distinct(wanted: Sequence[NameChange]) -> None:
+def require_distinct(name_changes: Sequence[NameChange]) -> None:
     """Raise :class:`BindingError` with the code ``name-twice`` if two of the changes concern the same name."""
-    if len(wanted) > 1:
-        key, count = Counter(each.key for each in wanted).most_common(1)[0]
+    if len(name_changes) > 1:
+        key, count = Counter(each.key for each in name_changes).most_common(1)[0]
         if count > 1:
             raise BindingError("name-twice", identifier=key)
 
 
 def make(
     transaction: Transaction,
-    wanted: Sequence[NameChange],
+    name_changes: Sequence[NameChange],
     now: datetime,
     operation: int | None = None,
-) -> list[Made]:
+) -> list[ChangeResult]:
     """Make changes of several names in a transaction, and return the results in the same order.
 
     ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
 
     Raises :class:`Stale` if a name has another revision than expected, and the errors of ``decide``.
     """
-    found = transaction.get([each.key for each in wanted])
+    bindings = transaction.get([each.key for each in name_changes])
     records: PrefixRecords | None = None
-    made: dict[str, Made] = {}
+    results: dict[str, ChangeResult] = {}
     changes: list[Change] = []
     # Two transactions with the same names write them in the same order, so that neither waits for the other.
-    for number in sorted(range(len(wanted)), key=lambda number: wanted[number].key):
-        each = wanted[number]
-        before = found.get(each.key)
+    for number in sorted(range(len(name_changes)), key=lambda number: name_changes[number].key):
+        each = name_changes[number]
+        before = bindings.get(each.key)
         steps: list[Change] = []
         current = before
         with at_item(number):
@@ -158,7 +158,7 @@ def make(
                 steps.append(checked)
                 current = checked.after
         changes += (step for step in steps if step.action)
-        made[each.key] = Made(_outcome(steps), before, steps[-1].after)
+        results[each.key] = ChangeResult(_outcome(steps), before, steps[-1].after)
     if changes:
         # The history of a deleted name goes on, so its next revision is known only now.
         written_changes = transaction.put(changes, transaction.actor.name, [None] * len(changes), operation)
@@ -166,20 +166,20 @@ def make(
             transaction.written += written_changes
         for written in written_changes:
             key = written.after.identifier
-            if key in made:
-                made[key] = made[key]._replace(after=written.after)
-    result = [made[each.key] for each in wanted]
+            if key in results:
+                results[key] = results[key]._replace(after=written.after)
+    result = [results[each.key] for each in name_changes]
     transaction.result = result
     return result
 
 
-def _require_revision(wanted: NameChange, existing: Binding | None) -> None:
-    if wanted.revision is None or wanted.revision == (existing.revision if existing else 0):
+def _require_revision(change: NameChange, existing: Binding | None) -> None:
+    if change.revision is None or change.revision == (existing.revision if existing else 0):
         return
     recorded = f"the revision {existing.revision}" if existing else "no binding"
-    expected = f"the revision {wanted.revision}" if wanted.revision else "none"
+    expected = f"the revision {change.revision}" if change.revision else "none"
     raise Stale(
-        wanted.key,
+        change.key,
         Translatable(
             "the name has %(recorded)s, and the change expects %(expected)s", recorded=recorded, expected=expected
         ),

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeVar, Unpack
 from ..identifiers.text.translatable import Translatable
 from . import changes
 from .branding import RecordedBranding
-from .changes import Decide, Made, NameChange
+from .changes import ChangeResult, Decide, NameChange
 from .names import assignment
 from .names import naming as names
 from .names.actor import NOBODY, Actor
@@ -35,7 +35,7 @@ from .names.assignment import Change, Outcome
 from .names.binding import NOTHING, Binding, Event, NameCount
 from .names.errors import BindingError
 from .names.event_selection import EventPage, EventSelection
-from .names.fields import Fields, Stated
+from .names.fields import FieldArguments, Fields
 from .names.metadata import persistence as persistence_terms
 from .names.naming import Name
 from .names.operation import Operation
@@ -150,7 +150,7 @@ class Bindings:
         *,
         revision: int | None = None,
         actor: Actor | str | None = None,
-        **stated: Unpack[Stated],
+        **arguments: Unpack[FieldArguments],
     ) -> Outcome:
         """Bind a name to a target, or change the binding of a bound name.
 
@@ -186,7 +186,7 @@ class Bindings:
 
         Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
-        fields = _fields(target, stated)
+        fields = _fields(target, arguments)
         checked = (fields if fields.kind else fields._replace(kind="located")).for_name(
             identifier, self.naming.test_naans
         )
@@ -205,7 +205,7 @@ class Bindings:
         *,
         revision: int | None = None,
         actor: Actor | str | None = None,
-        **stated: Unpack[Stated],
+        **arguments: Unpack[FieldArguments],
     ) -> Outcome:
         """Change the place of a live name: its target, kind, passthrough, scope or alternates.
 
@@ -213,7 +213,7 @@ class Bindings:
         instead. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded value.
         Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
-        fields = _fields(target, stated)
+        fields = _fields(target, arguments)
         return self._change_recorded(
             identifier, lambda existing, now: assignment.relocate(existing, fields, now), revision, actor
         )
@@ -225,7 +225,7 @@ class Bindings:
         *,
         revision: int | None = None,
         actor: Actor | str | None = None,
-        **stated: Unpack[Stated],
+        **arguments: Unpack[FieldArguments],
     ) -> Outcome:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
 
@@ -243,7 +243,7 @@ class Bindings:
         ('deleted', None)
         >>> b.close(); folder.cleanup()
         """
-        fields = _fields(target, stated)._replace(status="reserved").for_name(identifier, self.naming.test_naans)
+        fields = _fields(target, arguments)._replace(status="reserved").for_name(identifier, self.naming.test_naans)
         assignment.require_later(fields, self.now)
         decide: Decide = lambda existing, now: [assignment.reserve(existing, fields, now)]  # noqa: E731
         return self._change(NameChange(fields.key, decide, revision), actor)
@@ -427,37 +427,37 @@ class Bindings:
         """Return the time that is recorded with changes: the current time in UTC."""
         return self._clock()
 
-    def change(self, wanted: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[Made]:
+    def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none. Return the results in the same order.
 
-        ``wanted`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
+        ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
 
         Raises :class:`Stale` if a name has another revision than expected. Raises :class:`BindingError` with the code
         ``changes-count`` or ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is
         written then.
         """
         who = Actor.of(actor)
-        changes.require_few(len(wanted))
-        changes.require_distinct(wanted)
-        made: list[Made] = []
+        changes.require_few(len(name_changes))
+        changes.require_distinct(name_changes)
+        results: list[ChangeResult] = []
         similar: dict[str, str] = {}
         confused: list[str] = []
         for attempt in changes.attempts(self.where, "name"):
             with attempt, self.transaction(actor=who) as transaction:
-                made = changes.make(transaction, wanted, self.now())
-                bound = [each.after.identifier for each in made if each.outcome == "bound"]
+                results = changes.make(transaction, name_changes, self.now())
+                bound = [each.after.identifier for each in results if each.outcome == "bound"]
                 similar = {other: key for key in bound for other in names.confusable(key)}
                 confused = transaction.bound(list(similar))
                 break
-        for each in made:
+        for each in results:
             if each.outcome not in ("unchanged", "deleted") and each.after.metadata:
-                known = each.before.metadata if each.before else NOTHING
-                for warning in persistence_terms.warnings_about(each.after.metadata, known):
+                metadata = each.before.metadata if each.before else NOTHING
+                for warning in persistence_terms.warnings_about(each.after.metadata, metadata):
                     _log.warning("%s: %s (%s)", each.after.identifier, warning.message, warning.code)
         for other in confused:
             message = "%s differs from the bound name %s only in %%2E: software can confuse the two"
             _log.warning(message, similar[other], other)
-        return made
+        return results
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, actor: Actor = NOBODY) -> Iterator[Transaction]:
@@ -506,11 +506,11 @@ class Bindings:
         revision: int | None,
         actor: Actor | str | None,
     ) -> Outcome:
-        wanted = changes.change_recorded(identifier, lambda existing, now: [decide(existing, now)], revision)
-        return self._change(wanted, actor)
+        name_change = changes.change_recorded(identifier, lambda existing, now: [decide(existing, now)], revision)
+        return self._change(name_change, actor)
 
-    def _change(self, wanted: NameChange, actor: Actor | str | None) -> Outcome:
-        return self.change([wanted], actor=actor)[0].outcome
+    def _change(self, name_change: NameChange, actor: Actor | str | None) -> Outcome:
+        return self.change([name_change], actor=actor)[0].outcome
 
 
 def _require_limit(limit: int, things: str) -> None:
@@ -520,5 +520,5 @@ def _require_limit(limit: int, things: str) -> None:
         )
 
 
-def _fields(target: str | Fields | None, stated: Stated) -> Fields:
-    return target if isinstance(target, Fields) else Fields(target=target, **stated)
+def _fields(target: str | Fields | None, arguments: FieldArguments) -> Fields:
+    return target if isinstance(target, Fields) else Fields(target=target, **arguments)

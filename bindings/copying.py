@@ -48,7 +48,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", _BETWEEN: f"\\
 Progress = Callable[[str, int], object]
 
 
-class Copied(NamedTuple):
+class TableCopy(NamedTuple):
     """The result of copying one database table.
 
     ``checksum`` is that of its rows, which is the same in both stores.
@@ -59,7 +59,7 @@ class Copied(NamedTuple):
     checksum: str
 
 
-def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None = None) -> list[Copied]:
+def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None = None) -> list[TableCopy]:
     """Copy all records of ``old`` into ``new``, which must be empty, and return the tables that have rows.
 
     Everything is copied: names with their history, dates, revisions and actors, rules and prefix records with their
@@ -87,7 +87,7 @@ def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None
             return _write(snapshot, transaction, old.where, new.where, report)
 
 
-def _read(table: Table, snapshot: Snapshot, report: Progress) -> Copied:
+def _read(table: Table, snapshot: Snapshot, report: Progress) -> TableCopy:
     lines = _Lines(table, report)
     for _ in lines.of(snapshot.rows(table)):
         pass
@@ -114,22 +114,24 @@ def require_empty_at(transaction: Transaction, where: str) -> None:
             raise BindingError("store-not-empty", f"{where} is not empty: the table {table} has rows")
 
 
-def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, report: Progress) -> list[Copied]:
+def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, report: Progress) -> list[TableCopy]:
     require_empty_at(transaction, new)
     transaction.connection.exec_driver_sql(f"DELETE FROM {schema.meta}")
     checksum = _sum_here if transaction.dialect_name == "sqlite" else _sum_in_server
-    done: list[Copied] = []
+    done: list[TableCopy] = []
     for table in TABLES:
         copied = insert_rows(transaction, table, snapshot.rows(table), report)
-        if (found := checksum(transaction.connection, table)) != copied:
-            message = f"the table {table} has the checksum {copied.checksum} in {old} and {found.checksum} in {new}"
+        if (inserted := checksum(transaction.connection, table)) != copied:
+            message = f"the table {table} has the checksum {copied.checksum} in {old} and {inserted.checksum} in {new}"
             raise BindingError("copy-differs", message)
         if copied.rows:
             done.append(copied)
     return done
 
 
-def insert_rows(transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None) -> Copied:
+def insert_rows(
+    transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None
+) -> TableCopy:
     """Insert rows, which have all columns of ``table``, and return their number and checksum.
 
     ``report`` is called with the name of the table and the number of rows so far.
@@ -160,9 +162,9 @@ class _Lines:
             yield block, lines
             self._report(self._table, self._rows)
 
-    def copied(self) -> Copied:
+    def copied(self) -> TableCopy:
         """Return the number of rows so far and their checksum."""
-        return Copied(self._table, self._rows, _shown(self._sum))
+        return TableCopy(self._table, self._rows, _shown(self._sum))
 
 
 def _text(value: object) -> str:
@@ -187,7 +189,7 @@ def _load(connection: CoreConnection, table: Table, lines: _Lines, rows: Iterabl
         connection.exec_driver_sql(statement, block)
 
 
-def _sum_here(connection: CoreConnection, table: Table) -> Copied:
+def _sum_here(connection: CoreConnection, table: Table) -> TableCopy:
     """Return the checksum of a table of SQLite."""
     lines = _Lines(table, lambda table, rows: None)
     driver: Any = connection.connection.dbapi_connection
@@ -221,7 +223,7 @@ def _escaped(value: object) -> str:
     return f"\\\\x{value.hex()}" if isinstance(value, bytes) else _text(value)
 
 
-def _sum_in_server(connection: CoreConnection, table: Table) -> Copied:
+def _sum_in_server(connection: CoreConnection, table: Table) -> TableCopy:
     """Return the checksum of a table of PostgreSQL."""
     values = [
         f"encode({column.name}, 'hex')" if isinstance(column.type, LargeBinary) else f'"{column.name}"::text'
@@ -232,4 +234,4 @@ def _sum_in_server(connection: CoreConnection, table: Table) -> Copied:
         f"('x' || left(encode(sha256(convert_to({line}, 'UTF8')), 'hex'), {2 * _BYTES}))::bit({8 * _BYTES})::bigint"
     )
     ((rows, total),) = connection.exec_driver_sql(f"SELECT count(*), coalesce(sum({number}), 0) FROM {table}")
-    return Copied(table.name, rows, _shown(int(total)))
+    return TableCopy(table.name, rows, _shown(int(total)))

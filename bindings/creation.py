@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import changes, minting
-from .changes import Made, NameChange
+from .changes import ChangeResult, NameChange
 from .collection import Bindings
 from .names.actor import Actor
 from .names.prefixes.prefixes import PrefixRecords
@@ -28,8 +28,8 @@ class MintedChange(NamedTuple):
 
 
 def create(
-    bindings: Bindings, wanted: Sequence[NameChange | MintedChange], *, actor: Actor | str | None = None
-) -> list[Made]:
+    bindings: Bindings, name_changes: Sequence[NameChange | MintedChange], *, actor: Actor | str | None = None
+) -> list[ChangeResult]:
     """Record at most 1,000 new names in one transaction, all or none. Return the results in the same order.
 
     Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
@@ -45,37 +45,37 @@ def create(
     ...     return NameChange(fields.key, lambda existing, now: [assignment.bind(existing, fields, now)])
     >>> folder = tempfile.TemporaryDirectory()
     >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
-    >>> made = create(b, [bind("ark:12345/map1"), MintedChange("12345/x5", bind), MintedChange("12345/x5", bind)])
-    >>> [each.after.identifier[:12] for each in made]
+    >>> results = create(b, [bind("ark:12345/map1"), MintedChange("12345/x5", bind), MintedChange("12345/x5", bind)])
+    >>> [each.after.identifier[:12] for each in results]
     ['ark:12345/ma', 'ark:12345/x5', 'ark:12345/x5']
     >>> b.close(); folder.cleanup()
     """
-    minted = Counter(each.namespace for each in wanted if isinstance(each, MintedChange))
+    minted = Counter(each.namespace for each in name_changes if isinstance(each, MintedChange))
     if not minted:
-        return bindings.change([each for each in wanted if isinstance(each, NameChange)], actor=actor)
+        return bindings.change([each for each in name_changes if isinstance(each, NameChange)], actor=actor)
     who = Actor.of(actor)
-    changes.require_few(len(wanted))
+    changes.require_few(len(name_changes))
 
-    def write(transaction: Transaction) -> list[Made]:
+    def write(transaction: Transaction) -> list[ChangeResult]:
         records = PrefixRecords(transaction.prefixes())
-        chosen = [each.key for each in wanted if isinstance(each, NameChange)]
+        chosen = [each.key for each in name_changes if isinstance(each, NameChange)]
         drawing = minting.Drawing(transaction, records, others=chosen)
         drawn: defaultdict[str, list[str]] = defaultdict(list)
         for namespace, count in minted.items():
             pattern = minting.pattern_below(namespace, records, bindings.naming)
             drawn[namespace] = drawing.draw(pattern, count)
         each_change: list[NameChange] = []
-        for number, each in enumerate(wanted):
+        for number, each in enumerate(name_changes):
             with changes.at_item(number):
                 is_minted = isinstance(each, MintedChange)
                 each_change.append(each.change(drawn[each.namespace].pop()) if is_minted else each)
         changes.require_distinct(each_change)
         now = bindings.now()
-        operation = minting.begin_operation(transaction, minted, len(wanted), now)
-        made = changes.make(transaction, each_change, now, operation)
+        operation = minting.begin_operation(transaction, minted, len(name_changes), now)
+        results = changes.make(transaction, each_change, now, operation)
         if operation is not None:
-            transaction.operations.finish(operation, sum(each.outcome != "unchanged" for each in made), now)
-        return made
+            transaction.operations.finish(operation, sum(each.outcome != "unchanged" for each in results), now)
+        return results
 
     # Other writers wait, so that no other process draws the same name or binds a name below it.
     return bindings.write(write, exclusive=True, actor=who)

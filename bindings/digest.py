@@ -101,11 +101,11 @@ def facts(bindings: Bindings) -> list[DigestFact]:
     ...     [(fact.code, fact.message) for fact in facts(bindings) if fact.code == "backup"]
     [('backup', 'No backup was recorded.')]
     """
-    found = [*_disk(bindings)]
+    result = [*_disk(bindings)]
     if isinstance(bindings.store, DatabaseStore) and bindings.kind != "snapshot":
         store, now = bindings.store, bindings.now()
-        found += [_backup(store, now), _links(store), *_log(store, now), _tokens(store, now), _imports(store, now)]
-    return sorted(found, key=lambda fact: CODES.index(fact.code))
+        result += [_backup(store, now), _links(store), *_log(store, now), _tokens(store, now), _imports(store, now)]
+    return sorted(result, key=lambda fact: CODES.index(fact.code))
 
 
 class Recent:
@@ -121,10 +121,10 @@ class Recent:
         now = self._clock()
         if self._kept is None or now >= self._kept[0]:
             try:
-                found = facts(self._bindings)
+                current = facts(self._bindings)
             except BindingsUnavailable:
-                found = []
-            self._kept = now + KEPT_SECONDS, found
+                current = []
+            self._kept = now + KEPT_SECONDS, current
         return self._kept[1]
 
 

@@ -47,7 +47,7 @@ MAX_LISTED = 1000
 """The number of holds of names up to which a list has their time and actor, which take a query for each name."""
 
 
-class Held(NamedTuple):
+class HoldChange(NamedTuple):
     """The result of a change of a hold.
 
     - ``outcome``: "held", "unchanged" or "released". ``of``: the key of the name or prefix; ``kind``: which it is.
@@ -105,7 +105,7 @@ def hold(
     kind: Of | None = None,
     revision: int | None = None,
     actor: Actor | str | None = None,
-) -> Held:
+) -> HoldChange:
     """Put a name, or all names below a prefix, on hold until a time, or change the hold.
 
     - ``of``: a name or a prefix in any spelling. ``kind``: which it is; None for a recorded name, else a prefix.
@@ -116,8 +116,8 @@ def hold(
     Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``,
     ``not-bound`` or ``not-granted``, and :class:`Stale`. Decision X-12 states the rules.
     """
-    key, found = require(bindings, of, kind)
-    if found == "name":
+    key, actual_kind = require(bindings, of, kind)
+    if actual_kind == "name":
         return _change(bindings, key, lambda each, now: assignment.hold(each, until, reason, now), revision, actor)
 
     def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["held", "unchanged"]:
@@ -133,14 +133,14 @@ def release(
     kind: Of | None = None,
     revision: int | None = None,
     actor: Actor | str | None = None,
-) -> Held:
+) -> HoldChange:
     """End the hold of a name or a prefix, also one that ended by the clock. The parameters are as for :func:`hold`.
 
     Without ``kind``, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code
     ``hold-missing`` if there is no hold.
     """
-    key, found = held(bindings, of, kind)
-    if found == "name":
+    key, actual_kind = require_held(bindings, of, kind)
+    if actual_kind == "name":
         return _change(bindings, key, assignment.release, revision, actor)
 
     def change(transaction: Transaction, now: datetime, by: str | None) -> Literal["released"]:
@@ -149,7 +149,7 @@ def release(
     return _change_prefix(bindings, key, change, actor)
 
 
-def held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
+def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
     """Return the key of a name or prefix to release, and which it is. ``kind`` is None for any.
 
     It is the name, if it has a hold, else the prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a
@@ -174,8 +174,8 @@ def _name(bindings: Bindings, text: str, kind: Of | None, accepts: Callable[[Bin
         if kind == "name":
             raise
         return None
-    found = bindings.fetch([key]).get(key)
-    return key if kind == "name" or (found is not None and accepts(found)) else None
+    binding = bindings.fetch([key]).get(key)
+    return key if kind == "name" or (binding is not None and accepts(binding)) else None
 
 
 def _change(
@@ -184,9 +184,9 @@ def _change(
     decide: Callable[[Binding, datetime], Change],
     revision: int | None,
     actor: Actor | str | None,
-) -> Held:
-    wanted = changes.change_recorded(name, lambda existing, now: [decide(existing, now)], revision)
-    return Held(bindings.change([wanted], actor=actor)[0].outcome, wanted.key, "name")
+) -> HoldChange:
+    name_change = changes.change_recorded(name, lambda existing, now: [decide(existing, now)], revision)
+    return HoldChange(bindings.change([name_change], actor=actor)[0].outcome, name_change.key, "name")
 
 
 def _change_prefix(
@@ -194,18 +194,18 @@ def _change_prefix(
     key: str,
     change: Callable[[Transaction, datetime, str | None], Literal["held", "unchanged", "released"]],
     actor: Actor | str | None,
-) -> Held:
+) -> HoldChange:
     by = Actor.of(actor)
     if not by.may_change(key):
         raise BindingError("not-granted", identifier=key)
 
-    def write(transaction: Transaction) -> Held:
+    def write(transaction: Transaction) -> HoldChange:
         outcome = change(transaction, bindings.now(), by.name)
         if outcome == "unchanged":
             transaction.rollback()
         else:
             transaction.noted[key] = outcome
-        return Held(outcome, key, "prefix")
+        return HoldChange(outcome, key, "prefix")
 
     return bindings.write(write, actor=by)
 
@@ -214,29 +214,29 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
     """Return the holds of names and prefixes, the first to end first. ``with_ended`` includes those that have ended."""
     now = bindings.now()
     condition: Literal["yes", "any"] = "any" if with_ended else "yes"
-    found: list[Holding] = []
+    holdings: list[Holding] = []
     after: str | None = None
     while True:
         page = bindings.list_names(Selection(hold=condition), after=after, limit=MAX_LISTED)
         for binding in page.names:
             if binding.hold is not None:
-                is_few = len(found) < MAX_LISTED
+                is_few = len(holdings) < MAX_LISTED
                 since, actor = _recorded(bindings.history(binding.identifier)) if is_few else (None, None)
-                found.append(Holding(binding.hold, since, actor, binding.hold.until > now))
+                holdings.append(Holding(binding.hold, since, actor, binding.hold.until > now))
         after = page.next
         if after is None:
             break
     for record in bindings.prefixes.list():
         if record.hold is not None and (with_ended or record.hold.until > now):
             since, actor = _recorded_prefix(bindings.prefixes.history(record.prefix))
-            found.append(Holding(record.hold, since, actor, record.hold.until > now))
-    return sorted(found, key=lambda each: (each.hold.until, each.hold.of))
+            holdings.append(Holding(record.hold, since, actor, record.hold.until > now))
+    return sorted(holdings, key=lambda each: (each.hold.until, each.hold.of))
 
 
 def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
     """Return the holds of names and prefixes that last at a time, in any order, as the store has them."""
-    found = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
-    return [*bindings.store.holds(now), *(each for each in found if each.until > now)]
+    holds = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
+    return [*bindings.store.holds(now), *(each for each in holds if each.until > now)]
 
 
 def over(bindings: Bindings, key: str) -> Hold | None:
@@ -263,9 +263,9 @@ def _hold_of(record: Binding | PrefixRecord) -> tuple[object, str | None]:
 
 
 def _recorded_prefix(events: Sequence[PrefixEvent]) -> tuple[datetime | None, str | None]:
-    found: PrefixRecord | None = None
+    record: PrefixRecord | None = None
     for event in reversed(events):
-        if found is not None and _hold_of(event.record) != _hold_of(found):
+        if record is not None and _hold_of(event.record) != _hold_of(record):
             break
-        found = event.record
-    return (found.changed, found.actor) if found is not None else (None, None)
+        record = event.record
+    return (record.changed, record.actor) if record is not None else (None, None)

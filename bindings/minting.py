@@ -111,15 +111,15 @@ def mint(
             records = PrefixRecords(transaction.prefixes())
             pattern = pattern_below(namespace, records, bindings.naming, length=length, check=check, digits=digits)
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
-            stated = [
+            options = [
                 Fields(kind="described", status="reserved", embargo=embargo or None).for_name(
                     name, bindings.naming.test_naans
                 )
                 for name in names
             ]
             now = bindings.now()
-            assignment.require_later(stated[0], lambda: now)
-            changes = [assignment.bind(None, each, now) for each in stated]
+            assignment.require_later(options[0], lambda: now)
+            changes = [assignment.bind(None, each, now) for each in options]
             operation = begin_operation(transaction, [read.beginning], count, now)
             written = transaction.put(changes, who.name, [None] * len(changes), operation)
             if operation is not None:
@@ -157,8 +157,8 @@ def pattern_below(
     """
     require_minted_here(namespace, records, naming)
     beginning = read_pattern(namespace, naming).beginning
-    stated = records.inherited(beginning, "pattern")
-    form = (read_form(stated.text) if stated else None) or Form()
+    inherited = records.inherited(beginning, "pattern")
+    form = (read_form(inherited.text) if inherited else None) or Form()
     pattern = read_pattern(
         namespace,
         naming,
@@ -220,7 +220,7 @@ def read_pattern(
         raise BindingError("naan-reserved-invalid", identifier=pattern.beginning)
     from ..identifiers import iri_policy
 
-    profiles = (naming.policy, *map(iri_policy.known, iri_policy.SHIPPED))
+    profiles = (naming.policy, *map(iri_policy.built_in, iri_policy.SHIPPED))
     own_profile = next((each for each in profiles if each and pattern.is_ark and pattern.naan in each.own_naans), None)
     if own_profile and not iri_policy.allows_shoulder(pattern.shoulder, own_profile):
         raise BindingError("shoulder-reserved", identifier=pattern.beginning)

@@ -169,9 +169,9 @@ def may_have_password(url_or_path: str | Path) -> bool:
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)
     """
-    given = str(url_or_path)
-    text = given.removeprefix("sqlite:///")
-    if text != given:
+    place = str(url_or_path)
+    text = place.removeprefix("sqlite:///")
+    if text != place:
         suspicious = bool(_CONNECTION.match(text)) and ("@" in text or "password=" in text)
     else:
         before_host = _DRIVE.sub("", text).rpartition("@")[0]
@@ -191,13 +191,13 @@ def database_at(url_or_path: str | Path) -> Database:
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """
-    given = str(url_or_path)
-    _refuse_password(given)
-    scheme, separator, rest = given.partition("://")
+    place = str(url_or_path)
+    _refuse_password(place)
+    scheme, separator, rest = place.partition("://")
     if isinstance(url_or_path, Path) or not separator:
-        if given == ":memory:":
+        if place == ":memory:":
             raise BindingError("database-in-memory")
-        return _file_of(_database_file(given))
+        return _file_of(_database_file(place))
     # SQLAlchemy uses "postgresql+psycopg", and some hosting providers use "postgres".
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         from .storage.databases.postgresql import PostgreSQL
@@ -224,11 +224,11 @@ def _file_of(path: Path) -> SQLite:
     return SnapshotFile(path) if path.suffix.lower() == SNAPSHOT_SUFFIX else SQLite(path)
 
 
-def _database_file(given: str) -> Path:
-    suffix = Path(given).suffix.lower()
+def _database_file(place: str) -> Path:
+    suffix = Path(place).suffix.lower()
     if suffix not in (*DATABASE_SUFFIXES, SNAPSHOT_SUFFIX):
         message = (
-            f"{validation.shown(given)} is not the name of a database" if given else "the name of the database is empty"
+            f"{validation.shown(place)} is not the name of a database" if place else "the name of the database is empty"
         )
         raise BindingError("database-url", message)
-    return Path(given)
+    return Path(place)

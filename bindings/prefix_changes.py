@@ -165,12 +165,12 @@ class Prefixes:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
-        given: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
-        given |= {"statement": statement, "availability": availability, "variance": variance}
-        given |= {"may_change": may_change, "at_end": at_end, "hosts": hosts}
-        given |= {"pattern": pattern, "characters": characters}
-        given |= {"state": state, "resolver": resolver, "minter": minter, "about": about}
-        texts = prefixes.check(key, given)
+        arguments: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
+        arguments |= {"statement": statement, "availability": availability, "variance": variance}
+        arguments |= {"may_change": may_change, "at_end": at_end, "hosts": hosts}
+        arguments |= {"pattern": pattern, "characters": characters}
+        arguments |= {"state": state, "resolver": resolver, "minter": minter, "about": about}
+        texts = prefixes.check(key, arguments)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
             outcome = set_record(transaction, key, texts, self._bindings.now(), by.name)

@@ -35,9 +35,9 @@ def publish_due(store: Store) -> list[str]:
     try:
         while store.has_due():
             with store.transaction() as transaction:
-                found = transaction.publish_due()
-            written += [each.identifier for each in found]
-            if not found:
+                published = transaction.publish_due()
+            written += [each.identifier for each in published]
+            if not published:
                 break
     except Collision:
         pass

@@ -147,8 +147,8 @@ class RuleCache:
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
                 records = source.prefixes()
-                found = [*source.holds(self._now()), *(each.hold for each in records if each.hold is not None)]
-                self._holds = Holds(found) if found else NO_HOLDS
+                holds = [*source.holds(self._now()), *(each.hold for each in records if each.hold is not None)]
+                self._holds = Holds(holds) if holds else NO_HOLDS
                 self._records = PrefixRecords(with_rules(records, self._rules))
                 self._patterns = [*source.patterns(), *checked_patterns(records)]
                 recorded = version_of(source.recorded_branding())

@@ -121,11 +121,11 @@ def store_errors() -> Iterator[None]:
     except BindingConflict as error:
         existing, proposed = error.existing, error.proposed
         # The proposed binding inherits the recorded resource. With "bound-otherwise" the request had no resource.
-        given = None if error.code == "bound-otherwise" and existing.resource else proposed.resource
+        resource = None if error.code == "bound-otherwise" and existing.resource else proposed.resource
         raise CommandError(
             f"{error.identifier}: {error.message} ({error.code})",
             ("Recorded", _describe(existing, proposed, existing.resource or "none recorded")),
-            ("Requested", _describe(proposed, existing, given or "none given")),
+            ("Requested", _describe(proposed, existing, resource or "none given")),
             ("Expected", f"{error.expected} ({error.reference})"),
             exit_code=error.entry.exit_code,
         ) from None

@@ -23,7 +23,7 @@ ARARAT_METRICS_TOKEN_FILE.
 """
 
 
-class Exposed(NamedTuple):
+class ExposedFile(NamedTuple):
     """A file that other users can read or change: its path, its permissions, and what it contains."""
 
     path: Path
@@ -51,29 +51,29 @@ def files_of(database: str) -> list[Path]:
     from ..bindings.storage.databases.sqlite import SQLite
 
     try:
-        found = None if table_file(database) else database_at(database)
+        store = None if table_file(database) else database_at(database)
     except BindingError:
         return []
-    if not isinstance(found, SQLite):
+    if not isinstance(store, SQLite):
         return []
-    beside = (found.path.with_name(f"{found.path.name}{end}") for end in ("", "-wal", "-shm"))
+    beside = (store.path.with_name(f"{store.path.name}{end}") for end in ("", "-wal", "-shm"))
     return [path for path in beside if path.exists()]
 
 
-def exposed_database(database: str, bindings: Bindings) -> Iterator[Exposed]:
+def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]:
     """Yield the files of a database with accounts that other users can read. Without accounts yield nothing."""
     exposed = [(path, rights) for path in files_of(database) if (rights := open_to_others(path))]
     if exposed and has_accounts(bindings):
         for path, rights in exposed:
-            yield Exposed(path, rights, "accounts")
+            yield ExposedFile(path, rights, "accounts")
 
 
-def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[Exposed]:
+def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[ExposedFile]:
     """Yield the files in :data:`SECRET_OPTIONS` that other users can read."""
     for option, content in SECRET_OPTIONS.items():
         file = options.get(option)
         if file and (rights := open_to_others(file)):
-            yield Exposed(Path(file), rights, content)
+            yield ExposedFile(Path(file), rights, content)
 
 
 def secret_files(environ: Mapping[str, str]) -> dict[str, str | None]:
@@ -96,7 +96,7 @@ def has_accounts(bindings: Bindings) -> bool:
         return False
 
 
-def warn(exposed: Iterable[Exposed]) -> None:
+def warn(exposed: Iterable[ExposedFile]) -> None:
     """Print a warning for each file on standard error."""
     from .errors import write
     from .output import Sheet

@@ -47,9 +47,9 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
 
     sheet = Sheet.of(sys.stdout)
     worst = DONE
-    given = streams.identifiers(texts, form)
-    first = list(itertools.islice(given, 2))
-    for item in itertools.chain(first, given):
+    inputs = streams.identifiers(texts, form)
+    first = list(itertools.islice(inputs, 2))
+    for item in itertools.chain(first, inputs):
         if item.fault is not None:
             write(Sheet.of(sys.stderr).prose(f"ararat: {item.place}: {item.fault}", style="error"), to=sys.stderr)
             worst = UNREADABLE
@@ -117,10 +117,10 @@ def _readable(matches: Iterator[streams.StreamMatch]) -> Iterator[tuple[streams.
     from ..identifiers import IdentifierError, normalize
     from ..identifiers.ark.outside import outside
 
-    for found in matches:
-        text = found.match.normal_form_of
-        if text is None or (found.match.suggestion is None and outside(text) is not None):
-            yield found, None
+    for match in matches:
+        text = match.match.normal_form_of
+        if text is None or (match.match.suggestion is None and outside(text) is not None):
+            yield match, None
             continue
         with suppress(IdentifierError):
-            yield found, normalize(text)
+            yield match, normalize(text)

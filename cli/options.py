@@ -253,7 +253,7 @@ def load_policy(name_or_file: str) -> Profile:
     from ..identifiers import iri_policy
 
     if name_or_file in iri_policy.SHIPPED:
-        return iri_policy.known(name_or_file)
+        return iri_policy.built_in(name_or_file)
     try:
         with Path(name_or_file).open("rb") as stream:
             text = stream.read(4 * iri_policy.LARGEST + 1).decode("utf-8-sig")

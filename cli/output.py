@@ -54,9 +54,9 @@ class Sheet:
         A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
         """
         terminal = stream.isatty()
-        wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        permits_colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         width = shutil.get_terminal_size((80, 24)).columns if terminal else 80
-        return cls(max(40, min(width, _WIDEST)), terminal and wanted, terminal, _takes_utf8(stream))
+        return cls(max(40, min(width, _WIDEST)), terminal and permits_colour, terminal, _takes_utf8(stream))
 
     def paint(self, text: str, style: Style = "") -> str:
         """Escape the control and invisible characters of ``text``, and add the colour of ``style`` if the stream has

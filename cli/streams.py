@@ -31,7 +31,7 @@ _EXPECTED = 'expected one JSON string a line, like "ark:12345/x"'
 _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
 
 
-class Given(NamedTuple):
+class InputIdentifier(NamedTuple):
     """An identifier from the input. ``place`` names its argument or line, such as "line 2 of standard input".
 
     ``fault`` is None, or the reason why the line cannot be read; ``text`` is then "".
@@ -60,7 +60,7 @@ class StreamMatch:
         return self.start + len(self.match.literal)
 
 
-def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
+def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
     """Yield the identifiers in the arguments. The argument "-" means all lines of standard input.
 
     ``form`` is "text", or "json" for JSON strings. As on the page, a text of several lines is a list with one
@@ -71,12 +71,12 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[Given]:
         if text == "-":
             yield from _lines(standard_input(), "standard input", form)
         elif form == "text" and "\n" in text:
-            yield from (Given(place, line) for each in text.split("\n") if (line := each.strip(_SPACE)))
+            yield from (InputIdentifier(place, line) for each in text.split("\n") if (line := each.strip(_SPACE)))
         else:
             yield _read(place, text, form)
 
 
-def lines(file: str) -> Iterator[Given]:
+def lines(file: str) -> Iterator[InputIdentifier]:
     """Yield the lines of a file, or of standard input for "-". Empty lines are skipped.
 
     Raises :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
@@ -179,7 +179,7 @@ def replaced(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
+def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[InputIdentifier]:
     number = 0
     while line := stream.readline(MAX_LINE + 1):
         number += 1
@@ -187,25 +187,27 @@ def _lines(stream: BinaryIO, name: str, form: str) -> Iterator[Given]:
         if len(line) > MAX_LINE:
             while line and not line.endswith(b"\n"):
                 line = stream.readline(_CHUNK)
-            yield Given(place, "", f"longer than {MAX_LINE:,} bytes")
+            yield InputIdentifier(place, "", f"longer than {MAX_LINE:,} bytes")
             continue
         text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
         if text.strip(_SPACE):
             yield _read(place, text, form)
 
 
-def _read(place: str, text: str, form: str) -> Given:
+def _read(place: str, text: str, form: str) -> InputIdentifier:
     if form == "text":
-        return Given(place, text.strip(_SPACE))
+        return InputIdentifier(place, text.strip(_SPACE))
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        return Given(place, "", f"not JSON: {error.msg} at column {error.colno}; {_EXPECTED}")
+        return InputIdentifier(place, "", f"not JSON: {error.msg} at column {error.colno}; {_EXPECTED}")
     except (RecursionError, ValueError):
-        return Given(place, "", f"not JSON that can be read: nested too deeply or too large; {_EXPECTED}")
+        return InputIdentifier(place, "", f"not JSON that can be read: nested too deeply or too large; {_EXPECTED}")
     if not isinstance(value, str):
-        return Given(place, "", f"not a JSON string but {_JSON_KINDS.get(type(value), 'a number')}; {_EXPECTED}")
-    return Given(place, value)
+        return InputIdentifier(
+            place, "", f"not a JSON string but {_JSON_KINDS.get(type(value), 'a number')}; {_EXPECTED}"
+        )
+    return InputIdentifier(place, value)
 
 
 @contextmanager

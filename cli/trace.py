@@ -88,8 +88,8 @@ def trace_command(
     from ..webapp.tracing.comparison import compare_ends
 
     fetch = GuardedClient.to(destinations)
-    given = {"--resolver": resolver or _default(identifier)} | ({"--compare": other} if other else {})
-    resolvers = [_prefix(each, identifier, option) for option, each in given.items()]
+    prefixes = {"--resolver": resolver or _default(identifier)} | ({"--compare": other} if other else {})
+    resolvers = [_prefix(each, identifier, option) for option, each in prefixes.items()]
     try:
         # Check both resolvers before the first request.
         runs = [
@@ -136,9 +136,9 @@ def _default(identifier: str) -> str:
 
     if (namespace := namespace_of(identifier)) is None:
         return DEFAULT_RESOLVER
-    if (known := prefix_for(identifier)) is None:
+    if (official := prefix_for(identifier)) is None:
         raise click.UsageError(f"{no_resolver(namespace)}; give its URL with --resolver")
-    return known
+    return official
 
 
 def _prefix(resolver: str, identifier: str, option: str) -> str:
@@ -146,9 +146,9 @@ def _prefix(resolver: str, identifier: str, option: str) -> str:
 
     if resolver != REGISTRY_KEYWORD:
         return resolver
-    if (known := prefix_for(identifier)) is None:
+    if (official := prefix_for(identifier)) is None:
         raise click.BadParameter("no resolver is known for this identifier; give its URL", param_hint=option)
-    return known
+    return official
 
 
 def _print_events(events: Iterator[Event], as_json: bool) -> list[Event]:

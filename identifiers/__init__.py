@@ -63,13 +63,13 @@ _PACKAGES = {"namespaces": "urn.namespaces", "policy": "iri_policy", "schemes": 
 
 def __getattr__(name: str) -> object:
     if name in _PACKAGES:
-        found = import_module(f".{_PACKAGES[name]}", __name__)
+        module = import_module(f".{_PACKAGES[name]}", __name__)
     elif name in _MODULES:
-        found = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+        module = getattr(import_module(f".{_MODULES[name]}", __name__), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = module
+    return module
 
 
 def __dir__() -> list[str]:

@@ -155,10 +155,10 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     >>> [match.literal for match in find("ark:12345/INV 1940\\nark:12345/INV 1941")]
     ['ark:12345/INV 1940', 'ark:12345/INV 1941']
     """
-    found = in_running_text(text, scope=scope)
+    matches = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
-    if not token or len(found) > 1 or not _is_whole(token, found):
-        return _whole_lines(text, found) if len(found) > 1 and "\n" in text else found
+    if not token or len(matches) > 1 or not _is_whole(token, matches):
+        return _whole_lines(text, matches) if len(matches) > 1 and "\n" in text else matches
     start = text.index(token[0])
     return [Match(start, start + len(token), token, *_repaired(token))]
 
@@ -169,11 +169,11 @@ def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']
     """
-    found = list(_running(text))
-    return list(merge(found, _in_scope(text, scope, found), key=lambda match: match.start)) if scope else found
+    matches = list(_running(text))
+    return list(merge(matches, _in_scope(text, scope, matches), key=lambda match: match.start)) if scope else matches
 
 
-def _whole_lines(text: str, found: list[Match]) -> list[Match]:
+def _whole_lines(text: str, matches: list[Match]) -> list[Match]:
     """Extend a match that is alone on its line to the whole line, if ``text`` is a list: each line has a match first.
 
     Empty lines do not count. So a list reports the same matches as its lines do one at a time.
@@ -184,31 +184,31 @@ def _whole_lines(text: str, found: list[Match]) -> list[Match]:
         end = start + len(line) + 1
         if token := line.strip(ASCII_SPACE):
             after = first
-            while after < len(found) and found[after].start < end:
+            while after < len(matches) and matches[after].start < end:
                 after += 1
             place = end - 1 - len(line.lstrip(ASCII_SPACE))
-            if after == first or found[first].start != place:
-                return found
-            rest = token[len(found[first].literal) :]
+            if after == first or matches[first].start != place:
+                return matches
+            rest = token[len(matches[first].literal) :]
             alone = after == first + 1 and _SPACE.search(rest) and _is_name(rest)
-            whole += [Match(place, place + len(token), token, *_repaired(token))] if alone else found[first:after]
+            whole += [Match(place, place + len(token), token, *_repaired(token))] if alone else matches[first:after]
             first = after
         start = end
     return whole
 
 
-def _is_whole(token: str, found: list[Match]) -> bool:
+def _is_whole(token: str, matches: list[Match]) -> bool:
     """Return whether ``token``, which contains at most one identifier, is meant as a single identifier.
 
     It is not if a column of a row follows the identifier, as in "ark:12345/x,Title".
     """
-    if found and _ROW.match(found[0].rest) and token.startswith(found[0].literal):
+    if matches and _ROW.match(matches[0].rest) and token.startswith(matches[0].literal):
         return False
     if not _SPACE.search(token):
-        return not found or _SCHEME.match(token) is not None
-    if not found:
+        return not matches or _SCHEME.match(token) is not None
+    if not matches:
         return lookalikes.lookalike(token) is not None or (_LABEL.match(token) is not None and _is_name(token))
-    return token.startswith(found[0].literal) and _is_name(token[len(found[0].literal) :])
+    return token.startswith(matches[0].literal) and _is_name(token[len(matches[0].literal) :])
 
 
 def _is_name(rest: str) -> bool:
@@ -247,14 +247,14 @@ def _running(text: str) -> Iterator[Match]:
             place = matched.end() - 3
             continue
         address = addresses.around(start, taken) if addresses and start else None
-        found = _longest(matched, address) if matched else None
-        if found is not None and matched is not None:
-            found = _whole(text, found, address, in_query=in_query, is_urn=matched.re is _URN)
+        literal = _longest(matched, address) if matched else None
+        if literal is not None and matched is not None:
+            literal = _whole(text, literal, address, in_query=in_query, is_urn=matched.re is _URN)
         else:
-            found = _faulty(label, address, limit)
-        if found is not None:
-            yield found
-            place = found.end
+            literal = _faulty(label, address, limit)
+        if literal is not None:
+            yield literal
+            place = literal.end
         elif matched:
             unread = max(unread, matched.end())
         taken = place
@@ -269,8 +269,8 @@ class _Separators:
 
     def __init__(self, text: str) -> None:
         self._end = len(text)
-        self._lists = [found.start() for found in _SEPARATOR.finditer(text)]
-        self._parameters = [found.start() for found in _NEXT_PARAMETER.finditer(text)] if "&" in text else []
+        self._lists = [match.start() for match in _SEPARATOR.finditer(text)]
+        self._parameters = [match.start() for match in _NEXT_PARAMETER.finditer(text)] if "&" in text else []
 
     def after(self, place: int, *, in_query: bool) -> int:
         """Return the first separator after ``place``, or the end of the text. In a query, "&" is one."""
@@ -297,10 +297,10 @@ class _Addresses:
         return int(start) if least <= start < place else None
 
 
-def _in_scope(text: str, scope: Collection[str], found: list[Match]) -> Iterator[Match]:
-    """Yield the addresses at the hosts in ``scope`` that overlap no match in ``found``."""
+def _in_scope(text: str, scope: Collection[str], matches: list[Match]) -> Iterator[Match]:
+    """Yield the addresses at the hosts in ``scope`` that overlap no match in ``matches``."""
     hosts = {*scope, *(f"www.{host}" for host in scope)}
-    taken = iter([*found, Match(len(text), len(text), "")])
+    taken = iter([*matches, Match(len(text), len(text), "")])
     following = next(taken)
     place = 0
     for address in iri.compiled(_ADDRESS, text).finditer(text):
@@ -350,32 +350,32 @@ def _another_label(text: str, end: int) -> bool:
     return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
 
 
-def _whole(text: str, found: Match, address: int | None, *, in_query: bool, is_urn: bool) -> Match:
+def _whole(text: str, match: Match, address: int | None, *, in_query: bool, is_urn: bool) -> Match:
     """Extend a match to the whole word if the word goes on. Otherwise state the rest of the word in ``why``.
 
     The word goes on with a letter or digit after other characters. It ends before another identifier, before the
     partner of a bracket or quotation mark, and in a query before the next parameter.
     """
-    end = found.end
+    end = match.end
     rest = _rest(text, end)
     if not rest or not _ALPHANUMERIC.search(rest):
-        return found if is_urn else _with_line_after(text, found)
-    before = text[found.start - 1 : found.start] if found.start else ""
+        return match if is_urn else _with_line_after(text, match)
+    before = text[match.start - 1 : match.start] if match.start else ""
     if _ends_word(before, rest, in_query=in_query):
-        return found
+        return match
     if before in _PARTNERS and before not in rest:
         # The word is in brackets or quotation marks.
         rest = rest.partition(_PARTNERS[before])[0]
-    head = 0 if is_urn else _head(rest, in_address=address is not None and found.start == address, in_query=in_query)
-    literal = without_closing(text[found.start : end + head]) if head else found.literal
-    if len(literal) > len(found.literal):
-        suggestion, why = suggestions.of_word(literal, len(found.literal)) or _repaired(literal)
-        found = Match(found.start, found.start + len(literal), literal, suggestion, why)
-    rest = rest[found.end - end :]
+    head = 0 if is_urn else _head(rest, in_address=address is not None and match.start == address, in_query=in_query)
+    literal = without_closing(text[match.start : end + head]) if head else match.literal
+    if len(literal) > len(match.literal):
+        suggestion, why = suggestions.of_word(literal, len(match.literal)) or _repaired(literal)
+        match = Match(match.start, match.start + len(literal), literal, suggestion, why)
+    rest = rest[match.end - end :]
     if (in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
-        return found
+        return match
     shown = rest if len(rest) <= _MAX_REST else f"{rest[:_MAX_REST]}..."
-    return found._replace(why=(*found.why, FOLLOWED_BY + shown))
+    return match._replace(why=(*match.why, FOLLOWED_BY + shown))
 
 
 def _rest(text: str, end: int) -> str:
@@ -412,7 +412,7 @@ def _head(rest: str, *, in_address: bool, in_query: bool) -> int:
     if row and not (in_address and "/" in rest[row.start() :]):
         end = row.start()
     if in_query:
-        end = min(end, next((found.start() for found in _NEXT_PARAMETER.finditer(rest)), end))
+        end = min(end, next((match.start() for match in _NEXT_PARAMETER.finditer(rest)), end))
     if not end:
         return 0
     if row and end > row.start():
@@ -422,20 +422,20 @@ def _head(rest: str, *, in_address: bool, in_query: bool) -> int:
     return end if _ALPHANUMERIC.search(_HEAD.match(rest)[0]) else 0  # type: ignore[index]
 
 
-def _with_line_after(text: str, found: Match) -> Match:
+def _with_line_after(text: str, match: Match) -> Match:
     """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it."""
-    if text[found.end : found.end + 1] not in _GAP:
-        return found
-    hyphen = found.literal[-1] == "-" or suggestions.without_hidden(found.literal[-1]) == "-"
-    gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, found.end)
-    if gap is None or (found.why and "typographic-character" not in found.why):
-        return found
+    if text[match.end : match.end + 1] not in _GAP:
+        return match
+    hyphen = match.literal[-1] == "-" or suggestions.without_hidden(match.literal[-1]) == "-"
+    gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, match.end)
+    if gap is None or (match.why and "typographic-character" not in match.why):
+        return match
     word = _WORD.match(text, gap.end(), gap.end() + _MAX_BROKEN)
     rest = without_closing(word[0]) if word else ""
     if not _NAME_ONLY.fullmatch(rest) or _UNLABELLED.match(rest) or len(rest) == _MAX_BROKEN:
-        return found
-    broken = suggestions.joined(found.literal, rest, "line-break")
-    return found if broken is None else found._replace(suggestion=broken.identifier, why=broken.why)
+        return match
+    broken = suggestions.joined(match.literal, rest, "line-break")
+    return match if broken is None else match._replace(suggestion=broken.identifier, why=broken.why)
 
 
 def _faulty(label: re.Match[str], address: int | None, limit: int) -> Match | None:
@@ -461,8 +461,8 @@ def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, t
 
 
 def _first_suggestion(literal: str, valid: bool | None) -> tuple[str | None, tuple[str, ...]]:
-    found = suggestions.suggestions(literal, in_text=True, valid=valid, most=1)
-    return found[0] if found else (None, ())
+    corrections = suggestions.suggestions(literal, in_text=True, valid=valid, most=1)
+    return corrections[0] if corrections else (None, ())
 
 
 _remembered = lru_cache(1024)(_first_suggestion)

@@ -80,9 +80,9 @@ def reads(text: str) -> bool:
     """
     if ark.reads(text) if text[:4] in LABELS else urn.reads(text):
         return True
-    found = embedded.split(text) if LABEL.search(text, 1) else None
-    if found is not None:
-        return found.is_ark
+    match = embedded.split(text) if LABEL.search(text, 1) else None
+    if match is not None:
+        return match.is_ark
     start = urn.start_in(text)
     return start is not None and urn.reads(text[start:])
 

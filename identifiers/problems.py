@@ -85,10 +85,10 @@ class IdentifierError(ValueError):
         self.problem = problem
 
     def __str__(self) -> str:
-        found = self.problem
+        problem = self.problem
         return (
-            f"{found.message} ({found.code})\n{caret(self.text, found.start, found.end)}\n"
-            f"expected {found.expected} ({found.reference})"
+            f"{problem.message} ({problem.code})\n{caret(self.text, problem.start, problem.end)}\n"
+            f"expected {problem.expected} ({problem.reference})"
         )
 
 
@@ -130,8 +130,8 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
     'the ARK ends in a slash'
     """
     entry = PROBLEMS[code]
-    made = Problem(code, entry.severity, message or entry.title, start, end, entry.expected, entry.reference)
-    return replace(made, **overrides) if overrides else made
+    result = Problem(code, entry.severity, message or entry.title, start, end, entry.expected, entry.reference)
+    return replace(result, **overrides) if overrides else result
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:

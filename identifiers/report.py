@@ -16,12 +16,12 @@ from .ark import check_character, kunze
 from .ark import embedded as embedding
 from .ark.embedded import EmbeddedArk
 from .ark.grammar import LABEL_PATTERN
-from .ark.model import Ark, Written
+from .ark.model import Ark, ArkParts
 from .ark.normalization import Step, steps
-from .ark.outside import Outside, outside
+from .ark.outside import OutsideText, outside
 from .parsing import is_pseudo_ark, read
 from .problems import IdentifierError, Problem
-from .registries.target_templates import Asked
+from .registries.target_templates import TemplateParts
 from .segments import Segment, outer
 from .text import display
 from .urn import grammar as urn
@@ -150,9 +150,11 @@ def examine(
     # Loaded only where a policy is asked for: the resolver needs none.
     from . import iri_policy as policy
 
-    profiles = [policy.known(each) if isinstance(each, str) else each for each in policies]
+    profiles = [policy.built_in(each) if isinstance(each, str) else each for each in policies]
     report = _report(text, prefix, profile, limits, brief)
-    verdict = next((found for each in profiles if (found := policy.evaluate(text, each)).in_scope), None)
+    verdict = next(
+        (verdict_by_policy for each in profiles if (verdict_by_policy := policy.evaluate(text, each)).in_scope), None
+    )
     return report if verdict is None else _with_policy(report, verdict.as_dict())
 
 
@@ -161,7 +163,7 @@ def _with_policy(report: Report, verdict: Mapping[str, Any]) -> Report:
     if report.form != "none":
         return replace(report, policy=verdict)
     problems = tuple(
-        replace(found, severity="note") if found.code == "no-ark-label" else found for found in report.problems
+        replace(problem, severity="note") if problem.code == "no-ark-label" else problem for problem in report.problems
     )
     return replace(report, form="iri", policy=verdict, problems=problems)
 
@@ -215,7 +217,7 @@ def _ark_report(identifier: Ark | EmbeddedArk, brief: Report, prefix: str | None
     )
 
 
-def _parts(written: Written, prefix: str | None) -> dict[str, Any]:
+def _parts(written: ArkParts, prefix: str | None) -> dict[str, Any]:
     return {
         "prefix": prefix,
         "naan": written.naan,
@@ -233,9 +235,9 @@ def _suggestion(text: str) -> str | None:
 
 def _check_character(ark: Ark, registry: Mapping[str, Any]) -> Mapping[str, Any] | None:
     holder = registry["holder"] if registry["registered"] else None
-    stated = bool(holder) and registries.HAS_CHECK_CHARACTER in holder["policy"]
-    found = check_character.find(ark.normal_form, stated=stated)
-    return found and found.as_dict()
+    required = bool(holder) and registries.HAS_CHECK_CHARACTER in holder["policy"]
+    character = check_character.find(ark.normal_form, required=required)
+    return character and character.as_dict()
 
 
 def _nearest_containers(ark: Ark) -> Iterator[str]:
@@ -253,7 +255,9 @@ def _urn_report(text: str, name: Urn, prefix: str | None, limits: Limits) -> Rep
     spellings = [text, name.text, name.normal_form]
     if prefix:
         spellings.append(f"{prefix.removesuffix('/')}/{name.normal_form}")
-    problems = sorted(name.problems + name.findings, key=lambda found: (found.start, found.end))[: limits.problems]
+    problems = sorted(name.problems + name.findings, key=lambda problem: (problem.start, problem.end))[
+        : limits.problems
+    ]
     segments = [Segment(each.part, each.start + len(before), each.end + len(before)) for each in name.segments]
     if before:
         segments.insert(0, Segment("prefix", 0, len(before)))
@@ -282,20 +286,20 @@ def _urn_report(text: str, name: Urn, prefix: str | None, limits: Limits) -> Rep
         embedding={"prefix": before, "urn": name.text, "boundary": True} if before else None,
         profiles=name.profiles,
         registry=registries.of_urn(name),
-        problems=tuple(embedding.shifted(found, len(before)) for found in problems),
+        problems=tuple(embedding.shifted(problem, len(before)) for problem in problems),
         suggestion=_suggestion(text),
     )
 
 
 def _invalid_report(text: str, problem: Problem) -> Report:
     beyond = outside(text)
-    found = _embedding(text)
+    embedding = _embedding(text)
     if is_pseudo_ark(text):
         form: Form = "pseudo-ark"
     elif urn.LABEL.match(text):
         form = "urn"
     else:
-        form = "iri" if found else "none"
+        form = "iri" if embedding else "none"
     registry = registries.of_scheme(text) if form in ("iri", "none") else None
     return Report(
         input=text,
@@ -304,7 +308,7 @@ def _invalid_report(text: str, problem: Problem) -> Report:
         conformance="outside" if beyond else None,
         kunze=_kunze(text) if beyond or form in ("pseudo-ark", "iri") or _MAY_BE_ARK.search(text) else None,
         parts=_read_parts(beyond) if beyond else {},
-        embedding=found,
+        embedding=embedding,
         registry=_registration(beyond) if beyond else registry,
         problems=(problem,),
         suggestion=_suggestion(text),
@@ -314,21 +318,21 @@ def _invalid_report(text: str, problem: Problem) -> Report:
 _MAY_BE_ARK = re.compile(f"/{LABEL_PATTERN}")
 
 
-def _read_parts(found: Outside) -> dict[str, Any]:
+def _read_parts(text: OutsideText) -> dict[str, Any]:
     """Return the parts of a text outside the specification, up to the first error."""
-    if found.written is not None:
-        return _parts(found.written, found.prefix or None)
+    if text.written is not None:
+        return _parts(text.written, text.prefix or None)
     empty: dict[str, Any] = {"name": None, "components": [], "variants": [], "query": None, "fragment": None}
-    return {"prefix": found.prefix or None, "naan": found.naan, **empty}
+    return {"prefix": text.prefix or None, "naan": text.naan, **empty}
 
 
-def _registration(found: Outside) -> dict[str, Any]:
+def _registration(text: OutsideText) -> dict[str, Any]:
     try:
-        asked = Asked.received(found.text, found.normal_naan)
+        parts = TemplateParts.of_text(text.text, text.normal_naan)
     except UnicodeEncodeError:
         # No address contains a lone surrogate.
-        asked = Asked(found.label, f"{found.normal_naan}/", "", ("bad-character",))
-    return registries.of_asked(found.normal_naan, asked)
+        parts = TemplateParts(text.label, f"{text.normal_naan}/", "", ("bad-character",))
+    return registries.of_template_parts(text.normal_naan, parts)
 
 
 def _kunze(text: str, normal_form: str | None = None, changes: Iterable[Step] = ()) -> dict[str, Any] | None:

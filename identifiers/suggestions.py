@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from .ark import check_character
 from .ark.grammar import BASE29, LABEL, LABEL_PATTERN, LABELS
-from .ark.outside import Outside, outside
+from .ark.outside import OutsideText, outside
 from .parsing import ASCII_SPACE, parse, reads
 from .problems import IdentifierError
 from .text import characters, iri, lookalikes
@@ -146,13 +146,13 @@ def suggestions(
             return ()
     if not is_correctable(text):
         return ()
-    found: dict[str, Suggestion] = {}
+    result: dict[str, Suggestion] = {}
     for each in _corrected(text, in_text=in_text, guesses=guesses, valid=reads(text) if valid is None else valid):
         if each.identifier != text:
-            found.setdefault(each.identifier, each)
-        if len(found) == most:
+            result.setdefault(each.identifier, each)
+        if len(result) == most:
             break
-    return tuple(found.values())
+    return tuple(result.values())
 
 
 def is_correctable(text: str) -> bool:
@@ -347,9 +347,9 @@ def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion
 
 def _in_pieces(text: str) -> Iterator[tuple[str, str]]:
     """Yield what can be meant by a text that contains white space, or characters that no ARK contains."""
-    found = sorted(_around_space(text), key=lambda each: not _checked(each[1]))
-    yield from found
-    if not found and _LABEL_AND_NAAN.search(text) and (beyond := outside(text)) is not None:
+    pieces = sorted(_around_space(text), key=lambda each: not _checked(each[1]))
+    yield from pieces
+    if not pieces and _LABEL_AND_NAAN.search(text) and (beyond := outside(text)) is not None:
         yield from _of_outside(beyond)
 
 
@@ -372,13 +372,13 @@ def _checked(text: str) -> bool:
         return False
 
 
-def _of_outside(found: Outside) -> Iterator[tuple[str, str]]:
-    prefix, text, problem = found.prefix, found.text, found.problem
+def _of_outside(source: OutsideText) -> Iterator[tuple[str, str]]:
+    prefix, text, problem = source.prefix, source.text, source.problem
     candidates = []
     if problem.code in ("bad-char", "bad-percent", "private-use", "bad-query", "bad-fragment"):
         candidates.append(("outside", prefix + _encoded(text)))
-    if found.read:
-        candidates.append(("valid-beginning", prefix + found.read))
+    if source.read:
+        candidates.append(("valid-beginning", prefix + source.read))
     cut_first = text[problem.start : problem.start + 1] in _ENDING
     yield from reversed(candidates) if cut_first else candidates
 
@@ -527,10 +527,10 @@ def _from_query(text: str) -> str:
     if "?" not in text and "#" not in text:
         return text
     start = _PATH.match(text).end()  # type: ignore[union-attr]
-    found = _LABELS_IN_QUERY.search(text, start)
-    if found is None or "://" not in text[:start]:
+    match = _LABELS_IN_QUERY.search(text, start)
+    if match is None or "://" not in text[:start]:
         return text
-    rest = re.split("[&#]" if found[2] else "[&;#]", text[found.start() :], maxsplit=1)[0]
+    rest = re.split("[&#]" if match[2] else "[&;#]", text[match.start() :], maxsplit=1)[0]
     return with_plain_label(rest)
 
 
@@ -550,11 +550,11 @@ def _with_single_slashes(text: str) -> str:
 
 
 def _lower_naan(text: str) -> str:
-    found = None if text.islower() else _LABEL_AND_SLASH.search(text)
-    if found is None:
+    match = None if text.islower() else _LABEL_AND_SLASH.search(text)
+    if match is None:
         return text
-    end = text.find("/", found.end())
-    return text if end < 0 else text[: found.end()] + text[found.end() : end].lower() + text[end:]
+    end = text.find("/", match.end())
+    return text if end < 0 else text[: match.end()] + text[match.end() : end].lower() + text[end:]
 
 
 _Repair = Callable[[str], str]

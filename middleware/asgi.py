@@ -117,8 +117,8 @@ class ResolverASGIMiddleware:
             if isinstance(answer, Answer):
                 await self._send(answer, send)
                 return
-            if (found := self._find(scope)) is not None:
-                await self._respond(*found, answer, scope, receive, send)
+            if (request := self._find(scope)) is not None:
+                await self._respond(*request, answer, scope, receive, send)
                 return
         elif self._handler.is_announced and is_announcement(scope):
             await self._announce(scope, receive, send)

@@ -30,9 +30,9 @@ def list_operations(bindings: Bindings, *, before: int | None = None, limit: int
 
 
 def _module(name: str, **names: object) -> ModuleType:
-    made = ModuleType(f"{__name__}.{name}", __doc__)
-    vars(made).update(names)
-    return made
+    module = ModuleType(f"{__name__}.{name}", __doc__)
+    vars(module).update(names)
+    return module
 
 
 _operations = _module("bulk.operations", Operation=Operation, list_operations=list_operations)

@@ -320,9 +320,9 @@ class RequestHandler:
             return None
 
     def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
-        found = self._bindings.fetch(keys)
+        bindings = self._bindings.fetch(keys)
         self._availability.succeeded()
-        return found
+        return bindings
 
     def _failed(self, resolution: Resolution, request: Request) -> Answer | Handover:
         try:

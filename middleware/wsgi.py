@@ -83,20 +83,20 @@ class ResolverMiddleware:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Reserved paths contain a colon, and few other paths do. Most requests for the site need no other check.
-        found, has_colon, path = None, False, ""
+        target, has_colon, path = None, False, ""
         try:
             path = environ["PATH_INFO"]
             has_colon = ":" in path
             if has_colon and (plain := plain_path(environ)) is not None:
                 is_secure = environ.get("wsgi.url_scheme") == "https"
-                found = self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
+                target = self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
         except Exception:  # noqa: BLE001 - _request() logs it, and the site handles malformed environs
-            found = None
+            target = None
         if has_colon:
-            if isinstance(found, Answer):
-                return send(found, start_response)
+            if isinstance(target, Answer):
+                return send(target, start_response)
             if (request := self._request(environ)) is not None:
-                return self._send(self._handler.answer(request, found), request, environ, start_response)
+                return self._send(self._handler.answer(request, target), request, environ, start_response)
         elif path == WELL_KNOWN and self._handler.is_announced:
             return self._announce(environ, start_response)
         return self._others(environ, start_response)

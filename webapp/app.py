@@ -210,7 +210,7 @@ def create_app(
         cache=ResponseCache(),
         results=Results(),
         examples=tuple(examples),
-        policies=tuple(iri_policy.known(each) if isinstance(each, str) else each for each in policies),
+        policies=tuple(iri_policy.built_in(each) if isinstance(each, str) else each for each in policies),
         resolvers=tuple(map(_resolver, resolvers)),
         accounts=_accounts(bindings),
         remote_user=_remote_user(remote_user, remote_user_secret, remote_user_secret_field),

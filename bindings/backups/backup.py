@@ -121,23 +121,23 @@ def check_backup(file: str | Path, *, progress: Progress = lambda what: None) ->
     path = Path(file).absolute()
     progress("verify")
     try:
-        found = path.stat()
+        file_stat = path.stat()
     except OSError as error:
         raise _unreadable(path, error) from error
-    return Backup(path, datetime.fromtimestamp(found.st_mtime, UTC), _names_of(path), found.st_size)
+    return Backup(path, datetime.fromtimestamp(file_stat.st_mtime, UTC), _names_of(path), file_stat.st_size)
 
 
 def record(
-    url_or_path: str | Path, made: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
+    url_or_path: str | Path, backup: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
 ) -> None:
-    """Record in the database that a backup was made, or that it failed with ``made=None`` and the reason ``why``.
+    """Record in the database that a backup was made, or that it failed with ``backup=None`` and the reason ``why``.
 
     Raises :class:`BindingsUnavailable` and :class:`BindingError` if the database cannot be written.
     """
-    name = FAILED_BACKUP if made is None else LAST_BACKUP
+    name = FAILED_BACKUP if backup is None else LAST_BACKUP
     fact = {"time": rfc3339(clock()), "why": why[:500]}
-    if made is not None:
-        fact = {"time": rfc3339(made.began), "file": str(made.file)}
+    if backup is not None:
+        fact = {"time": rfc3339(backup.began), "file": str(backup.file)}
     with bindings_at(url_or_path).open() as bindings:
         bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
 
@@ -243,16 +243,16 @@ def _names_of_sqlite(file: Path) -> int | None:
     database = SQLite(file)
     try:
         with closing(database.connect_to_read()) as connection:
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            if found != "ok":
-                raise BackupError(f"{file} is damaged: {found}", "use another backup, and check the disk")
+            (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if result != "ok":
+                raise BackupError(f"{file} is damaged: {result}", "use another backup, and check the disk")
             (version,) = connection.execute(VERSION_SQL).fetchone() or (None,)
             if number_of(version) not in (None, VERSION):
                 return None
             (names,) = connection.execute("SELECT count(*) FROM bindings").fetchone()
         opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=False))
         with Bindings(opening, utc_now, None, is_local=True).open() as bindings:
-            findings = [f"{found.identifier} {found.message}".strip() for found in verify(bindings)]
+            findings = [f"{result.identifier} {result.message}".strip() for result in verify(bindings)]
     except (sqlite3.Error, BindingsUnavailable, BindingError) as error:
         reason = str(error).partition("\n")[0]
         raise BackupError(f"{file} is not a backup of Ararat: {reason}", "use another backup") from error

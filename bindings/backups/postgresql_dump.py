@@ -58,8 +58,8 @@ def names_of(file: Path) -> int:
                 table = None
             else:
                 counts[table] += 1
-        elif found := _COPY.match(line):
-            table = found[1]
+        elif match := _COPY.match(line):
+            table = match[1]
     if table is not None or counts[b"events"] < counts[b"bindings"]:
         raise BackupError(f"{file} lacks the history of names", "use another backup")
     return counts[b"bindings"]
@@ -100,20 +100,20 @@ def _program(name: str, version: int) -> str:
     """
     folders = [folder for root, pattern in _FOLDERS for folder in Path(root).glob(pattern)]
     candidates = dict.fromkeys(filter(None, [shutil.which(name), *(shutil.which(name, path=each) for each in folders)]))
-    found: dict[int, str] = {}
+    programs: dict[int, str] = {}
     for path in candidates:
         ran = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
         if match := _VERSION.search(ran.stdout):
-            found.setdefault(int(match[1]), path)
-    fitting = [each for each in sorted(found) if each >= version]
+            programs.setdefault(int(match[1]), path)
+    fitting = [each for each in sorted(programs) if each >= version]
     if not fitting:
-        have = f"only version {max(found)} of it is installed" if found else "it is not installed"
+        have = f"only version {max(programs)} of it is installed" if programs else "it is not installed"
         need = (
             f"the client programs of PostgreSQL {version} or newer" if version else "the client programs of PostgreSQL"
         )
         raise BackupError(f"{name} cannot be used: {have}", f"install {need}, or name the program with --pg-dump")
     # The newest reads the dumps of all versions.
-    return found[fitting[0] if version else fitting[-1]]
+    return programs[fitting[0] if version else fitting[-1]]
 
 
 def _quoted(schema: Any) -> str:

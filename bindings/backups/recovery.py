@@ -56,7 +56,7 @@ class LostName(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class Recovered:
+class RecoveryResult:
     """The result of :func:`recover`: the names to enter again, and the number of counters and UUIDs that changed."""
 
     lost: list[LostName] = field(default_factory=list)
@@ -71,7 +71,7 @@ def recover(
     *,
     dry_run: bool = False,
     actor: Actor | str | None = None,
-) -> Recovered:
+) -> RecoveryResult:
     """Reserve each name of ``newer`` that was public there and is not public here, so that it is not given again.
 
     - ``newer``: the records of a store, or the keys of a log, in any order.
@@ -81,7 +81,7 @@ def recover(
     The command can be repeated: names that are protected already are not reserved again. Raises :class:`BindingError`
     for a name that cannot be recorded, and :class:`BindingsUnavailable`.
     """
-    result = Recovered()
+    result = RecoveryResult()
     names = iter(newer)
     while batch := list(islice(names, MAX_CHANGES)):
         lost = _lost(bindings, batch)
@@ -143,16 +143,16 @@ def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], 
 def _lost(bindings: Bindings, batch: Sequence[Binding | str]) -> list[LostName]:
     newer = {each if isinstance(each, str) else each.identifier: each for each in batch}
     here = bindings.fetch(newer)
-    found = []
+    lost_names = []
     for key, each in newer.items():
         mine = here.get(key)
         binding = None if isinstance(each, str) else each
         was_public = binding is None or not binding.is_reserved or binding.is_hidden
         if mine is None:
-            found.append(LostName(key, binding, "missing", was_public))
+            lost_names.append(LostName(key, binding, "missing", was_public))
         elif was_public and mine.is_reserved and not mine.is_hidden:
-            found.append(LostName(key, binding, "reserved"))
-    return found
+            lost_names.append(LostName(key, binding, "reserved"))
+    return lost_names
 
 
 def _protect(lost: LostName) -> Callable[[Binding | None, datetime], Sequence[Change]]:
@@ -175,8 +175,8 @@ def _fields(lost: LostName) -> Fields:
     binding = lost.binding
     if binding is None:
         return bare.for_name(lost.identifier, TEST_NAANS)
-    known = bare._replace(resource=binding.resource, spelling=binding.spelling, created=binding.created)
-    full = known._replace(
+    fields = bare._replace(resource=binding.resource, spelling=binding.spelling, created=binding.created)
+    full = fields._replace(
         kind=binding.kind,
         target=binding.target,
         redirect=binding.redirect,
@@ -188,14 +188,14 @@ def _fields(lost: LostName) -> Fields:
     try:
         return full.for_name(lost.identifier, TEST_NAANS)
     except BindingError:
-        return known.for_name(lost.identifier, TEST_NAANS)
+        return fields.for_name(lost.identifier, TEST_NAANS)
 
 
 def _behind_names(bindings: Bindings) -> list[Setting]:
     """Return the counters whose next name is recorded already, with the value after the recorded names."""
     with bindings.store.snapshot() as snapshot:
         counters = [row for row in snapshot.settings() if isinstance(row, Setting) and row.name.startswith("next ")]
-    found = []
+    result = []
     for row in counters:
         pattern, value = Pattern.of_counter(row.name), int(row.value)
         if pattern is None or value == 0:
@@ -210,8 +210,8 @@ def _behind_names(bindings: Bindings) -> list[Setting]:
             if run < len(names):
                 break
         if value > first:
-            found.append(Setting(row.name, str(value)))
-    return found
+            result.append(Setting(row.name, str(value)))
+    return result
 
 
 def _advance(bindings: Bindings, settings: Sequence[Setting], *, dry_run: bool, actor: Actor | str | None) -> int:

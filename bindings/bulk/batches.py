@@ -110,8 +110,8 @@ class Batches:
         :data:`MAX_NAMES` names.
         """
         self.clear()
-        found, number = iter(keys), 0
-        while block := list(islice(found, BLOCK)):
+        remaining, number = iter(keys), 0
+        while block := list(islice(remaining, BLOCK)):
             if number + len(block) > MAX_NAMES:
                 raise BindingError(
                     "operation-large",
@@ -246,8 +246,8 @@ class Batches:
         return _rows(transaction, text, self._job, after, self._pace.size)
 
     def _progress(self, transaction: Transaction) -> tuple[int | None, BulkResult]:
-        found = _rows(transaction, "SELECT operation, result FROM bulk_progress WHERE job = ?", self._job)
-        return (found[0][0], _of_json(each_text(json.loads(found[0][1]), restored))) if found else (None, BulkResult())
+        rows = _rows(transaction, "SELECT operation, result FROM bulk_progress WHERE job = ?", self._job)
+        return (rows[0][0], _of_json(each_text(json.loads(rows[0][1]), restored))) if rows else (None, BulkResult())
 
     def _record(self, transaction: Transaction, operation: int, result: BulkResult) -> None:
         _run(transaction, "DELETE FROM bulk_progress WHERE job = ?", [(self._job,)])

@@ -68,8 +68,8 @@ def depart(
     keys = KeyRange(selection.beginning(key))
     who = Actor.of(actor)
 
-    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, found, keys):
+    def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
+        for binding in recorded(transaction, names, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _moved(known, rule, now))
 
     def retire(transaction: Transaction, now: datetime) -> bool:
@@ -94,9 +94,9 @@ def _moved(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:
         return NotedName(
             binding.identifier, "target-missing", Translatable("the name has no target, and keeps its description")
         )
-    made = rule.binding(binding.identifier, binding.spelling)
-    if made is None or made.target is None:
+    binding_by_rule = rule.binding(binding.identifier, binding.spelling)
+    if binding_by_rule is None or binding_by_rule.target is None:
         return NotedName(
             binding.identifier, "rule-template", Translatable("the template makes no address for this name")
         )
-    return assignment.moved_away(binding, made.target, now)
+    return assignment.moved_away(binding, binding_by_rule.target, now)

@@ -44,13 +44,13 @@ def edit(fields: Fields) -> Plan:
     reserved names are changed. Raises :class:`BindingError` with the code
     ``edit-fields`` for other fields than :data:`EDITED`, and with those of metadata.
     """
-    stated = {name: value for name, value in fields._asdict().items() if value not in (None, "")}
+    values = {name: value for name, value in fields._asdict().items() if value not in (None, "")}
     if fields.embargo is not None:
-        stated["embargo"] = fields.embargo and rfc3339(validation.instant(fields.embargo))
-    if not stated or stated.keys() - set(EDITED):
+        values["embargo"] = fields.embargo and rfc3339(validation.instant(fields.embargo))
+    if not values or values.keys() - set(EDITED):
         raise BindingError("edit-fields", Translatable("an edit of many names sets %(names)s", names=", ".join(EDITED)))
     if fields.metadata is not None:
-        stated["metadata"] = dict(metadata.check(fields.metadata, deletions=True))
+        values["metadata"] = dict(metadata.check(fields.metadata, deletions=True))
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.is_withdrawn:
@@ -61,7 +61,7 @@ def edit(fields: Fields) -> Plan:
         checked = checked._replace(status="reserved" if binding.is_reserved else None)
         return assignment.bind(binding, checked.for_key(binding.identifier), now)
 
-    return _plan("edit", stated, decide)
+    return _plan("edit", values, decide)
 
 
 def publish() -> Plan:
@@ -70,8 +70,8 @@ def publish() -> Plan:
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_reserved:
             return NotedName(binding.identifier, "not-reserved", _STATES[binding.status])
-        stated = assignment.with_recorded_place(Fields(status="live", spelling=binding.spelling), binding)
-        return assignment.bind(binding, stated.for_key(binding.identifier), now)
+        request = assignment.with_recorded_place(Fields(status="live", spelling=binding.spelling), binding)
+        return assignment.bind(binding, request.for_key(binding.identifier), now)
 
     return _plan("publish", {}, decide)
 

@@ -215,8 +215,8 @@ def carry_out(
 
 def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | None) -> None:
     """Fill ``spool`` with the keys of the names. Raises BindingError for more than ``limit`` names."""
-    found = iter(plan.find(transaction))
-    while keys := list(islice(found, _AT_ONCE)):
+    remaining = iter(plan.find(transaction))
+    while keys := list(islice(remaining, _AT_ONCE)):
         spool.add(keys)
         if limit is not None and spool.count() > limit:
             raise BindingError(
@@ -234,33 +234,33 @@ def decided(
     changes: list[Change] = []
     for identifier, before, decide in plan.decide(transaction, keys):
         try:
-            wanted = decide(now)
-            if isinstance(wanted, Change):
-                wanted = transaction.checked(before, wanted)
+            decision = decide(now)
+            if isinstance(decision, Change):
+                decision = transaction.checked(before, decision)
         except BindingError as error:
             result.names += 1
             result.refusals += 1
             if result.refusals <= MAX_LISTED:
                 result.refused.append(NotedName(identifier, error.code, error.message))
             continue
-        if wanted is None:
+        if decision is None:
             continue
         result.names += 1
-        if isinstance(wanted, NotedName):
+        if isinstance(decision, NotedName):
             result.others += 1
             if result.others <= MAX_LISTED:
-                result.left_alone.append(wanted)
-        elif wanted.action is None:
+                result.left_alone.append(decision)
+        elif decision.action is None:
             result.unchanged += 1
         else:
-            changes.append(wanted)
-            result.counts[wanted.outcome] += 1
-            digest.update(repr((identifier, wanted.outcome, _compared(before), _compared(wanted.after))).encode())
-            if wanted.outcome in ("relocated", "updated", "claimed"):
-                _warn(result, before, wanted.after)
+            changes.append(decision)
+            result.counts[decision.outcome] += 1
+            digest.update(repr((identifier, decision.outcome, _compared(before), _compared(decision.after))).encode())
+            if decision.outcome in ("relocated", "updated", "claimed"):
+                _warn(result, before, decision.after)
             if result.changed <= MAX_LISTED:
                 kept = NOTHING if before is None else plan.kept(before)
-                result.effects.append(Effect(wanted.outcome, before, wanted.after, kept))
+                result.effects.append(Effect(decision.outcome, before, decision.after, kept))
     return changes
 
 
@@ -283,8 +283,8 @@ def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | N
 
     None for ``within`` means all keys.
     """
-    found = transaction.get(keys).values()
-    return sorted((each for each in found if within is None or within.includes(each.identifier)), key=_identifier)
+    bindings = transaction.get(keys).values()
+    return sorted((each for each in bindings if within is None or within.includes(each.identifier)), key=_identifier)
 
 
 _identifier = attrgetter("identifier")

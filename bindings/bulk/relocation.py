@@ -90,8 +90,8 @@ def relocate_prefix(
     def find(transaction: Transaction) -> Iterator[str]:
         return transaction.operations.keys_with_targets(rewriting.sources, rewriting.ends, keys)
 
-    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, found, keys):
+    def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
+        for binding in recorded(transaction, names, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
     plan = Plan("relocate", parameters, find, decide, kept=rewriting.kept)
@@ -142,8 +142,8 @@ def set_passthrough(
         after = assignment.next_revision(binding, replace(binding, passthrough=passthrough), now)
         return Change("updated", after, "updated")
 
-    def decide(transaction: Transaction, found: Sequence[str]) -> Iterator[PlannedChange]:
-        for binding in recorded(transaction, found, keys):
+    def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
+        for binding in recorded(transaction, names, keys):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: change(known, now))
 
     def find(transaction: Transaction) -> Iterator[str]:
@@ -212,13 +212,13 @@ class Rewriting(NamedTuple):
         >>> Rewriting.of("/coll/1", "/one")("/coll/12"), Rewriting.of("/coll/1*", "/one")("/coll/12")
         ('/coll/12', '/one2')
         """
-        found = self._match(target)
-        return target if found is None else _joined(*found)
+        match = self._match(target)
+        return target if match is None else _joined(*match)
 
     def kept(self, binding: Binding) -> Mapping[str, str]:
         """Return the rest of each target that is kept after the replaced beginning (:class:`.Effect`)."""
         places = {"target": binding.target or "", **binding.alternates}
-        return {place: found[2] for place, target in places.items() if (found := self._match(target))}
+        return {place: match[2] for place, target in places.items() if (match := self._match(target))}
 
     def _match(self, target: str) -> tuple[str, str, str] | None:
         """Return the source that a target begins with, its destination, and the rest of the target, or None."""
@@ -246,12 +246,12 @@ class Rewriting(NamedTuple):
 
 def _beginnings(text: str) -> tuple[str, ...]:
     """Return the beginnings of stored targets that a user named: two for a text without a scheme."""
-    given = text.strip()
-    if given.startswith("/") or "://" in given:
-        found = (targets.check(given, "located"),)
+    text_without_space = text.strip()
+    if text_without_space.startswith("/") or "://" in text_without_space:
+        whole = (targets.check(text_without_space, "located"),)
     else:
-        found = tuple(targets.check(f"{scheme}://{given}", "located") for scheme in ("http", "https"))
-    beginnings = tuple(each for each in found if each is not None)
+        whole = tuple(targets.check(f"{scheme}://{text_without_space}", "located") for scheme in ("http", "https"))
+    beginnings = tuple(each for each in whole if each is not None)
     if max(map(len, beginnings)) > _MAX_PREFIX:
         raise BindingError(
             "relocate-prefix",

@@ -28,7 +28,7 @@ from ..names.naming import Name
 from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out
 
 if TYPE_CHECKING:
-    from ..storage.writing.operations import Recorded
+    from ..storage.writing.operations import OperationEffect
     from ..storage.writing.transaction import Transaction
 
 _CHANGED = "the name was changed since then"
@@ -115,19 +115,19 @@ def _decide(
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
         from ..storage.tables.keys import index_key
 
-        found = transaction.operations.recorded(keys, number)
+        effects = transaction.operations.recorded(keys, number)
         is_minted = number is not None and "mint" in transaction.operations.get(number).parameters
         current = {index_key(binding.identifier): binding for binding in transaction.get(keys).values()}
         for key in keys:
-            event, now_recorded = found[key], current.get(key)
-            known = now_recorded or event.after or event.before
-            identifier = known.identifier if known else key
+            event, now_recorded = effects[key], current.get(key)
+            last_binding = now_recorded or event.after or event.before
+            identifier = last_binding.identifier if last_binding else key
             is_other = revision is not None and event.revision != revision
 
             def decide(
                 now: datetime,
                 identifier: str = identifier,
-                event: Recorded = event,
+                event: OperationEffect = event,
                 current: Binding | None = now_recorded,
                 is_other: bool = is_other,
                 is_minted: bool = is_minted,
@@ -188,9 +188,9 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
     if before is not None and before.is_reserved:
         return hide(current, before, now)
     if before is None:
-        wanted = replace(current, status="withdrawn")
+        target_state = replace(current, status="withdrawn")
     else:
-        wanted = replace(
+        target_state = replace(
             before,
             resource=current.resource,
             spelling=current.spelling,
@@ -198,13 +198,13 @@ def _reversed(before: Binding | None, current: Binding | None, now: datetime) ->
             changed=current.changed,
             once_public=current.once_public,
         )
-    wanted = replace(wanted, changed=current.changed, revision=current.revision)
-    if wanted == current:
+    target_state = replace(target_state, changed=current.changed, revision=current.revision)
+    if target_state == current:
         if before is not None and before.resource != current.resource:
             return NotedName(current.identifier, "undo-resource", _KEPT)
         return Change("unchanged", current, None)
-    action = _action(current, wanted)
-    return Change(_OUTCOMES[action], next_revision(current, wanted, now), action)
+    action = _action(current, target_state)
+    return Change(_OUTCOMES[action], next_revision(current, target_state, now), action)
 
 
 _OUTCOMES: dict[Action, Outcome] = {
@@ -215,9 +215,9 @@ _OUTCOMES: dict[Action, Outcome] = {
 }
 
 
-def _action(current: Binding, wanted: Binding) -> Action:
-    if current.status != wanted.status:
-        return "withdrawn" if wanted.is_withdrawn else "restored"
+def _action(current: Binding, result: Binding) -> Action:
+    if current.status != result.status:
+        return "withdrawn" if result.is_withdrawn else "restored"
     # A change of the passthrough of many names is an update, and so is its undo.
-    same = replace(wanted, passthrough=current.passthrough)
+    same = replace(result, passthrough=current.passthrough)
     return "relocated" if leads_elsewhere(current, same) else "updated"

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ...identifiers import Ark, Urn
-from ...identifiers.iri_policy import Known, Profile, evaluate, meaning
+from ...identifiers.iri_policy import AllocationFacts, Profile, evaluate, meaning
 from ...identifiers.text import iri
 from ..collection import Bindings
 from ..names import naming as names
@@ -96,7 +96,7 @@ def check(
 
     Source: ARK-010, ARK-015, ARK-035, ARK-065, ARK-138, POL-024; decision A-08.
     """
-    known = {*naans}
+    accepted_naans = {*naans}
     with bindings.store.snapshot() as snapshot:
         unreadable: list[UnreadableBinding] = []  # the first only
         records = PrefixRecords(snapshot.prefixes())
@@ -108,7 +108,7 @@ def check(
             related = {key for binding, identifier in read for key in _related_keys(binding.identifier, identifier)}
             bound = snapshot.bound(related)
             for binding, identifier in read:
-                yield from _name_findings(binding, identifier, bound, known, prefixes)
+                yield from _name_findings(binding, identifier, bound, accepted_naans, prefixes)
                 # A withdrawn name is no longer used, and a record can be newer than a name.
                 if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
                     yield AuditFinding(binding.identifier, "name-characters", message)
@@ -142,7 +142,7 @@ def _name_findings(
     binding: Binding,
     identifier: Ark | Urn | None,
     bound: Collection[str],
-    known: set[str],
+    accepted_naans: set[str],
     prefixes: Iterable[str],
 ) -> Iterator[AuditFinding]:
     key = binding.identifier
@@ -159,7 +159,7 @@ def _name_findings(
         remedy = "which is bound too" if shared in bound else "export the names, and import them into a new database"
         yield found("urn-key", f"no request finds this URN: it is equivalent to {shared}; {remedy}")
     if isinstance(identifier, Ark):
-        yield from _ark_findings(key, identifier, bound, known, found)
+        yield from _ark_findings(key, identifier, bound, accepted_naans, found)
     if _NON_ASCII.search(key):
         yield found("non-ascii", "the name has characters that are not ASCII")
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
@@ -173,41 +173,43 @@ def _name_findings(
 
 def _policy_findings(binding: Binding, profile: Profile) -> Iterator[AuditFinding]:
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
-    stated = metadata.shortened(binding.metadata)
-    facts = Known(
-        persistent=not persistence.is_denied(stated.get("persistence", "(:none)")),
-        published=stated.get("availability") != UNPUBLISHED,
-        availability=stated.get("availability"),
+    elements = metadata.shortened(binding.metadata)
+    facts = AllocationFacts(
+        persistent=not persistence.is_denied(elements.get("persistence", "(:none)")),
+        published=elements.get("availability") != UNPUBLISHED,
+        availability=elements.get("availability"),
         # "Allocation of IRIs MUST be documented": by a title, a recorded resource, or a link to more information.
-        documented=bool(stated.get("what") or stated.get("where") or binding.resource),
+        documented=bool(elements.get("what") or elements.get("where") or binding.resource),
     )
     own = f"{profile.schemes[0]}://{profile.hosts[0]}"
     destinations = filter(None, (binding.target, *binding.alternates.values()))
     iris = dict.fromkeys(f"{own}{each}" if each.startswith("/") else each for each in destinations)
     for verdict in (evaluate(binding.identifier, profile, facts), *(evaluate(each, profile) for each in iris)):
-        for found in verdict.findings:
-            if found.severity != "note":
+        for finding in verdict.findings:
+            if finding.severity != "note":
                 shown = validation.shown(verdict.iri, 100)
-                yield AuditFinding(binding.identifier, "policy", f"{shown}: {found.message} ({found.code})")
+                yield AuditFinding(binding.identifier, "policy", f"{shown}: {finding.message} ({finding.code})")
 
 
 def _ark_findings(
-    key: str, ark: Ark, bound: Collection[str], known: set[str], found: Callable[[str, str], AuditFinding]
+    key: str, ark: Ark, bound: Collection[str], accepted_naans: set[str], finding: Callable[[str, str], AuditFinding]
 ) -> Iterator[AuditFinding]:
     missing = [container for container in ark.hierarchy[:-1] if container not in bound]
     if missing:
-        yield found("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")
+        yield finding("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")
     for other in _confusable_keys(key):
         if other in bound:
             shown = validation.shown(other, 100)
-            yield found("encoded-dot", f"{shown} is bound too; some software treats the two as equal")
+            yield finding("encoded-dot", f"{shown} is bound too; some software treats the two as equal")
     if word := meaning(unquote(ark.hierarchy[0].partition("/")[2])):
-        yield found("not-opaque", f"the name looks meaningful: {validation.shown(word, 60)}")
+        yield finding("not-opaque", f"the name looks meaningful: {validation.shown(word, 60)}")
     naan = ark.normal_naan
-    if naan not in known:
-        known.add(naan)
+    if naan not in accepted_naans:
+        accepted_naans.add(naan)
         if not is_registered(naan):
-            yield found("naan-unregistered", f"NAAN {naan} is not registered: register with the ARK Maintenance Agency")
+            yield finding(
+                "naan-unregistered", f"NAAN {naan} is not registered: register with the ARK Maintenance Agency"
+            )
 
 
 def _is_reserved(target: str, prefixes: Iterable[str]) -> bool:

@@ -96,12 +96,14 @@ def _records(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
         place = [column.name for column in table.columns].index("prefix")
         mine = _by_prefix(here.rows(table), place)
         for prefix, events in sorted(_by_prefix(there.rows(table), place).items()):
-            known = mine.get(prefix, [])
-            both = min(len(known), len(events))
-            if known[:both] != events[:both]:
+            own_events = mine.get(prefix, [])
+            both = min(len(own_events), len(events))
+            if own_events[:both] != events[:both]:
                 yield finding("diverged", prefix, f"the history of this {what} differs from that in the other store")
-            elif len(known) < len(events):
-                message = f"the number of changes of this {what} is {len(known)} here, {len(events)} in the other store"
+            elif len(own_events) < len(events):
+                message = (
+                    f"the number of changes of this {what} is {len(own_events)} here, {len(events)} in the other store"
+                )
                 yield finding("older", prefix, message)
 
 

@@ -10,9 +10,9 @@ thousand rows with some lookups in indexes.
 >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
 >>> b.bind("ark:12345/x5gt3f", "https://example.org/1")
 'bound'
->>> wanted = ComparedName("ark:12345/x5tg3f", "https://example.org/1", None)
->>> for found in warnings_before(b, [wanted])[0]:
-...     print(found.message)
+>>> new = ComparedName("ark:12345/x5tg3f", "https://example.org/1", None)
+>>> for warning in warnings_before(b, [new])[0]:
+...     print(warning.message)
 the name differs by one typing error from the recorded name ark:12345/x5gt3f
 the target is already that of ark:12345/x5gt3f
 >>> b.close(); folder.cleanup()
@@ -70,20 +70,20 @@ class ComparedName(NamedTuple):
         return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata)
 
 
-def warnings_before(bindings: Bindings, wanted: Sequence[ComparedName]) -> list[list[NameWarning]]:
+def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings about names that are not recorded yet, in their order, as :func:`warnings_about`."""
     store = bindings.store
     recorded = store.recorded
     if recorded is None:
-        return [[] for _ in wanted]
-    if not any(each.is_new for each in wanted):
-        return [_of_values(each) for each in wanted]
+        return [[] for _ in names]
+    if not any(each.is_new for each in names):
+        return [_of_values(each) for each in names]
     records = store.prefixes()
-    return warnings_about(recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], wanted)
+    return warnings_about(recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], names)
 
 
 def warnings_inside(
-    transaction: Transaction, wanted: Sequence[ComparedName], recorded: RecordedNames | None = None
+    transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
 ) -> list[list[NameWarning]]:
     """Return the warnings about names that a transaction writes, in their order, as :func:`warnings_about`.
 
@@ -91,11 +91,11 @@ def warnings_inside(
     """
     records = transaction.prefixes()
     patterns = [*transaction.patterns(), *checked_patterns(records)]
-    return warnings_about(recorded or transaction.recorded, PrefixRecords(records), patterns, wanted)
+    return warnings_about(recorded or transaction.recorded, PrefixRecords(records), patterns, names)
 
 
 def warnings_about(
-    recorded: RecordedNames, records: PrefixRecords, patterns: Sequence[Pattern], wanted: Sequence[ComparedName]
+    recorded: RecordedNames, records: PrefixRecords, patterns: Sequence[Pattern], names: Sequence[ComparedName]
 ) -> list[list[NameWarning]]:
     """Return the warnings about new names, a list for each.
 
@@ -109,20 +109,20 @@ def warnings_about(
 
     ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
     """
-    new = [each for each in wanted if each.is_new]
+    new = [each for each in names if each.is_new]
     named = [each.key for each in new if each.key.startswith("ark:")]
     right, similar = _candidates(named, patterns)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
-    found = recorded.of(candidates) | candidates.intersection(named)
+    recorded_keys = recorded.of(candidates) | candidates.intersection(named)
     resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
     targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
     result: list[list[NameWarning]] = []
-    is_name_compared = bool(found or records.prefixes)
-    for each in wanted:
+    is_name_compared = bool(recorded_keys or records.prefixes)
+    for each in names:
         warnings: list[NameWarning] = []
         if each.is_new:
             if is_name_compared:
-                warnings += _of_name(each.key, records, right, similar, found)
+                warnings += _of_name(each.key, records, right, similar, recorded_keys)
             if each.resource in resources:
                 warnings += _shared("resource", resources[each.resource], each.key)
             if each.target in targets:
@@ -132,18 +132,18 @@ def warnings_about(
 
 
 def _of_values(each: ComparedName) -> list[NameWarning]:
-    found = target_warnings(each.target)
+    warnings = target_warnings(each.target)
     for target in each.alternates.values():
-        found += [warning for warning in target_warnings(target) if warning not in found]
-    return [*found, *persistence.warnings_about(each.metadata)]
+        warnings += [warning for warning in target_warnings(target) if warning not in warnings]
+    return [*warnings, *persistence.warnings_about(each.metadata)]
 
 
 def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
     """Return the warnings about values that a change gives a name: targets, alternates and persistence statements."""
     old = {before.target, *before.alternates.values()} if before else set()
     new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
-    found = list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
-    return [*found, *persistence.warnings_about(after.metadata, before.metadata if before else NOTHING)]
+    warnings = list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
+    return [*warnings, *persistence.warnings_about(after.metadata, before.metadata if before else NOTHING)]
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
@@ -206,7 +206,7 @@ def _exchanged(key: str) -> list[str]:
     name = _COMPARED.match(key, start)
     if name is None:
         return []
-    found: list[str] = []
+    names: list[str] = []
     end, last = name.end() - 1, start - 1
     for letter in _LETTER.finditer(key, start, name.end()):
         after = letter.start()
@@ -214,8 +214,8 @@ def _exchanged(key: str) -> list[str]:
             if last < place < end:
                 last = place
                 if key[place] != key[place + 1]:
-                    found.append(f"{key[:place]}{key[place + 1]}{key[place]}{key[place + 2 :]}")
-    return found
+                    names.append(f"{key[:place]}{key[place + 1]}{key[place]}{key[place + 2 :]}")
+    return names
 
 
 def _similar(key: str) -> Iterator[str]:
@@ -246,12 +246,12 @@ def _of_name(
     records: PrefixRecords,
     right: Mapping[str, list[str]],
     similar: Mapping[str, list[str]],
-    found: Collection[str],
+    recorded_keys: Collection[str],
 ) -> Iterator[NameWarning]:
-    if other := next((each for each in right.get(key, ()) if each in found and each != key), None):
+    if other := next((each for each in right.get(key, ()) if each in recorded_keys and each != key), None):
         message = f"the check character of the name is wrong: {validation.shown(other, 100)} is recorded"
         yield NameWarning("check-character", message)
-    elif other := next((each for each in similar.get(key, ()) if each in found and each != key), None):
+    elif other := next((each for each in similar.get(key, ()) if each in recorded_keys and each != key), None):
         message = f"the name differs by one typing error from the recorded name {validation.shown(other, 100)}"
         yield NameWarning("name-similar", message)
     if records.prefixes and (missing := records.missing(key)):
@@ -263,13 +263,13 @@ def _of_name(
 
 
 def _sharing(
-    recorded: RecordedNames, field: Literal["target", "resource"], stated: Sequence[tuple[str, str | None]]
+    recorded: RecordedNames, field: Literal["target", "resource"], values: Sequence[tuple[str, str | None]]
 ) -> Mapping[str | None, set[str]]:
     """Return the names with each of these resources or targets, recorded ones and those in the list.
 
     A text that only one name in the list has is left out.
     """
-    texts = [text for _, text in stated if text]
+    texts = [text for _, text in values if text]
     if not texts:
         return {}
     shared: defaultdict[str | None, set[str]] = defaultdict(set)
@@ -277,7 +277,7 @@ def _sharing(
     if not shared and len(set(texts)) == len(texts):
         return {}
     twice = {text for text, count in Counter(texts).items() if count > 1}
-    for key, text in stated:
+    for key, text in values:
         if (text in shared or text in twice) and len(shared[text]) < _ENOUGH:
             shared[text].add(key)
     return shared

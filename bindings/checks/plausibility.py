@@ -1,8 +1,8 @@
 """Find targets that are valid and almost surely wrong, before they become those of a permanent name.
 
->>> [found.code for found in target_warnings("https://example.org/?a=1&amp;b=2")]
+>>> [warning.code for warning in target_warnings("https://example.org/?a=1&amp;b=2")]
 ['target-entity']
->>> [found.code for found in target_warnings("http://localhost/x;jsessionid=ABC123DEF456")]
+>>> [warning.code for warning in target_warnings("http://localhost/x;jsessionid=ABC123DEF456")]
 ['target-local', 'target-session']
 >>> target_warnings("https://example.org/?a=1&copy=2"), target_warnings("/items/1")
 ([], [])

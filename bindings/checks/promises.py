@@ -49,7 +49,7 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
     'set'
     >>> b.bind("ark:12345/x1", "https://www.museum.example/1"), b.bind("ark:12345/x2", "https://cloud.example/2")
     ('bound', 'bound')
-    >>> [(found.identifier, found.code) for found in check_promises(b, lambda names: {})]
+    >>> [(finding.identifier, finding.code) for finding in check_promises(b, lambda names: {})]
     [('ark:12345/x2', 'promise-host')]
     >>> b.close(); folder.cleanup()
     """
@@ -75,8 +75,8 @@ def findings(
             continue
         if key in failed:
             yield AuditFinding(key, "promise-dead", failed[key])
-        stated = records.inherited(key, "hosts")
-        own = {*hosts, *(stated.text.split() if stated else ())}
+        record = records.inherited(key, "hosts")
+        own = {*hosts, *(record.text.split() if record else ())}
         for host in dict.fromkeys(map(_host, (binding.target, *binding.alternates.values()))):
             if own and host and not _is_of(host, own):
                 message = f"the target is on {validation.shown(host, 100)}, which is not a host of the institution"
@@ -85,8 +85,8 @@ def findings(
 
 def is_promised(binding: Binding, records: PrefixRecords) -> bool:
     """Return whether a name is promised as persistent by its own statements or by its prefix records."""
-    stated = {**records.statements(binding.identifier, binding.metadata).texts, **binding.metadata}
-    return persistence.is_promised(stated.get("erc.availability"), stated.get("erc.persistence"))
+    statements = {**records.statements(binding.identifier, binding.metadata).texts, **binding.metadata}
+    return persistence.is_promised(statements.get("erc.availability"), statements.get("erc.persistence"))
 
 
 def _host(target: str | None) -> str | None:

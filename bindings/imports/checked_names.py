@@ -38,7 +38,7 @@ class CheckedNames:
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
         """Add rows with their lines, as text, and the names as they will be."""
-        found = [
+        values = [
             (
                 binding.identifier,
                 # A name that was drawn for a row in a check is not that of the import, so no other row can have it.
@@ -50,16 +50,16 @@ class CheckedNames:
             )
             for row, source, binding in rows
         ]
-        self._is_empty = self._is_empty and not found
-        self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", found)
+        self._is_empty = self._is_empty and not values
+        self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding]]:
         """Return the line of the first row for each of these names, and the name as it will be."""
         if self._is_empty or not keys:
             return {}
         query = f"SELECT key, source, state FROM names WHERE key IN {_WANTED} AND source != ''"  # noqa: S608  constant
-        found = self._spill.rows(query, (json.dumps(keys),))
-        return {key: (source, binding_of(tuple(json.loads(state)))) for key, source, state in found}
+        rows = self._spill.rows(query, (json.dumps(keys),))
+        return {key: (source, binding_of(tuple(json.loads(state)))) for key, source, state in rows}
 
     def bound(self, keys: Sequence[str]) -> list[str]:
         """Return those of the names that are not reserved."""
@@ -87,8 +87,8 @@ class CheckedNames:
         """Return up to two names of rows for each of these targets or resources."""
         columns = f"{field}, min(key), max(key)"
         query = f"SELECT {columns} FROM names WHERE {field} IN {_WANTED} GROUP BY {field}"  # noqa: S608  a column
-        found = self._spill.rows(query, (json.dumps(list(texts)),))
-        return {text: {first, last} for text, first, last in found}
+        rows = self._spill.rows(query, (json.dumps(list(texts)),))
+        return {text: {first, last} for text, first, last in rows}
 
     def close(self) -> None:
         """Delete the temporary table."""
@@ -101,14 +101,14 @@ class _Both(RecordedNames):
     names: CheckedNames
 
     def of(self, names: Iterable[str]) -> set[str]:
-        wanted = list(names)
-        return super().of(wanted) | self.names.of(wanted)
+        keys = list(names)
+        return super().of(keys) | self.names.of(keys)
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
     ) -> dict[str, set[str]]:
-        wanted = list(texts)
-        found = super().sharing(field, wanted, prefix)
-        for text, several in self.names.sharing(field, wanted).items():
-            found.setdefault(text, set()).update(several)
-        return found
+        distinct_texts = list(texts)
+        sharing_names = super().sharing(field, distinct_texts, prefix)
+        for text, several in self.names.sharing(field, distinct_texts).items():
+            sharing_names.setdefault(text, set()).update(several)
+        return sharing_names

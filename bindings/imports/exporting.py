@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _EVERY = 1000
 
 
-class Exported(NamedTuple):
+class ExportCounts(NamedTuple):
     """The numbers of exported rows.
 
     ``bindings`` are public names, ``reserved`` reserved names. ``settings`` are counters and owners of UUIDs.
@@ -57,7 +57,7 @@ def export_table(
     delimiter: str | None = None,
     bom: bool = False,
     progress: Callable[[int], object] | None = None,
-) -> Exported:
+) -> ExportCounts:
     r"""Write all bindings, and the other rows that a copy needs (:mod:`other_rows`), to a binary file in UTF-8.
 
     With ``since``, only the names that were changed at this time or later are written. ``delimiter`` replaces the
@@ -71,7 +71,7 @@ def export_table(
     >>> from ararat.middleware import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     bindings.bind("ark:12345/x", "/x"), export_table(bindings, out := io.BytesIO(), format="jsonl")
-    ('bound', Exported(bindings=1, reserved=0, rules=0, settings=0, prefixes=0))
+    ('bound', ExportCounts(bindings=1, reserved=0, rules=0, settings=0, prefixes=0))
     >>> out.getvalue()[:45]
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
@@ -86,7 +86,7 @@ def export_table(
                 progress(counts.total())
     if progress:
         progress(counts.total())
-    return Exported(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting], counts[PrefixRow])
+    return ExportCounts(counts[Binding], counts["reserved"], counts[RuleRow], counts[Setting], counts[PrefixRow])
 
 
 def table_lines(

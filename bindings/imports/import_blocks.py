@@ -77,8 +77,8 @@ class ImportBlocks:
         Then the rows must not be checked again: :meth:`write` continues.
         """
         with self._bindings.transaction() as transaction:
-            found = self._progress(transaction)
-            return None if found is None else found["operation"]
+            progress = self._progress(transaction)
+            return None if progress is None else progress["operation"]
 
     def forget(self) -> None:
         """Forget the progress of an earlier call, so that :meth:`write` begins with the first row."""
@@ -149,17 +149,17 @@ class ImportBlocks:
             run.expect, run.warns = expect, False
             summary = run.summary
             with self._bindings.transaction() as transaction:
-                found = self._progress(transaction)
-            known = _numbers_of(checked) if found is None else found
-            summary.warnings, summary.warned = known["warnings"], [NotedLine(*each) for each in known["warned"]]
-            if found is not None:
-                run.changed, summary.operation = found["changed"], found["operation"]
-                run.own_records.update(found.get("prefixes", ()))
-                summary.lines = summary.kept = found["rows"]
-                for name, number in found["counts"].items():
+                progress = self._progress(transaction)
+            numbers = _numbers_of(checked) if progress is None else progress
+            summary.warnings, summary.warned = numbers["warnings"], [NotedLine(*each) for each in numbers["warned"]]
+            if progress is not None:
+                run.changed, summary.operation = progress["changed"], progress["operation"]
+                run.own_records.update(progress.get("prefixes", ()))
+                summary.lines = summary.kept = progress["rows"]
+                for name, number in progress["counts"].items():
                     setattr(summary, name, number)
             read = islice(self._table.rows(summary.read_as), summary.lines, None)
-            if checked.lines <= ONE_BLOCK and found is None:
+            if checked.lines <= ONE_BLOCK and progress is None:
                 pace.size = ONE_BLOCK + 1
             while not is_done:
                 block, before = list(islice(read, pace.size)), _numbers_of(summary)
@@ -193,10 +193,10 @@ class ImportBlocks:
         The rows so far stay written, and the operation can be undone. It is None if nothing was written.
         """
         with self._bindings.transaction() as transaction:
-            found = self._progress(transaction)
-            if found is not None:
-                transaction.operations.finish(found["operation"], found["changed"], self._bindings.now())
-            yield transaction.connection, None if found is None else found["operation"]
+            progress = self._progress(transaction)
+            if progress is not None:
+                transaction.operations.finish(progress["operation"], progress["changed"], self._bindings.now())
+            yield transaction.connection, None if progress is None else progress["operation"]
 
     def _run(
         self, actor: Actor, seen: SeenNames, summary: Summary, report: Report | None, effect: Effect | None
@@ -214,8 +214,8 @@ class ImportBlocks:
 
     def _progress(self, transaction: Transaction) -> dict[str, Any] | None:
         text = marked("SELECT operation, result FROM bulk_progress WHERE job = ?", transaction.dialect_name)
-        found = transaction.connection.exec_driver_sql(text, (self._job,)).first()
-        return None if found is None else {**each_text(json.loads(found[1]), restored), "operation": found[0]}
+        row = transaction.connection.exec_driver_sql(text, (self._job,)).first()
+        return None if row is None else {**each_text(json.loads(row[1]), restored), "operation": row[0]}
 
     def _record(self, transaction: Transaction, run: ImportRun, *, is_done: bool) -> None:
         summary = run.summary

@@ -43,7 +43,7 @@ from ..tables.text_stream import ReadAs, name_of
 from ..tables.text_tables import Reader
 from .checked_names import CheckedNames
 from .keyed_rows import KeyedRows, Mint
-from .summary import MAX_LISTED, Effect, Expect, Imported, NotedLine, Report, Summary
+from .summary import MAX_LISTED, Effect, Expect, ImportEffect, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
@@ -277,7 +277,7 @@ class ImportRun:
         if self.keyed:
             batch = [*self.keyed.named(batch)]
         read = [(row, self._read(row)) for row in batch]
-        keys = [key for _, stated in read if (key := _key(stated))]
+        keys = [key for _, request in read if (key := _key(request))]
         current = transaction.get(keys)
         if self.checked:
             earlier_lines = self.checked.lookup(keys)
@@ -290,11 +290,11 @@ class ImportRun:
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, Binding]] = []
         stated_rows: dict[str, Row] = {}
-        for row, stated in read:
-            if isinstance(stated, (RuleRow, PrefixRow, Setting)):
-                self._apply_other(row, stated, transaction)
+        for row, request in read:
+            if isinstance(request, (RuleRow, PrefixRow, Setting)):
+                self._apply_other(row, request, transaction)
                 continue
-            fields = _with_record(row, stated, current)
+            fields = _with_record(row, request, current)
             if isinstance(fields, BindingError):
                 self._refuse(row, fields.code, fields.message + (f".{fields.question}" if fields.question else ""))
                 continue
@@ -304,7 +304,7 @@ class ImportRun:
             if change is None:
                 continue
             outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
-            why = self.expect and self.expect(Imported(row.line, outcome, before, change.after, row.minted))
+            why = self.expect and self.expect(ImportEffect(row.line, outcome, before, change.after, row.minted))
             if why:
                 self._refuse(row, "preview-changed", why)
                 continue
@@ -352,16 +352,16 @@ class ImportRun:
         if row.fault is not None:
             return row.fault
         try:
-            stated = other_rows.read(row.cells, self.test_naans) or rows.fields(row.cells, self.test_naans)
-            if isinstance(stated, Fields):
-                latest = stated.changed or stated.created
+            request = other_rows.read(row.cells, self.test_naans) or rows.fields(row.cells, self.test_naans)
+            if isinstance(request, Fields):
+                latest = request.changed or request.created
                 if latest is not None and latest > self.now:
                     raise BindingError(
                         "time-future", Translatable("%(latest)s is in the future", latest=rfc3339(latest))
                     )
         except BindingError as error:
             return wrong_text.explained(error, row.cells)
-        return stated
+        return request
 
     def _decide(
         self, row: Row, fields: Fields, before: Binding | None, earlier: str | None, transaction: Transaction
@@ -383,22 +383,22 @@ class ImportRun:
             return self._refuse(row, "duplicate-line", f"{message}: {why}" if why else message)
         return change
 
-    def _apply_other(self, row: Row, stated: OtherRow, transaction: Transaction) -> None:
+    def _apply_other(self, row: Row, other_row: OtherRow, transaction: Transaction) -> None:
         try:
             if self.only_names:
                 raise BindingError("row-only-names")
-            is_new = record_row(stated, transaction, self.now, self.who.name)
+            is_new = record_row(other_row, transaction, self.now, self.who.name)
         except BindingError as error:
             self._refuse(row, error.code, error.message)
             return
         if is_new:
-            if isinstance(stated, PrefixRow):
-                self.own_records.add(stated.prefix)
-            self._note(_OTHERS[type(stated)], row, "set", None, stated)
-            for warning in warnings_about(stated.texts) if isinstance(stated, PrefixRow) else ():
+            if isinstance(other_row, PrefixRow):
+                self.own_records.add(other_row.prefix)
+            self._note(_OTHERS[type(other_row)], row, "set", None, other_row)
+            for warning in warnings_about(other_row.texts) if isinstance(other_row, PrefixRow) else ():
                 self._note_warning(row, warning.code, warning.message)
         else:
-            self._note("unchanged", row, "unchanged", None, stated)
+            self._note("unchanged", row, "unchanged", None, other_row)
 
     def _note(self, counter: str, row: Row, outcome: str, before: Binding | None, after: Binding | OtherRow) -> None:
         number = getattr(self.summary, counter) + 1
@@ -406,7 +406,7 @@ class ImportRun:
         self.summary.minted += row.minted
         is_listed = counter != "unchanged" and number <= MAX_LISTED
         if is_listed or self.effect:
-            imported = Imported(row.line, outcome, before, after, row.minted)
+            imported = ImportEffect(row.line, outcome, before, after, row.minted)
             if is_listed:
                 self.summary.listed.append(imported)
             if self.effect:
@@ -443,10 +443,10 @@ class ImportRun:
         if not self.warns:
             return
         others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
-        found = dict.fromkeys(transaction.bound(list(others)))
+        bound_names = dict.fromkeys(transaction.bound(list(others)))
         if self.checked and others:
-            found |= dict.fromkeys(self.checked.bound(list(others)))
-        for other in found:
+            bound_names |= dict.fromkeys(self.checked.bound(list(others)))
+        for other in bound_names:
             message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
             self._note_warning(others[other], "encoded-dot", message)
 
@@ -464,13 +464,13 @@ class ImportRun:
         is_plain = is_ascii or wrong_text.misread(whole) is None
         old = {} if is_plain or before is None else rows.cells(before)
         for column, text in () if is_plain else rows.cells(after).items():
-            if text.isascii() or text == old.get(column) or (found := wrong_text.misread(text)) is None:
+            if text.isascii() or text == old.get(column) or (pair := wrong_text.misread(text)) is None:
                 continue
             if wrong_text.misread(old.get(column, "")) is None:
-                given, meant = found
+                damaged, intended = pair
                 message = (
-                    f"the column {validation.shown(column)} has {validation.shown(given)}, which is "
-                    f"{validation.shown(meant)} in UTF-8; the file was probably read in the wrong encoding"
+                    f"the column {validation.shown(column)} has {validation.shown(damaged)}, which is "
+                    f"{validation.shown(intended)} in UTF-8; the file was probably read in the wrong encoding"
                 )
                 self._note_warning(row, "text-misread", message)
         if before is None and after.created < _EPOCH:
@@ -534,23 +534,23 @@ _OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
 COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "minted", "warnings")
 
 
-def _key(stated: Fields | OtherRow | BindingError) -> str | None:
+def _key(request: Fields | OtherRow | BindingError) -> str | None:
     """Return the key of the binding that a row needs."""
-    if isinstance(stated, Fields):
-        return stated.key
-    if isinstance(stated, BindingError) and stated.code == "target-missing":
-        return stated.identifier
+    if isinstance(request, Fields):
+        return request.key
+    if isinstance(request, BindingError) and request.code == "target-missing":
+        return request.identifier
     return None
 
 
-def _with_record(row: Row, stated: Fields | BindingError, current: Mapping[str, Binding]) -> Fields | BindingError:
+def _with_record(row: Row, request: Fields | BindingError, current: Mapping[str, Binding]) -> Fields | BindingError:
     """Return the fields of a row, with the recorded target and kind for empty cells.
 
     The table has no white space around texts. A recorded text that differs only in it stays unchanged.
     """
-    before = current.get(_key(stated) or "")
+    before = current.get(_key(request) or "")
     if before is None:
-        return stated
+        return request
     cells = row.cells
     filled: dict[str, str] = {}
     if not cells.get("target") and cells.get("status") not in ("withdrawn", "reserved"):
@@ -561,15 +561,15 @@ def _with_record(row: Row, stated: Fields | BindingError, current: Mapping[str, 
         filled["kind"] = before.kind
     if filled:
         try:
-            stated = rows.fields({**cells, **filled})
+            request = rows.fields({**cells, **filled})
         except BindingError as error:
             return error
-    return stated if isinstance(stated, BindingError) else _keep_white_space(stated, before)
+    return request if isinstance(request, BindingError) else _keep_white_space(request, before)
 
 
 def _keep_white_space(fields: Fields, before: Binding) -> Fields:
-    def kept(stated: str | None, recorded: str | None) -> str | None:
-        return recorded if stated and recorded and stated == recorded.strip() else stated
+    def kept(text: str | None, recorded: str | None) -> str | None:
+        return recorded if text and recorded and text == recorded.strip() else text
 
     metadata = fields.metadata
     if metadata:
@@ -583,15 +583,15 @@ def _keep_white_space(fields: Fields, before: Binding) -> Fields:
 
 def _line_and_spelling(row: Row, key: str) -> str:
     """Return the number of a line, and the spelling of its name if it differs noticeably from the key."""
-    given = row.cells["identifier"]
-    return f"{row.line}" if given == key or given == f"ark:/{key[4:]}" else f"{row.line} {given}"
+    cell = row.cells["identifier"]
+    return f"{row.line}" if cell == key or cell == f"ark:/{key[4:]}" else f"{row.line} {cell}"
 
 
-def _normal_form(given: str, key: str) -> str:
+def _normal_form(spelling: str, key: str) -> str:
     """Explain the normal form of a name if its spelling differs (N-04)."""
-    if given == key:
+    if spelling == key:
         return ""
-    why = names.why_same(given)
+    why = names.why_same(spelling)
     return f" (its normal form is {validation.shown(key, 100)}{': ' if why else ''}{why})"
 
 
@@ -609,60 +609,60 @@ def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: st
             return _record_setting(row, transaction)
 
 
-def _record_rule(stated: RuleRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    existing = transaction.get_rule(stated.prefix)
+def _record_rule(row: RuleRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    existing = transaction.get_rule(row.prefix)
     if existing is None:
-        transaction.put_rule(Rule(*stated, now, actor))
+        transaction.put_rule(Rule(*row, now, actor))
         return True
-    if (existing.template, existing.redirect) == (stated.template, stated.redirect):
+    if (existing.template, existing.redirect) == (row.template, row.redirect):
         return False
     recorded = f"{validation.shown(existing.template, 100)} ({existing.redirect})"
-    requested = f"{validation.shown(stated.template, 100)} ({stated.redirect})"
+    requested = f"{validation.shown(row.template, 100)} ({row.redirect})"
     raise BindingError(
         "rule-otherwise",
         Translatable(
             "the rule for %(prefix)s leads to %(recorded)s, not to %(requested)s",
-            prefix=stated.prefix,
+            prefix=row.prefix,
             recorded=recorded,
             requested=requested,
         ),
     )
 
 
-def _record_prefix(stated: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    existing = transaction.get_prefix(stated.prefix)
+def _record_prefix(row: PrefixRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
+    existing = transaction.get_prefix(row.prefix)
     if existing is None:
-        record = prefix_record(stated.prefix, stated.texts, changed=now, actor=actor)
+        record = prefix_record(row.prefix, row.texts, changed=now, actor=actor)
         if record.hold is not None:
             holds.require_limited(record.hold.until, now)
         transaction.put_prefix(record)
         return True
-    if existing.all_texts == stated.texts:
+    if existing.all_texts == row.texts:
         return False
-    differing = next(field for field in RECORDED if existing.all_texts.get(field) != stated.texts.get(field))
+    differing = next(field for field in RECORDED if existing.all_texts.get(field) != row.texts.get(field))
     raise BindingError(
         "prefix-otherwise",
         Translatable(
             "the record of %(prefix)s has another text in the field %(differing)s",
-            prefix=stated.prefix,
+            prefix=row.prefix,
             differing=differing,
         ),
     )
 
 
-def _record_setting(stated: Setting, transaction: Transaction) -> bool:
+def _record_setting(row: Setting, transaction: Transaction) -> bool:
     """Store a counter, which never decreases, or the owner of a UUID. Return whether it is new."""
-    existing = transaction.setting(stated.name)
-    if stated.name.startswith("next "):
-        if existing is not None and int(existing) >= int(stated.value):
+    existing = transaction.setting(row.name)
+    if row.name.startswith("next "):
+        if existing is not None and int(existing) >= int(row.value):
             return False
     elif existing is not None:
-        if existing == stated.value:
+        if existing == row.value:
             return False
-        message = f"the UUID {stated.name[5:]} belongs to {validation.shown(existing, 100)}"
+        message = f"the UUID {row.name[5:]} belongs to {validation.shown(existing, 100)}"
         raise BindingError(
             "uuid-reused",
-            Translatable("%(message)s, not to %(shown)s", message=message, shown=validation.shown(stated.value, 100)),
+            Translatable("%(message)s, not to %(shown)s", message=message, shown=validation.shown(row.value, 100)),
         )
-    transaction.set_setting(stated.name, stated.value)
+    transaction.set_setting(row.name, row.value)
     return True

@@ -71,8 +71,8 @@ def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
     read = iter(rows)
     try:
         while block := list(islice(read, _BLOCK)):
-            found = ((_composed(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
-            spill.add("INSERT INTO keys VALUES (?, ?, ?)", found)
+            keyed = ((_composed(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
+            spill.add("INSERT INTO keys VALUES (?, ?, ?)", keyed)
         query = """
 SELECT key, line FROM keys JOIN (SELECT key FROM keys GROUP BY key HAVING count(*) > 1 AND min(named) = 0) USING (key)
 ORDER BY key, line"""
@@ -130,7 +130,7 @@ class KeyedRows:
 
         Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
         """
-        wanted: dict[int, str] = {}
+        keys: dict[int, str] = {}
         faults: dict[int, BindingError] = {}
         for row in batch:
             if row.fault is None and (why := self._repeated.get(row.line)):
@@ -143,11 +143,11 @@ class KeyedRows:
                     message = f"the key has {len(key):,} characters; at most {MAX_KEY} are allowed"
                     faults[row.line] = BindingError("resource-text", message)
                 else:
-                    wanted[row.line] = key
-        found = self._recorded(wanted.values())
-        new = [line for line, key in wanted.items() if not found.get(key)]
+                    keys[row.line] = key
+        names_by_key = self._recorded(keys.values())
+        new = [line for line, key in keys.items() if not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
-        hidden = self._hidden({name for several in found.values() if len(several) == 1 for name in several})
+        hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
         for row in batch:
             if fault := faults.get(row.line):
                 yield row._replace(fault=fault)
@@ -157,15 +157,15 @@ class KeyedRows:
                 if self._mint.state == "live" and not row.cells.get("status") and cells["status"] == "reserved":
                     notes = (*notes, ("target-empty", "the row has no target, so its name is reserved, not live"))
                 yield row._replace(cells=cells, minted=True, notes=notes)
-            elif key := wanted.get(row.line):
-                several = sorted(found[key])
+            elif key := keys.get(row.line):
+                several = sorted(names_by_key[key])
                 if len(several) > 1:
                     message = f"{several[0]} and {several[1]} have the key {validation.shown(key, 100)}"
                     yield row._replace(fault=BindingError("key-ambiguous", message))
                 else:
                     # The key as it is recorded: a name never gets another resource.
-                    stated = {**row.cells, "identifier": several[0], "resource": found[key][several[0]]}
-                    yield row._replace(cells=self._first(stated) if several[0] in hidden else stated)
+                    named_cells = {**row.cells, "identifier": several[0], "resource": names_by_key[key][several[0]]}
+                    yield row._replace(cells=self._first(named_cells) if several[0] in hidden else named_cells)
             else:
                 yield row
 
@@ -185,8 +185,8 @@ class KeyedRows:
         """Return the names that the undo of such an import has hidden. They have neither target nor metadata."""
         if self._mint.state == "reserved" or not names:
             return set()
-        found = self._transaction.get(list(names)).values()
-        return {each.identifier for each in found if each.is_hidden and not (each.target or each.metadata)}
+        bindings = self._transaction.get(list(names)).values()
+        return {each.identifier for each in bindings if each.is_hidden and not (each.target or each.metadata)}
 
     def _first(self, cells: Mapping[str, str]) -> dict[str, str]:
         """Return the cells of a name without values. Without a status it has the state of the import.
@@ -194,13 +194,13 @@ class KeyedRows:
         A live name without a target is described, if the table has no column of targets. If it has one, the name is
         reserved until its target is known.
         """
-        stated = dict(cells)
+        result = dict(cells)
         if not cells.get("status"):
             lacks_target = "target" in cells and not cells["target"] and not cells.get("kind")
-            stated["status"] = "reserved" if lacks_target else self._mint.state
+            result["status"] = "reserved" if lacks_target else self._mint.state
         if not (cells.get("kind") or cells.get("target")):
-            stated["kind"] = "described"
-        return stated
+            result["kind"] = "described"
+        return result
 
 
 def _spellings(key: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ MAX_LISTED = 100
 """The maximum number of listed lines for each outcome. All lines are counted."""
 
 
-class Imported(NamedTuple):
+class ImportEffect(NamedTuple):
     """The effect of one line of an imported table.
 
     - ``outcome``: what the line does, such as "added" or "relocated".
@@ -45,11 +45,11 @@ class NotedLine(NamedTuple):
 Report = Callable[[str, NotedLine, Mapping[str, str]], object]
 """A callback with "refused" or "warning", the line, and its cells."""
 
-Effect = Callable[[Imported], object]
+Effect = Callable[[ImportEffect], object]
 """A callback with the effect of each line without an error, also of a line that changes nothing."""
 
 
-Expect = Callable[[Imported], str | None]
+Expect = Callable[[ImportEffect], str | None]
 """A callback with the effect of each line without an error. It returns why the line is refused, or None."""
 
 
@@ -95,7 +95,7 @@ class Summary:
     refused: list[NotedLine] = field(default_factory=list)
     warnings: int = 0
     warned: list[NotedLine] = field(default_factory=list)
-    listed: list[Imported] = field(default_factory=list)
+    listed: list[ImportEffect] = field(default_factory=list)
     written: bool = False
     kept: int = 0
     read_as: ReadAs = field(default_factory=ReadAs)

@@ -98,10 +98,10 @@ def delete_of_name(connection: Connection, key: str, published: str) -> None:
             of_reply = idempotency.c.account == account, idempotency.c.key == used
             connection.execute(delete(idempotency).where(*of_reply))
     spelled = or_(upload_rows.c.identifier == key, upload_rows.c.identifier == published)
-    found = {*connection.execute(select(upload_rows.c.upload).where(spelled)).scalars()}
+    numbers = {*connection.execute(select(upload_rows.c.upload).where(spelled)).scalars()}
     for number in list(connection.execute(select(uploads.c.id)).scalars()):
         data = connection.execute(select(uploads.c.data).where(uploads.c.id == number)).scalar_one()
-        if number in found or _contains(data, pattern):
+        if number in numbers or _contains(data, pattern):
             _delete_upload(connection, number)
 
 

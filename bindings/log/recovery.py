@@ -76,13 +76,13 @@ def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery
         published = None if read_published(folder) is None else published_checkpoint(folder, current.key)
         if published is not None and published.size > current.head.size:
             return _adopt(store, folder, current.head, published)
-        found = Recovery(rebuilt=current.head.size)
+        recovery = Recovery(rebuilt=current.head.size)
         if _built(store, folder, current.head, published, dry=True).root() != current.head.root:
             raise BindingError("log-changed", "the entries in the database do not have the recorded root")
         _built(store, folder, current.head, published, dry=False).finish()
         if published is None:
             sign_head(folder, key, current.head)
-        return found
+        return recovery
 
 
 def _built(
@@ -118,19 +118,19 @@ def _adopt(store: DatabaseStore, folder: LogFolder, head: Head, published: Check
                 raise BindingError("log-fork")
         if growing.root() != published.root:
             raise BindingError("log-folder", f"the entries in {folder} do not have the root of the checkpoint")
-        found = Recovery()
+        recovery = Recovery()
         with store.transaction(large=True) as transaction:
             transaction.connection.execute(delete(log_entries).where(log_entries.c.entry >= head.size))
             number = head.size
             for block in _published_entries(folder, head.size, published.size, head.size):
-                _record(transaction.connection, number, block, found)
+                _record(transaction.connection, number, block, recovery)
                 number += len(block)
             new = Head(size=published.size, root=published.root)
             # Events that were logged after the backup have numbers that new events can have again.
             state.record_head(transaction.connection, head, new, 0)
     except LogError as error:
         raise BindingError("log-folder", str(error)) from None
-    return found
+    return recovery
 
 
 def _published_entries(folder: LogFolder, start: int, end: int, stop: int) -> Iterator[Sequence[bytes]]:
@@ -144,27 +144,29 @@ def _published_entries(folder: LogFolder, start: int, end: int, stop: int) -> It
                 yield block
 
 
-def _record(connection: Connection, first: int, contents: Sequence[bytes], found: Recovery) -> None:
+def _record(connection: Connection, first: int, contents: Sequence[bytes], recovery: Recovery) -> None:
     """Record entries with the events that they belong to. The hashes replace the lost salts."""
     entries = [LogEntry.of_bytes(content) for content in contents]
     keys = [index_key(entry.key) for entry in entries]
     columns = (events.c.key, events.c.revision, events.c.id, events.c.action, events.c.changed, events.c.resource)
-    known = {(row.key, row.revision): row for row in connection.execute(select(*columns).where(events.c.key.in_(keys)))}
+    event_rows = {
+        (row.key, row.revision): row for row in connection.execute(select(*columns).where(events.c.key.in_(keys)))
+    }
     salts = {row.key: row.salt for row in connection.execute(select(log_salts).where(log_salts.c.key.in_(keys)))}
     rows: list[dict[str, object]] = []
     for number, (entry, key, content) in enumerate(zip(entries, keys, contents, strict=True), first):
-        row = known.get((key, entry.revision))
+        row = event_rows.get((key, entry.revision))
         # A later change of a restored database can have the same revision.
         if row is not None and (row.action, datetime.fromisoformat(row.changed)) != (entry.action, entry.time):
             row = None
         if row is None:
-            found.lost_count += 1
-            if len(found.lost) < MAX_LOST:
-                found.lost.append((entry.key, entry.revision))
+            recovery.lost_count += 1
+            if len(recovery.lost) < MAX_LOST:
+                recovery.lost.append((entry.key, entry.revision))
         # A negative number belongs to no event.
         event = -number - 1 if row is None else row.id
         rows.append({"entry": number, "event": event, "salt": entry.state, "hash": leaf_hash(content)})
-        found.adopted += 1
+        recovery.adopted += 1
         if entry.thing is not None:
             _keep_thing(connection, key, entry.thing, None if row is None else row.resource, salts)
     connection.execute(log_entries.insert(), rows)

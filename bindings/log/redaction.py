@@ -76,10 +76,10 @@ def redact(
         existing = transaction.get([key]).get(key)
         if existing is None:
             raise BindingError("not-bound", identifier=key)
-        wanted = sorted(revisions) or list(range(1, existing.revision + 1))
-        if wanted[0] < 1 or wanted[-1] > existing.revision:
+        numbers = sorted(revisions) or list(range(1, existing.revision + 1))
+        if numbers[0] < 1 or numbers[-1] > existing.revision:
             raise BindingError("revision-unknown", f"its revisions are 1 to {existing.revision:,}", identifier=key)
-        logged = _forget_salts(transaction, index_key(key), wanted, resource=resource)
+        logged = _forget_salts(transaction, index_key(key), numbers, resource=resource)
         connection = transaction.connection
         if transaction.dialect_name == "sqlite":
             # Without it, the file keeps the deleted texts until their place is used again.
@@ -90,12 +90,12 @@ def redact(
         removed: dict[str, object] = {"actor": None, "source": None}
         removed |= {field.name: column_value(field, field.default) for field in _REDACTED}
         changed = connection.execute(
-            update(events).where(of_name, events.c.revision.in_(wanted)).values(removed)
+            update(events).where(of_name, events.c.revision.in_(numbers)).values(removed)
         ).rowcount
         if resource:
             connection.execute(update(events).where(of_name, events.c.resource.is_not(None)).values(resource=REDACTED))
         after = existing
-        if existing.revision in wanted:
+        if existing.revision in numbers:
             after = replace(after, **{field.name: field.default for field in _REDACTED})
         if resource and existing.resource is not None:
             after = replace(after, resource=REDACTED)
@@ -109,24 +109,24 @@ def redact(
 
 def _forget_salts(transaction: Transaction, key: str, revisions: Collection[int], *, resource: bool) -> int:
     """Replace the salts of logged events by their hashes, and return the number of these events."""
-    found = [row for row in logged_events(transaction, key) if row.event.revision in revisions]
-    if found:
+    logged = [row for row in logged_events(transaction, key) if row.event.revision in revisions]
+    if logged:
         statement = (
             update(log_entries).where(log_entries.c.entry == bindparam("number")).values(salt=bindparam("hash_"))
         )
-        rows = [{"number": row.number, "hash_": row.event.state(row.salt)} for row in found]
+        rows = [{"number": row.number, "hash_": row.event.state(row.salt)} for row in logged]
         transaction.connection.execute(statement, rows)
     if resource:
         things = {row.event.thing(row.name_salt) for row in logged_events(transaction, key)} - {None}
         for thing in things:
             transaction.connection.execute(update(log_salts).where(log_salts.c.key == key).values(salt=thing))
-    return len(found)
+    return len(logged)
 
 
 def _protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:
     """Disable or enable triggers. Other connections never see the tables without them."""
-    wanted = [each for each in triggers.triggers(transaction.dialect_name) if each.name in trigger_names]
-    for name, table, create in wanted:
+    chosen_triggers = [each for each in triggers.triggers(transaction.dialect_name) if each.name in trigger_names]
+    for name, table, create in chosen_triggers:
         if transaction.dialect_name == "postgresql":
             # Readers of the table do not wait for this, as they would for DROP TRIGGER.
             statement = f"ALTER TABLE {table} {'ENABLE' if on else 'DISABLE'} TRIGGER {name}"

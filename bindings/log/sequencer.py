@@ -94,13 +94,13 @@ class EventRow(NamedTuple):
     def text(self) -> str:
         """Return the text of the values that the hash ``state`` covers."""
         *values, target = self.values
-        found = _text_before_target(*values)
+        before_target = _text_before_target(*values)
         if target is not None:
-            found += value_text("target", target)
+            before_target += value_text("target", target)
         for name, text in zip(_TEXTS, self.texts, strict=True):
             if text is not None:
-                found += _of_json(name, text)
-        return found
+                before_target += _of_json(name, text)
+        return before_target
 
     def state(self, salt: bytes) -> bytes:
         """Return the hash ``state``. A redacted event has no salt but the hash itself."""
@@ -153,10 +153,10 @@ def _of_json(column: str, text: str) -> str:
     """Return the text of the values of a JSON object by name. An object that Ararat does not write is one value."""
     try:
         # decode() takes longer, and also accepts spaces around the object.
-        found, end = _decoder.scan_once(text, 0) if text[:1] == "{" else ({}, -1)
+        members, end = _decoder.scan_once(text, 0) if text[:1] == "{" else ({}, -1)
         if end != len(text):
-            found = _decoder.decode(text)
-        return "".join([value_text(f"{column}.{name}", value) for name, value in sorted(found.items())])
+            members = _decoder.decode(text)
+        return "".join([value_text(f"{column}.{name}", value) for name, value in sorted(members.items())])
     except (StopIteration, ValueError, TypeError, AttributeError):
         return value_text(column, text)
 
@@ -214,15 +214,15 @@ class Sequencer:
             if state.assigned(transaction.connection) != self.size:
                 raise BindingError("log-busy")
             rows = _rows(transaction, _NEW, self._after, self._after)
-            found = [EventRow.of_row(row) for row in rows]
-            if not found:
+            event_rows = [EventRow.of_row(row) for row in rows]
+            if not event_rows:
                 return None
-            salts, before = _known_names(transaction, [event.key for event in found if event.revision > 1])
+            salts, before = _known_names(transaction, [event.key for event in event_rows if event.revision > 1])
             new_salts: list[Row] = []
             recorded: list[Row] = []
             block = Block([], [])
-            random = secrets.token_bytes(2 * SALT_BYTES * len(found))
-            for number, event in enumerate(found, self.size):
+            random = secrets.token_bytes(2 * SALT_BYTES * len(event_rows))
+            for number, event in enumerate(event_rows, self.size):
                 start = 2 * SALT_BYTES * len(recorded)
                 salt, name_salt = random[start : start + SALT_BYTES], salts.get(event.key)
                 if name_salt is None:
@@ -239,7 +239,7 @@ class Sequencer:
                 if values:
                     marks = ", ".join([one] * len(table.columns))
                     transaction.connection.exec_driver_sql(f"INSERT INTO {table} VALUES ({marks})", values)
-        self._after = found[-1].id
+        self._after = event_rows[-1].id
         return block
 
 
@@ -280,14 +280,14 @@ def recorded_blocks(
     for first in range(start, end, BATCH):
         with store.transaction(large=True) as transaction:
             rows = _rows(transaction, _RECORDED, first, min(first + BATCH, end))
-            found = [
+            event_rows = [
                 (number, salt, digest, name_salt, EventRow.of_row(event))
                 for number, salt, digest, name_salt, *event in rows
             ]
-            unknown = {event.key for *_, event in found if event.id is not None} - before.keys()
+            unknown = {event.key for *_, event in event_rows if event.id is not None} - before.keys()
             before |= _last_entries(transaction, list(unknown), first)
         block = Block([], [])
-        for number, salt, digest, name_salt, event in found:
+        for number, salt, digest, name_salt, event in event_rows:
             if event.id is None:
                 entry = lost(number)
                 key = index_key(LogEntry.of_bytes(entry).key)

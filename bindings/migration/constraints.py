@@ -19,38 +19,40 @@ _VALUE = re.compile(r"'[^']*'|\b[0-9]+\b")
 
 def replace_old(connection: Connection) -> int:
     """Replace the CHECK constraints whose values differ from those of this Ararat, and return their number."""
-    found = list(_old(connection))
+    old_constraints = list(_old(connection))
     if connection.dialect.name == "sqlite":
-        _replace_in_sqlite(connection, found)
-        return len(found)
-    for table, name, _, new in found:
+        _replace_in_sqlite(connection, old_constraints)
+        return len(old_constraints)
+    for table, name, _, new in old_constraints:
         connection.exec_driver_sql(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
         connection.exec_driver_sql(f"ALTER TABLE {table} ADD CONSTRAINT {name} CHECK ({new})")
-    return len(found)
+    return len(old_constraints)
 
 
 def _old(connection: Connection) -> Iterator[tuple[str, str, str, str]]:
     """Yield the table and the name of each constraint with other values, its condition, and the new condition."""
     recorded = inspect(connection)
     for table in schema.metadata.sorted_tables:
-        wanted = {str(each.name): str(each.sqltext) for each in table.constraints if isinstance(each, CheckConstraint)}
+        conditions = {
+            str(each.name): str(each.sqltext) for each in table.constraints if isinstance(each, CheckConstraint)
+        }
         for each in recorded.get_check_constraints(table.name):
             name, old = str(each["name"]), each["sqltext"]
-            new = wanted.get(name, old)
+            new = conditions.get(name, old)
             if {*_VALUE.findall(old)} != {*_VALUE.findall(new)}:
                 yield table.name, name, old, new
 
 
-def _replace_in_sqlite(connection: Connection, found: list[tuple[str, str, str, str]]) -> None:
+def _replace_in_sqlite(connection: Connection, old_constraints: list[tuple[str, str, str, str]]) -> None:
     """Edit the recorded statements of the tables. Other ways copy all rows.
 
     Source: https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes
     """
-    if not found:
+    if not old_constraints:
         return
     version = connection.exec_driver_sql("PRAGMA schema_version").scalar_one()
     connection.exec_driver_sql("PRAGMA writable_schema = ON")
-    for table, name, old, new in found:
+    for table, name, old, new in old_constraints:
         connection.exec_driver_sql(
             "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE type = 'table' AND name = ?",
             (f"CONSTRAINT {name} CHECK ({old})", f"CONSTRAINT {name} CHECK ({new})", table),

@@ -53,15 +53,15 @@ def migrate_to_4(connection: Connection, progress: Progress) -> None:
     ``progress`` is called after each block of rows. Afterwards, SQLite lacks the triggers and indexes of these tables.
     """
     for table in (schema.bindings, schema.events):
-        known = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        column_names = {column["name"] for column in inspect(connection).get_columns(table.name)}
         if connection.dialect.name == "sqlite":
-            _copy(connection, table, known, progress)
+            _copy(connection, table, column_names, progress)
         else:
             # The migration creates the missing triggers again, in their new form.
             for trigger in triggers.triggers("postgresql"):
                 if trigger.table == table.name:
                     connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name} ON {table}")
-            _alter(connection, table, known)
+            _alter(connection, table, column_names)
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql("DROP INDEX IF EXISTS bindings_changed, bindings_words")
         for table in (schema.bindings, schema.events):
@@ -72,12 +72,12 @@ def migrate_to_4(connection: Connection, progress: Progress) -> None:
     _fill_search(connection, progress)
 
 
-def _copy(connection: Connection, table: Table, known: set[str], progress: Progress) -> None:
+def _copy(connection: Connection, table: Table, column_names: set[str], progress: Progress) -> None:
     old = f"old_{table}"
     connection.exec_driver_sql(f"ALTER TABLE {table} RENAME TO {old}")
     connection.execute(CreateTable(table))
     columns = [column.name for column in table.columns]
-    values = [_CONVERTED.get(name, name) if name in known else _default(name) for name in columns]
+    values = [_CONVERTED.get(name, name) if name in column_names else _default(name) for name in columns]
     values[columns.index("recorded")] = f"coalesce({_RECORDED[table.name].format(event=old)}, changed)"
     last = connection.exec_driver_sql(f"SELECT max(rowid) FROM {old}").scalar() or 0
     for start in range(0, last, _BLOCK):
@@ -89,14 +89,14 @@ def _copy(connection: Connection, table: Table, known: set[str], progress: Progr
     connection.exec_driver_sql(f"DROP TABLE {old}")
 
 
-def _alter(connection: Connection, table: Table, known: set[str]) -> None:
+def _alter(connection: Connection, table: Table, column_names: set[str]) -> None:
     checks = {str(each.name): each for each in table.constraints if isinstance(each, CheckConstraint)}
     recorded = {str(each["name"]) for each in inspect(connection).get_check_constraints(table.name)}
     replaced = {f"{name}_known" for name in _CONVERTED} & recorded
     steps = [f"DROP CONSTRAINT {name}" for name in sorted(replaced)]
     for column in table.columns:
         kind = column.type.compile(connection.dialect)
-        if column.name not in known:
+        if column.name not in column_names:
             required = "" if column.nullable or column.name == "recorded" else " NOT NULL"
             steps.append(f"ADD COLUMN {column.name} {kind} DEFAULT {_default(column.name)}{required}")
         elif column.name in _CONVERTED:
@@ -107,7 +107,7 @@ def _alter(connection: Connection, table: Table, known: set[str]) -> None:
     # One statement, so that PostgreSQL writes each row once.
     connection.exec_driver_sql(f"ALTER TABLE {table} {', '.join(steps)}")
     for column in table.columns:
-        if column.name not in known:
+        if column.name not in column_names:
             connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN {column.name} DROP DEFAULT")
     connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN recorded TYPE TEXT USING changed")
     connection.exec_driver_sql(f"ALTER TABLE {table} ALTER COLUMN recorded SET NOT NULL")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..storage.protocols import Database
 
 
-class Migrated(NamedTuple):
+class MigrationResult(NamedTuple):
     """The result of a migration.
 
     - ``before``, ``after``: the version of the schema before and after it.
@@ -43,7 +43,7 @@ Progress = Callable[[str, int, int], object]
 """A callback with the name of a table, and the numbers of its converted rows and of all its rows."""
 
 
-def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrated:
+def migrate(url_or_path: str | Path, progress: Progress | None = None) -> MigrationResult:
     """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers and indexes.
 
     ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
@@ -92,7 +92,7 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
         database.shorten_log(driver_cause(error))
         raise database.unavailable(driver_cause(error)) from error
     database.shorten_log()
-    return Migrated(before, VERSION, added, indexes, replaced)
+    return MigrationResult(before, VERSION, added, indexes, replaced)
 
 
 def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
@@ -121,9 +121,9 @@ def _add_missing_columns(connection: Connection) -> None:
     from ..storage.tables import schema
 
     for table in schema.OTHER_TABLES:
-        known = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        column_names = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
-            if column.name not in known:
+            if column.name not in column_names:
                 kind = column.type.compile(connection.dialect)
                 connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {kind}")
 
@@ -132,8 +132,8 @@ def _add_missing_triggers(connection: Connection, database: Database) -> int:
     """Create the triggers that are missing or disabled, and return their number."""
     from ..storage.tables import triggers
 
-    found = set(connection.exec_driver_sql(database.trigger_names_sql).scalars())
-    missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in found]
+    trigger_names = set(connection.exec_driver_sql(database.trigger_names_sql).scalars())
+    missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in trigger_names]
     triggers.create(connection, missing)
     return len(missing)
 
@@ -143,9 +143,9 @@ def _add_missing_indexes(connection: Connection) -> int:
     from ..storage.tables import schema, search_indexes
 
     added = search_indexes.create(connection)
-    found = search_indexes.existing(connection)
+    index_names = search_indexes.existing(connection)
     for index in (index for table in schema.metadata.sorted_tables for index in table.indexes):
-        if index.name not in found:
+        if index.name not in index_names:
             index.create(connection)
             added += 1
     return added

@@ -48,10 +48,10 @@ class Actor:
         """Return the actor for an argument. Raises :class:`BindingError` with the code ``actor-text`` for a name that
         the history cannot record.
         """
-        known = actor if isinstance(actor, Actor) else Actor(name=actor)
-        if known.name is not None:
-            validation.check(known.name, "actor-text", "actor", MAX_ACTOR)
-        return known
+        result = actor if isinstance(actor, Actor) else Actor(name=actor)
+        if result.name is not None:
+            validation.check(result.name, "actor-text", "actor", MAX_ACTOR)
+        return result
 
     def with_end(self, record: Callable[[Any], object]) -> Self:
         """Return this actor with another function at the end of each change."""

@@ -115,15 +115,15 @@ def bind(
         return _reserved_again(existing, fields, now)
     if existing.is_reserved:
         return _published(existing, fields, now)
-    stated = _with_statements(existing, fields)
-    after = next_revision(existing, stated, now)
-    require_kept(existing, after, stated=fields.resource, decided=decided)
+    request = _with_statements(existing, fields)
+    after = next_revision(existing, request, now)
+    require_kept(existing, after, resource=fields.resource, decided=decided)
     if not after.is_live and fields.status != "withdrawn":
         raise BindingConflict("withdrawn", existing, after)
     if existing.is_live and not after.is_live:
         return Change("withdrawn", after, "withdrawn")
     if leads_elsewhere(existing, after):
-        return moved_to(existing, stated, now)
+        return moved_to(existing, request, now)
     if replace(after, changed=existing.changed, revision=existing.revision) == existing:
         return Change("unchanged", existing, None)
     # The history has no separate action for a claim: the event shows the resource.
@@ -177,14 +177,14 @@ def _with_embargo(existing: Binding | None, fields: Fields, now: datetime) -> Fi
 
 def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Change what is recorded for a reserved name. A public name stays as it is."""
-    stated = _with_statements(existing, fields)
-    if stated == existing:
+    request = _with_statements(existing, fields)
+    if request == existing:
         return Change("unchanged", existing, None)
     if not existing.is_reserved:
-        raise BindingConflict("reserve-public", existing, stated)
-    if existing.is_hidden and existing.resource not in (None, stated.resource):
-        raise BindingConflict("other-resource", existing, stated)
-    return Change("updated", next_revision(existing, stated, now), "updated")
+        raise BindingConflict("reserve-public", existing, request)
+    if existing.is_hidden and existing.resource not in (None, request.resource):
+        raise BindingConflict("other-resource", existing, request)
+    return Change("updated", next_revision(existing, request, now), "updated")
 
 
 def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
@@ -195,10 +195,10 @@ def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
     if fields.status == "withdrawn":
         raise BindingConflict("withdraw-reserved", existing, existing)
     spelling = existing.spelling if existing.is_hidden else fields.spelling
-    stated = replace(_with_statements(existing, fields), status="live", spelling=spelling, embargo=None)
-    if existing.is_hidden and existing.resource not in (None, stated.resource):
-        raise BindingConflict("other-resource", existing, stated)
-    return Change("bound", next_revision(existing, stated, now), "bound")
+    request = replace(_with_statements(existing, fields), status="live", spelling=spelling, embargo=None)
+    if existing.is_hidden and existing.resource not in (None, request.resource):
+        raise BindingConflict("other-resource", existing, request)
+    return Change("bound", next_revision(existing, request, now), "bound")
 
 
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
@@ -222,17 +222,17 @@ def delete(existing: Binding, now: datetime) -> Change:
     return Change("deleted", next_revision(existing, existing, now), "deleted")
 
 
-def require_kept(existing: Binding, after: Binding, *, stated: str | None, decided: bool = False) -> None:
+def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if the binding ``after`` changes what must stay.
 
     A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
-    (``stated``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
+    (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
     """
     if existing.resource not in (None, after.resource):
         raise BindingConflict("other-resource", existing, after)
     elsewhere = leads_elsewhere(existing, after)
     if existing.is_live and after.is_live:
-        if elsewhere and not decided and (existing.resource is None or stated is None):
+        if elsewhere and not decided and (existing.resource is None or resource is None):
             raise BindingConflict("bound-otherwise", existing, after)
     elif elsewhere:
         raise BindingConflict("bound-otherwise" if existing.is_live else "withdrawn", existing, after)
@@ -249,9 +249,9 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
     """
     if existing.is_reserved:
         raise BindingConflict("reserved", existing, existing)
-    stated = fields._replace(kind=fields.kind or existing.kind).for_key(existing.identifier)
-    place = {name: value for name in PLACE if (value := getattr(stated, name)) is not None}
-    place |= {"target": stated.target, "alternates": _merged(existing.alternates, stated.alternates)}
+    request = fields._replace(kind=fields.kind or existing.kind).for_key(existing.identifier)
+    place = {name: value for name in PLACE if (value := getattr(request, name)) is not None}
+    place |= {"target": request.target, "alternates": _merged(existing.alternates, request.alternates)}
     return moved_to(existing, replace(existing, **place), now)
 
 
@@ -420,27 +420,27 @@ def moved_away(existing: Binding, target: str, now: datetime) -> Change:
 
 
 def _with_statements(existing: Binding, fields: Fields) -> Binding:
-    stated: dict[str, Any] = {name: value for name in _STATED if (value := getattr(fields, name)) is not None}
-    if "embargo" in stated:
-        stated["embargo"] = fields.embargo or None
+    values: dict[str, Any] = {name: value for name in _STATED if (value := getattr(fields, name)) is not None}
+    if "embargo" in values:
+        values["embargo"] = fields.embargo or None
     if fields.status == "withdrawn":
-        stated["status"] = "withdrawn"
+        values["status"] = "withdrawn"
     # A withdrawal or reservation can omit the target: the recorded place then stays.
     if fields.status in (None, "live") or fields.target is not None:
-        stated.update(target=fields.target, kind=fields.kind)
+        values.update(target=fields.target, kind=fields.kind)
     return replace(
         existing,
-        **stated,
+        **values,
         alternates=_merged(existing.alternates, fields.alternates),
         metadata=elements.ordered(_merged(existing.metadata, fields.metadata)),
     )
 
 
-def _merged(known: Mapping[str, str], stated: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return ``known`` with the texts of ``stated``, without those that are empty, sorted by key."""
-    if not stated:
-        return known
-    return MappingProxyType({key: text for key, text in sorted({**known, **stated}.items()) if text})
+def _merged(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> Mapping[str, str]:
+    """Return ``recorded`` with the texts of ``changes``, without those that are empty, sorted by key."""
+    if not changes:
+        return recorded
+    return MappingProxyType({key: text for key, text in sorted({**recorded, **changes}.items()) if text})
 
 
 def replacing(existing: Binding, fields: Fields) -> Fields:
@@ -469,19 +469,19 @@ def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetim
     status = existing.status if fields.status is None else check_status(fields.status)
     if status == "reserved" and not existing.is_reserved:
         return [reserve(existing, Fields(status="reserved").for_name(identifier, TEST_NAANS), now)]  # a conflict
-    stated = with_recorded_place(fields, existing)
+    request = with_recorded_place(fields, existing)
     if existing.is_reserved or status == existing.status == "withdrawn":
-        return _in_status(existing, stated._replace(status=status).for_name(identifier, TEST_NAANS), now)
-    made: list[Change] = []
+        return _in_status(existing, request._replace(status=status).for_name(identifier, TEST_NAANS), now)
+    result: list[Change] = []
     if existing.is_withdrawn:
-        made.append(restore(existing, fields.resource or existing.resource, now))
-        existing = made[0].after
+        result.append(restore(existing, fields.resource or existing.resource, now))
+        existing = result[0].after
     if status == "withdrawn":
-        stated = stated._replace(reason=None, successor=None)
-    made.append(bind(existing, stated._replace(status=None).for_name(identifier, TEST_NAANS), now, decided=relocate))
+        request = request._replace(reason=None, successor=None)
+    result.append(bind(existing, request._replace(status=None).for_name(identifier, TEST_NAANS), now, decided=relocate))
     if status == "withdrawn":
-        made.append(withdraw(made[-1].after, fields.reason, now, fields.successor))
-    return made
+        result.append(withdraw(result[-1].after, fields.reason, now, fields.successor))
+    return result
 
 
 def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]:

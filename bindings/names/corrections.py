@@ -85,8 +85,8 @@ def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']
-    >>> found = corrections("ark:13030/xf93tg2q", [Pattern("ark:13030/xf9", 4, "noid")])
-    >>> "ark:13030/xf93gt2q" in found, len(found)
+    >>> names = corrections("ark:13030/xf93tg2q", [Pattern("ark:13030/xf9", 4, "noid")])
+    >>> "ark:13030/xf93gt2q" in names, len(names)
     (True, 9)
     """
     if key.startswith("urn:"):
@@ -95,10 +95,10 @@ def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
     if not 0 < len(rest) <= MAX_LENGTH or not rest.isascii():
         return []
     folded = f"ark:{naan}/{rest.lower()}"
-    found = [folded, f"ark:{naan}/{rest.lower().translate(_LOOK_ALIKES)}"]
+    candidates = [folded, f"ark:{naan}/{rest.lower().translate(_LOOK_ALIKES)}"]
     if is_mistyped(folded, patterns):
-        found += _with_right_character(naan, rest.lower(), patterns)
-    return [name for name in dict.fromkeys(found) if name != key]
+        candidates += _with_right_character(naan, rest.lower(), patterns)
+    return [name for name in dict.fromkeys(candidates) if name != key]
 
 
 def _with_right_character(naan: str, rest: str, patterns: Sequence[Pattern]) -> Iterator[str]:

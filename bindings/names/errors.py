@@ -102,10 +102,10 @@ class BindingError(CatalogueError):
 
         ``identifier`` is the text in ASCII.
         """
-        made = cls(error.problem.code, error.problem.message, identifier=identifier)
-        if found := suggestions(error.text):
-            made.suggestion = display.percent(found[0].identifier)
-        return made
+        converted = cls(error.problem.code, error.problem.message, identifier=identifier)
+        if corrections := suggestions(error.text):
+            converted.suggestion = display.percent(corrections[0].identifier)
+        return converted
 
     @property
     def question(self) -> str:
@@ -196,8 +196,8 @@ def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | 
             if field == "alternates":
                 field = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
                 old, new, field = old.get(field), new.get(field), f"alternate {field}"
-            known = f"no {field} is recorded" if old is None else f"the recorded {field} is {_shorten(old)}"
-            return f"{known}, and the new one is {_shorten(new)}"
+            recorded = f"no {field} is recorded" if old is None else f"the recorded {field} is {_shorten(old)}"
+            return f"{recorded}, and the new one is {_shorten(new)}"
     return None
 
 

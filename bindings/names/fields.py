@@ -47,7 +47,7 @@ MAX_TARGET = 4000
 """The maximum number of characters of a name or an address in a request. Names themselves are shorter."""
 
 
-class Stated(TypedDict, total=False):
+class FieldArguments(TypedDict, total=False):
     """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set a field."""
 
     kind: str | None
@@ -109,15 +109,15 @@ class Fields(NamedTuple):
         return self._checked(key, None)
 
     def _checked(self, key: str, identifier: Name | None) -> Fields:
-        given = self if self.kind else self._replace(kind="described" if self.target is None else "located")
+        request = self if self.kind else self._replace(kind="described" if self.target is None else "located")
         # An import does this for each row, so the values are found by their places.
-        values: list[Any] = [*given]
+        values: list[Any] = [*request]
         place = 0
         try:
             for place, check in _CHECKS:
                 value = values[place]
                 if value is not None or place == _TARGET:
-                    values[place] = check(value, given, key)
+                    values[place] = check(value, request, key)
         except BindingError as error:
             error.identifier, error.field = key, self._fields[place]
             raise
@@ -133,10 +133,10 @@ class Fields(NamedTuple):
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
-        stated: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
-        values = _UNSTATED | stated
+        own: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
+        values = _UNSTATED | own
         for name in ("alternates", "metadata"):
-            if name in stated:
+            if name in own:
                 values[name] = _without_deleted(values[name])
         if is_test(self.key):
             values["listed"] = False
@@ -149,14 +149,14 @@ class Fields(NamedTuple):
         return Binding(**values)
 
 
-def _check_kind(kind: Any, given: Fields, key: str) -> Kind:
-    for known in KINDS:
-        if kind == known:
-            return known
+def _check_kind(kind: Any, fields: Fields, key: str) -> Kind:
+    for permitted in KINDS:
+        if kind == permitted:
+            return permitted
     raise BindingError("kind-unknown", Translatable("the kind %(kind)s does not exist", kind=validation.shown(kind)))
 
 
-def _check_passthrough(passthrough: Any, given: Fields, key: str) -> Passthrough:
+def _check_passthrough(passthrough: Any, fields: Fields, key: str) -> Passthrough:
     try:
         return _PASSTHROUGHS[passthrough]
     except (KeyError, TypeError):
@@ -169,11 +169,11 @@ def _check_passthrough(passthrough: Any, given: Fields, key: str) -> Passthrough
 _PASSTHROUGHS: Mapping[Any, Passthrough] = {False: False, "no": False, True: True, "normal": True, "given": "given"}
 
 
-def _check_scope(scope: Any, given: Fields, key: str) -> Scope:
-    for known in SCOPES:
-        if scope == known:
-            require_scope(key, known, given.kind)
-            return known
+def _check_scope(scope: Any, fields: Fields, key: str) -> Scope:
+    for permitted in SCOPES:
+        if scope == permitted:
+            require_scope(key, permitted, fields.kind)
+            return permitted
     raise BindingError(
         "scope-unknown", Translatable("the scope %(scope)s does not exist", scope=validation.shown(scope))
     )
@@ -190,9 +190,9 @@ def require_scope(key: str, scope: Scope, kind: str | None) -> None:
             raise BindingError("nothing-below")
 
 
-def _check_target(target: str | None, given: Fields, key: str) -> str | None:
+def _check_target(target: str | None, fields: Fields, key: str) -> str | None:
     # The kind is checked first.
-    return check_target(key, target, cast("Kind", given.kind), given.passthrough not in _NO)
+    return check_target(key, target, cast("Kind", fields.kind), fields.passthrough not in _NO)
 
 
 # Values of a request without passthrough.
@@ -240,21 +240,21 @@ def _leads_to_itself(target: str, key: str, passthrough: bool) -> bool:
     )
 
 
-def _check_status(status: Any, given: Fields, key: str) -> Status:
+def _check_status(status: Any, fields: Fields, key: str) -> Status:
     return check_status(status)
 
 
 def check_status(status: str) -> Status:
     """Return the status of a name. Raises :class:`BindingError` with the code ``list-state`` for an unknown one."""
-    for known in STATUSES:
-        if status == known:
-            return known
+    for permitted in STATUSES:
+        if status == permitted:
+            return permitted
     raise BindingError(
         "list-state", Translatable("the state %(status)s does not exist", status=validation.shown(status))
     )
 
 
-def _check_redirect(status: Any, given: Fields, key: str) -> int:
+def _check_redirect(status: Any, fields: Fields, key: str) -> int:
     return redirect_status(status)
 
 
@@ -277,7 +277,7 @@ def redirect_status(status: int) -> int:
     )
 
 
-def _check_listed(listed: Any, given: Fields, key: str) -> bool:
+def _check_listed(listed: Any, fields: Fields, key: str) -> bool:
     try:
         return _LISTED[listed] and not is_test(key)
     except (KeyError, TypeError):
@@ -289,15 +289,15 @@ def _check_listed(listed: Any, given: Fields, key: str) -> bool:
 _LISTED: Mapping[Any, bool] = {True: True, "yes": True, False: False, "no": False}
 
 
-def _check_resource(resource: Any, given: Fields, key: str) -> str:
+def _check_resource(resource: Any, fields: Fields, key: str) -> str:
     return validation.check(resource, "resource-text", "resource", MAX_RESOURCE)
 
 
-def _check_alternates(alternates: Any, given: Fields, key: str) -> Mapping[str, str]:
-    return targets.check_alternates(alternates, cast("Kind", given.kind), deletions=True)
+def _check_alternates(alternates: Any, fields: Fields, key: str) -> Mapping[str, str]:
+    return targets.check_alternates(alternates, cast("Kind", fields.kind), deletions=True)
 
 
-def _check_metadata(metadata: Any, given: Fields, key: str) -> Mapping[str, str]:
+def _check_metadata(metadata: Any, fields: Fields, key: str) -> Mapping[str, str]:
     checked = elements.check(metadata, deletions=True)
     if document := checked.get("datacite"):
         # Only a new value: a record that an older version accepted stays readable.
@@ -306,14 +306,14 @@ def _check_metadata(metadata: Any, given: Fields, key: str) -> Mapping[str, str]
     return checked
 
 
-def _check_reason(reason: Any, given: Fields, key: str) -> str:
-    if given.status != "withdrawn":
+def _check_reason(reason: Any, fields: Fields, key: str) -> str:
+    if fields.status != "withdrawn":
         raise BindingError("reason-unwanted")
     return validation.check(reason, "reason-text", "reason", MAX_REASON)
 
 
-def _check_successor(successor: Any, given: Fields, key: str) -> str:
-    if given.status != "withdrawn":
+def _check_successor(successor: Any, fields: Fields, key: str) -> str:
+    if fields.status != "withdrawn":
         raise BindingError("successor-unwanted")
     return check_successor(key, successor)
 
@@ -349,7 +349,7 @@ def _successor(key: str, successor: str) -> str:
     return stored
 
 
-def _check_spelling(spelling: str, given: Fields, key: str) -> str:
+def _check_spelling(spelling: str, fields: Fields, key: str) -> str:
     if assignable(spelling, TEST_NAANS) != key:
         raise BindingError(
             "spelling-other-name",
@@ -358,13 +358,13 @@ def _check_spelling(spelling: str, given: Fields, key: str) -> str:
     return spelling_of(spelling)
 
 
-def _check_changed(changed: datetime, given: Fields, key: str) -> datetime:
-    if given.created is not None and given.created > changed:
+def _check_changed(changed: datetime, fields: Fields, key: str) -> datetime:
+    if fields.created is not None and fields.created > changed:
         raise BindingError("time-order")
     return changed
 
 
-def _check_once_public(once_public: str, given: Fields, key: str) -> Literal["yes"]:
+def _check_once_public(once_public: str, fields: Fields, key: str) -> Literal["yes"]:
     if once_public != "yes":
         raise BindingError(
             "once-public",
@@ -373,31 +373,31 @@ def _check_once_public(once_public: str, given: Fields, key: str) -> Literal["ye
     return "yes"
 
 
-def _check_hold_until(until: datetime, given: Fields, key: str) -> datetime:
+def _check_hold_until(until: datetime, fields: Fields, key: str) -> datetime:
     return until.astimezone(UTC)
 
 
-def _check_hold_reason(reason: Any, given: Fields, key: str) -> str:
-    if given.hold_until is None:
+def _check_hold_reason(reason: Any, fields: Fields, key: str) -> str:
+    if fields.hold_until is None:
         raise BindingError("hold-until", Translatable("a hold has a reason and no end"))
     return validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
 
 
-def _check_embargo(embargo: Any, given: Fields, key: str) -> datetime | Literal[""]:
+def _check_embargo(embargo: Any, fields: Fields, key: str) -> datetime | Literal[""]:
     if embargo == "":
         return ""
-    if given.status not in (None, "reserved"):
-        raise BindingError("embargo-state", Translatable("the state is %(status)s", status=given.status))
+    if fields.status not in (None, "reserved"):
+        raise BindingError("embargo-state", Translatable("the state is %(status)s", status=fields.status))
     return validation.instant(embargo)
 
 
-def _any(value: Any, given: Fields, key: str) -> Any:
+def _any(value: Any, fields: Fields, key: str) -> Any:
     return value
 
 
-def _without_deleted(stated: Mapping[str, str]) -> Mapping[str, str]:
+def _without_deleted(texts: Mapping[str, str]) -> Mapping[str, str]:
     """Return checked alternates or metadata without the texts that are empty, in the same order."""
-    return stated if all(stated.values()) else MappingProxyType({key: text for key, text in stated.items() if text})
+    return texts if all(texts.values()) else MappingProxyType({key: text for key, text in texts.items() if text})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -76,11 +76,11 @@ def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
     """
     if isinstance(naans, str):
         raise ValueError(f"test_naans: {naans!r} is a text, but a list is expected; write [{naans!r}]")
-    given = {naan: naan.replace("-", "") for naan in naans}
-    for naan, normal in given.items():
+    normal_forms = {naan: naan.replace("-", "") for naan in naans}
+    for naan, normal in normal_forms.items():
         if normal not in TEST_NAANS:
             raise ValueError(f"test_naans: {naan!r} is not a NAAN for tests; expected {', '.join(sorted(TEST_NAANS))}")
-    return frozenset(given.values())
+    return frozenset(normal_forms.values())
 
 
 def read(identifier: Name) -> Ark | Urn:
@@ -140,11 +140,11 @@ def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
         if plain is not None and not plain.startswith(RESERVED_NAAN):
             return plain
     name = read(identifier)
-    found = key(name)
-    if code := _never_bound(name, found, test_naans):
-        raise BindingError(code, identifier=found)
-    require_visible(name.text, "name", found)
-    return found
+    name_key = key(name)
+    if code := _never_bound(name, name_key, test_naans):
+        raise BindingError(code, identifier=name_key)
+    require_visible(name.text, "name", name_key)
+    return name_key
 
 
 def require_visible(text: str, what: str, identifier: str | None = None, *, code: str | None = None) -> None:
@@ -162,16 +162,16 @@ def require_visible(text: str, what: str, identifier: str | None = None, *, code
     """
     if text.isascii():
         return
-    for found in characters.hidden_runs(text):
-        char = found[1]
+    for run in characters.hidden_runs(text):
+        char = run[1]
         # A code point that Unicode does not define yet can be a letter of a later version.
         if characters.classify(char) == "unassigned":
             continue
         encoded = display.percent(char)
         why = f"which is invisible: remove it; if it belongs there, write {encoded}"
-        given = code or ("bidi-formatting" if char in BIDI_FORMATTING else "hidden-char")
+        error_code = code or ("bidi-formatting" if char in BIDI_FORMATTING else "hidden-char")
         raise BindingError(
-            given,
+            error_code,
             Translatable("the %(what)s has %(char)s, %(why)s", what=what, char=display.named(char), why=why),
             identifier=identifier,
         )
@@ -235,13 +235,13 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     if isinstance(name, Ark) and name.basic.endswith("."):
         message = "the name ends in a dot: other resolvers ignore it, and readers take it for a full stop"
         return [NameWarning("dot-in-name", message)]
-    found: list[NameWarning] = []
+    warnings: list[NameWarning] = []
     for char in dict.fromkeys(unquote(key(name))):
         if kind := characters.classify(char):
             code, why = _KINDS.get(kind, ("hidden-char", "which is invisible but part of the name"))
-            found.append(NameWarning(code, f"the name has {display.named(char)}, {why}"))
-    if found:
-        return found
+            warnings.append(NameWarning(code, f"the name has {display.named(char)}, {why}"))
+    if warnings:
+        return warnings
     others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
     if not others:
         return []
@@ -269,13 +269,13 @@ def confusable(key: str) -> list[str]:
         spellings = [key.replace(".", "%2E"), *encoded]
     else:
         return []
-    found = []
+    keys = []
     for spelling in spellings:
         try:
-            found.append(parse(spelling).normal_form)
+            keys.append(parse(spelling).normal_form)
         except IdentifierError:
             continue
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(keys))
 
 
 # Rules of normalization that need no explanation.

@@ -121,9 +121,9 @@ def check_prefix(prefix: str) -> str:
     """
     match = _HTTP_RESOLVER_PREFIX.fullmatch(prefix)
     if match is None:
-        given = validation.shown(prefix) if prefix else "the empty text"
+        quoted = validation.shown(prefix) if prefix else "the empty text"
         raise PrefixError(
-            "prefix-scheme", Translatable("%(given)s does not begin with http:// or https://", given=given)
+            "prefix-scheme", Translatable("%(given)s does not begin with http:// or https://", given=quoted)
         )
     scheme, authority, path = match[1].lower(), match[2], match[3]
     if "@" in authority:

@@ -54,9 +54,9 @@ def suffix_below(core: str, container: str) -> str:
     """
     # The normal form of a container need not be a prefix of the text, but it has the same number of segments.
     segments = core[4:].removeprefix("/").split("/")
-    known = container.count("/") + 1
-    below = "".join(f"/{segment}" for segment in segments[known:])
-    last = segments[known - 1]
+    slashes = container.count("/") + 1
+    below = "".join(f"/{segment}" for segment in segments[slashes:])
+    last = segments[slashes - 1]
     if below or split_variants(container.rpartition("/")[2])[1]:
         return below
     return last[len(split_variants(last)[0]) :]

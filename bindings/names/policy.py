@@ -145,23 +145,23 @@ class PolicyCheck:
             return after
         # "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated in the documentation
         # then lifetime is implied"
-        stated = after.metadata.get("erc.availability", self.profile.default_availability)
+        availability = after.metadata.get("erc.availability", self.profile.default_availability)
         allowed = (*self.profile.availability, UNPUBLISHED)
-        if stated is None or (stated not in allowed and term("availability", stated) not in allowed):
-            said = f"the availability {validation.shown(stated)} is not allowed" if stated else None
-            self._break("availability-statement", said or "a persistent name needs an availability")
+        if availability is None or (availability not in allowed and term("availability", availability) not in allowed):
+            message = f"the availability {validation.shown(availability)} is not allowed" if availability else None
+            self._break("availability-statement", message or "a persistent name needs an availability")
             return after
-        return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": stated}))
+        return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": availability}))
 
     def _record_uuids(self, after: Binding, settings: SettingStore) -> None:
-        uuids = {found for found in map(self._uuid, (after.identifier, after.target)) if found}
+        uuids = {value for value in map(self._uuid, (after.identifier, after.target)) if value}
         resource = after.resource or after.identifier
         for uuid in sorted(uuids):
             # "a different resource MUST NOT be allocated using the same uuid part"
             first = settings.setting(f"uuid {uuid}")
             if first is not None and first not in (after.resource, after.identifier):
-                said = f"the UUID {uuid} already belongs to {validation.shown(first, 100)}"
-                self._break("uuid-twice", said, "uuid-reused")
+                message = f"the UUID {uuid} already belongs to {validation.shown(first, 100)}"
+                self._break("uuid-twice", message, "uuid-reused")
         for uuid in uuids:
             if settings.setting(f"uuid {uuid}") is None:
                 settings.set_setting(f"uuid {uuid}", resource)
@@ -174,8 +174,8 @@ class PolicyCheck:
 
         matcher = iri_policy.repaired(self.profile).namespaces.get("uuid")
         whole = f"{self.profile.schemes[0]}://{self.profile.hosts[0]}{place}" if place.startswith("/") else place
-        found = matcher.fullmatch(whole) if matcher else None
-        return (found["uuid"] or found["named"]).lower() if found else None
+        match = matcher.fullmatch(whole) if matcher else None
+        return (match["uuid"] or match["named"]).lower() if match else None
 
 
 def promise_persistence(
@@ -188,10 +188,10 @@ def promise_persistence(
     """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
-    stated = {"erc.persistence": persistence}
+    statements = {"erc.persistence": persistence}
     if availability is not None or not published:
-        stated["erc.availability"] = availability if published and availability else UNPUBLISHED
-    after = replace(existing, metadata=metadata.check({**existing.metadata, **stated}))
+        statements["erc.availability"] = availability if published and availability else UNPUBLISHED
+    after = replace(existing, metadata=metadata.check({**existing.metadata, **statements}))
     if after == existing:
         return Change("unchanged", existing, None)
     return Change("updated", next_revision(existing, after, now), "updated")

@@ -342,16 +342,16 @@ def as_dict(binding: Binding) -> dict[str, object]:
 
 
 def _status(state: str) -> Status:
-    for known in STATUSES:
-        if state == known:
-            return known
+    for permitted in STATUSES:
+        if state == permitted:
+            return permitted
     raise BindingError("list-state", Translatable("the state %(state)s does not exist", state=validation.shown(state)))
 
 
 def _hold(text: str) -> HoldFilter:
-    for known in get_args(HoldFilter):
-        if text == known:
-            return known
+    for permitted in get_args(HoldFilter):
+        if text == permitted:
+            return permitted
     raise BindingError(
         "list-hold", Translatable("a list has no names whose hold is %(text)s", text=validation.shown(text))
     )
@@ -407,9 +407,9 @@ def _element(text: str) -> tuple[str, str]:
 
 
 def _sort(name: str) -> Sort:
-    for known in SORTS:
-        if name == known:
-            return known
+    for permitted in SORTS:
+        if name == permitted:
+            return permitted
     raise BindingError("list-sort", Translatable("a list is not sorted by %(name)s", name=validation.shown(name)))
 
 

@@ -106,8 +106,8 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
     checked: dict[str, str] = {}
     for selector, target in alternates.items():
         if not isinstance(selector, str) or not _SELECTOR.fullmatch(selector):
-            given = validation.shown(selector)
-            message = f"the selector {given} of an alternate is not a media type, a language or both"
+            quoted = validation.shown(selector)
+            message = f"the selector {quoted} of an alternate is not a media type, a language or both"
             raise BindingError("alternate-selector", message)
         if selector.lower() in checked:
             raise BindingError(

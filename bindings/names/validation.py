@@ -58,7 +58,7 @@ def check(text: object, code: str, what: str, most: int, *, lines: bool = False)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?", re.ASCII)
 
 
-def instant(given: object) -> datetime:
+def instant(value: object) -> datetime:
     """Convert a date or a time with its offset to a time in UTC. A date is its midnight in UTC.
 
     Raises :class:`BindingError` with the code ``time-text`` for another value (RFC 3339).
@@ -67,17 +67,17 @@ def instant(given: object) -> datetime:
     ('2027-03-01T00:00:00+00:00', '2027-02-28T23:00:00+00:00')
     """
     try:
-        if isinstance(given, str) and _INSTANT.fullmatch(given):
-            read = datetime.fromisoformat(given.upper())
+        if isinstance(value, str) and _INSTANT.fullmatch(value):
+            read = datetime.fromisoformat(value.upper())
             return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
-        if isinstance(given, datetime) and given.tzinfo is not None:
-            return given.astimezone(UTC)
-        if isinstance(given, date) and not isinstance(given, datetime):
-            return datetime.combine(given, time(), UTC)
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return value.astimezone(UTC)
+        if isinstance(value, date) and not isinstance(value, datetime):
+            return datetime.combine(value, time(), UTC)
     except (ValueError, OverflowError):
         pass
     raise BindingError(
-        "time-text", Translatable("%(given)s is not a date or a time with its offset", given=shown(given))
+        "time-text", Translatable("%(given)s is not a date or a time with its offset", given=shown(value))
     )
 
 
@@ -87,5 +87,5 @@ def shown(text: object, most: int = 60) -> str:
     >>> print(shown("Slg. Wei\u00df\u202e 6"))
     Slg. Weiß\\u{202e} 6
     """
-    given = text if isinstance(text, str) else repr(text)
-    return display.visible(given[:most].replace("\\", "\\\\")) + ("..." if len(given) > most else "")
+    whole = text if isinstance(text, str) else repr(text)
+    return display.visible(whole[:most].replace("\\", "\\\\")) + ("..." if len(whole) > most else "")

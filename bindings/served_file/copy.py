@@ -84,17 +84,19 @@ def read(path: Path, name: Path | None = None) -> FileVersion:
     # O_NONBLOCK: opening a pipe would otherwise wait for a writer.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(handle, "rb") as stream:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        file_stat = os.fstat(handle)
+        if not stat.S_ISREG(file_stat.st_mode):
             raise OSError("not a regular file")
         content = stream.read()
-        times = found.st_atime_ns, found.st_mtime_ns
+        times = file_stat.st_atime_ns, file_stat.st_mtime_ns
         digest = sha256(content).digest()
-        return FileVersion(name or path, content, digest, _fingerprint_of(found), stat.S_IMODE(found.st_mode), times)
+        return FileVersion(
+            name or path, content, digest, _fingerprint_of(file_stat), stat.S_IMODE(file_stat.st_mode), times
+        )
 
 
-def _fingerprint_of(found: os.stat_result) -> Fingerprint:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _fingerprint_of(file_stat: os.stat_result) -> Fingerprint:
+    return file_stat.st_dev, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns
 
 
 class ServedCopy:

@@ -59,5 +59,5 @@ def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, 
     elif table in (schema.prefixes, schema.prefix_events):
         records = sorted(row for row in file.others if isinstance(row, PrefixRow))
         for number, row in enumerate(records, 1):
-            stated = {"prefix": row.prefix, "state": "active", **row.texts, "changed": rfc3339(file.changed)}
-            yield {**stated, "revision": 1, "id": number, "action": "set"}
+            values = {"prefix": row.prefix, "state": "active", **row.texts, "changed": rfc3339(file.changed)}
+            yield {**values, "revision": 1, "id": number, "action": "set"}

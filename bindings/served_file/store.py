@@ -164,10 +164,10 @@ class FileStore:
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
         """Return "updated" for a live name that was changed after its creation, otherwise the action of its line."""
-        found = self.fetch(identifiers).values()
+        bindings = self.fetch(identifiers).values()
         return {
             each.identifier: "updated" if each.is_live and each.created < each.changed else _action(each)
-            for each in found
+            for each in bindings
         }
 
     def log_entries(self, identifier: str) -> list[int]:
@@ -250,13 +250,13 @@ class FileStore:
     def holds(self, now: datetime) -> list[Hold]:
         """Return the holds of names in the file that have not ended at a time."""
         table = self._current()
-        found = (table.bindings[key].hold for key in table.held)
-        return [each for each in found if each is not None and each.until > now]
+        holds = (table.bindings[key].hold for key in table.held)
+        return [each for each in holds if each is not None and each.until > now]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character, from the counters in the file."""
-        found = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))
-        return [pattern for pattern in found if pattern and pattern.check]
+        patterns = (Pattern.of_counter(row.name) for row in self._current().others if isinstance(row, Setting))
+        return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return an empty list, because the history of a file is in Git."""
@@ -413,12 +413,12 @@ class FileStore:
             copy.is_kept = True
 
     def _accept(self, table: FileTable, seen: _Seen) -> None:
-        known = self._table is not None and self._table.digest == table.digest and self.refusal is None
+        is_served = self._table is not None and self._table.digest == table.digest and self.refusal is None
         # One assignment: lookups that have begun use the old table, and later ones the new table.
         self._table = None if self._closed else table
         self._seen = seen
         self.refusal = None
-        if not known:
+        if not is_served:
             _log.info("%s was read: %s", self, counted(len(table.bindings), "name"))
 
     def _refuse(self, reason: str, seen: _Seen | None) -> None:

@@ -206,7 +206,7 @@ def require_kept(old: FileTable, new: FileTable, file: str) -> None:
             message = f"{shown} is withdrawn; its line needs the status withdrawn, or the status live to restore it"
             raise TableError("withdrawn", message, file, new.line(key))
         try:
-            assignment.require_kept(*_comparable(before, after), stated=after.resource)
+            assignment.require_kept(*_comparable(before, after), resource=after.resource)
         except BindingConflict as error:
             message = f"{validation.shown(key, 100)} (line {old.line(key)} of the previous version): {error.message}"
             if error.code == "bound-otherwise":

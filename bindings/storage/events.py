@@ -37,16 +37,16 @@ def page(read: Read, dialect_name: str, selection: EventSelection, below: int | 
         [*parameters, limit + 1],
     )
     before = _states_before(read, dialect_name, rows[:limit])
-    found = EventPage([], rows[limit - 1][-1] if len(rows) > limit else None, [])
+    result = EventPage([], rows[limit - 1][-1] if len(rows) > limit else None, [])
     for row in rows[:limit]:
         action, actor, source, operation, number = row[_WIDTH:]
         try:
             event = Event(action, actor, source, before.get(number), binding_of(row[:_WIDTH]), operation)
         except UnreadableBinding:
-            found.unreadable.append(str(row[0]))
+            result.unreadable.append(str(row[0]))
         else:
-            found.events.append(NumberedEvent(number, event))
-    return found
+            result.events.append(NumberedEvent(number, event))
+    return result
 
 
 def _conditions(selection: EventSelection) -> tuple[list[str], list[object]]:
@@ -73,16 +73,16 @@ def _conditions(selection: EventSelection) -> tuple[list[str], list[object]]:
 def _states_before(read: Read, dialect_name: str, rows: Sequence[Row]) -> dict[int, Binding]:
     """Return the bindings before these events by the numbers of the events; none for the first change of a name."""
     revision = STATE.index("revision")
-    wanted = {(row[0], row[revision] - 1): row[-1] for row in rows if row[revision] > 1}
-    if not wanted:
+    numbers = {(row[0], row[revision] - 1): row[-1] for row in rows if row[revision] > 1}
+    if not numbers:
         return {}
-    either = " OR ".join(["(events.key = ? AND events.revision = ?)"] * len(wanted))
-    parameters = [value for key_and_revision in wanted for value in key_and_revision]
+    either = " OR ".join(["(events.key = ? AND events.revision = ?)"] * len(numbers))
+    parameters = [value for key_and_revision in numbers for value in key_and_revision]
     text = f"SELECT {_STATE} FROM events WHERE events.action <> 'deleted' AND ({either})"
-    found: dict[int, Binding] = {}
+    bindings: dict[int, Binding] = {}
     for row in read(marked(text, dialect_name), parameters):
         try:
-            found[wanted[row[0], row[revision]]] = binding_of(row)
+            bindings[numbers[row[0], row[revision]]] = binding_of(row)
         except UnreadableBinding:
             continue
-    return found
+    return bindings

@@ -54,9 +54,9 @@ _Rows = Callable[[str], "Iterator[Row]"]
 
 
 def _missing_triggers(connection: Connection, database: Database) -> Iterator[Contradiction]:
-    found = {name for (name,) in connection.execute(database.trigger_names_sql).fetchall()}
+    names = {name for (name,) in connection.execute(database.trigger_names_sql).fetchall()}
     for name, table, _ in triggers.triggers(database.dialect_name):
-        if name not in found:
+        if name not in names:
             yield Contradiction(
                 "trigger-missing", "", f"the trigger {name} of the table {table} is missing or disabled"
             )
@@ -112,8 +112,8 @@ def _sequences(rows: _Rows, differs: str) -> Iterator[Contradiction]:
         f"WINDOW history AS (PARTITION BY key ORDER BY revision)) AS sequence "
         f"WHERE {' OR '.join(f'({condition})' for condition in broken.values())} ORDER BY key, revision"
     ):
-        key, long, revision, *found = row
-        for (code, message), is_broken in zip(_SEQUENCE_MESSAGES.items(), found, strict=True):
+        key, long, revision, *values = row
+        for (code, message), is_broken in zip(_SEQUENCE_MESSAGES.items(), values, strict=True):
             if is_broken:
                 yield Contradiction(code, _name(key, long), message.format(revision=revision))
 

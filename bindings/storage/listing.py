@@ -127,21 +127,21 @@ class Lists:
 
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
-        found: list[Row] = []
+        rows: list[Row] = []
         has_trigrams = self._has_trigrams(read, selection)
         for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
-            text, parameters = self._select(query, limit + 1 - len(found))
-            found += read(text, parameters)
-            if len(found) > limit:
+            text, parameters = self._select(query, limit + 1 - len(rows))
+            rows += read(text, parameters)
+            if len(rows) > limit:
                 break
         page = Page([], None, [], None if has_trigrams else WITHOUT_TRIGRAMS[self._dialect])
         width = len(STATE)
-        for row in found[:limit]:
+        for row in rows[:limit]:
             try:
                 page.names.append(self._current(binding_of(row[:width])))
             except UnreadableBinding:
                 page.unreadable.append(str(row[0]))
-        return page._replace(next=cursor(*found[limit - 1][width:]) if len(found) > limit else None)
+        return page._replace(next=cursor(*rows[limit - 1][width:]) if len(rows) > limit else None)
 
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
@@ -327,20 +327,20 @@ class Lists:
         sign = "<" if selection.descending else ">"
         has_value = f"{'bindings.sort_title' if order == 'title' else 'bindings.resource'} IS NOT NULL"
         if reached is None or reached[0]:
-            wanted, values = [has_value, *conditions], [*parameters]
+            present, values = [has_value, *conditions], [*parameters]
             if reached is not None:
-                wanted.append(f"({column}, bindings.key) {sign} (?, ?)")
+                present.append(f"({column}, bindings.key) {sign} (?, ?)")
                 values += reached
             # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
             columns = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query("bindings", wanted, values, columns, direction)
+            yield _Query("bindings", present, values, columns, direction)
         if not without:
-            wanted, values = [has_value.replace("IS NOT", "IS"), *conditions], [*parameters]
+            present, values = [has_value.replace("IS NOT", "IS"), *conditions], [*parameters]
             if reached is not None and not reached[0]:
-                wanted.append(f"{plus}bindings.key {sign} ?")
+                present.append(f"{plus}bindings.key {sign} ?")
                 values.append(reached[1])
             order_by = (f"{plus}bindings.key",)
-            yield _Query("bindings", wanted, values, order_by, direction, ("''", "bindings.key"))
+            yield _Query("bindings", present, values, order_by, direction, ("''", "bindings.key"))
 
     def _found(
         self, selection: Selection, words: _Condition | None, read: Read | None, *without: str
@@ -354,14 +354,14 @@ class Lists:
             conditions, parameters = self._conditions(replace(selection, owner=None), *without)
             return [self._few_owned, *conditions], [selection.owner, *parameters], self._is_sqlite
         conditions, parameters = self._conditions(selection, *without)
-        for which, found in (
+        for which, sources in (
             ("words", words),
             ("resource", self._resource(selection) if selection.resource or selection.resource_prefix else None),
             ("targets", self._targets(selection) if selection.targets else None),
         ):
-            if found is None or which in without or read is None:
+            if sources is None or which in without or read is None:
                 continue
-            within, values = found
+            within, values = sources
             if not self._is_sqlite:
                 if (keys := self._few_keys(read, within, values)) is None:
                     continue
@@ -384,8 +384,8 @@ class Lists:
         With the condition itself, it would read all names in their order, because it expects many matches.
         """
         text = f"SELECT bindings.key FROM bindings{_where(within)} LIMIT ?"
-        found = [str(key) for (key,) in read(self.marked(text), [*values, self._few + 1])]
-        return found if len(found) <= self._few else None
+        keys = [str(key) for (key,) in read(self.marked(text), [*values, self._few + 1])]
+        return keys if len(keys) <= self._few else None
 
     def _owns_few(self, read: Read | None, owner: str) -> bool:
         """Return whether an account bound only few names first."""
@@ -396,18 +396,20 @@ class Lists:
         """Return the condition for the index of trigrams, or None without a word to search for."""
         element = selection.element[1].split() if selection.element else ()
         # A single letter beside other words is only compared with the text.
-        wanted = [word for word in parts((*selection.words, *element)) if all(len(part) >= MIN_PART for part in word)]
-        if not wanted:
+        long_words = [
+            word for word in parts((*selection.words, *element)) if all(len(part) >= MIN_PART for part in word)
+        ]
+        if not long_words:
             return None
         if self._is_sqlite:
             words = (
                 " OR ".join("({})".format(" AND ".join(f'"{each}"' for each in trigrams(part))) for part in word)
-                for word in wanted
+                for word in long_words
             )
             return ["search_trigrams MATCH ?"], [" AND ".join(f"({word})" for word in words)]
         # Only LIKE uses the index. A part has no percent sign and no underscore.
-        likes = ["({})".format(" OR ".join(["bindings.search_text LIKE ?"] * len(word))) for word in wanted]
-        return likes, [f"%{part}%" for word in wanted for part in word]
+        likes = ["({})".format(" OR ".join(["bindings.search_text LIKE ?"] * len(word))) for word in long_words]
+        return likes, [f"%{part}%" for word in long_words for part in word]
 
     def _conditions(self, selection: Selection, *without: str) -> _Condition:
         """Return all conditions, without those on ``without``: "words", "resource" or "targets".
@@ -498,16 +500,16 @@ class Lists:
             end = f"{start}{LAST}"
             if reached is not None and str(reached[0]) >= end:
                 continue
-            wanted = ["bindings.target IS NOT NULL", f"{target} >= ?", f"{target} < ?", *conditions]
+            all_conditions = ["bindings.target IS NOT NULL", f"{target} >= ?", f"{target} < ?", *conditions]
             values: list[object] = [start, end, *parameters]
             if selection.host is not None:
-                wanted.append(_AFTER_HOST)
+                all_conditions.append(_AFTER_HOST)
                 values += [len(start) + 1, *HOST_ENDS]
             if reached is not None:
-                _begin_at(wanted, values, f"{target} >= ?", str(reached[0]))
-                wanted.append(f"({target} > ? OR bindings.key > ?)")
+                _begin_at(all_conditions, values, f"{target} >= ?", str(reached[0]))
+                all_conditions.append(f"({target} > ? OR bindings.key > ?)")
                 values += [reached[0], reached[1]]
-            yield _Query("bindings", wanted, values, (target, "bindings.key"))
+            yield _Query("bindings", all_conditions, values, (target, "bindings.key"))
 
 
 def _are_few(read: Read | None, selection: Selection) -> bool:

@@ -162,13 +162,13 @@ class FileRanges:
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
         """Return live names, as in :class:`NameRanges`."""
-        found: list[LiveName] = []
+        names: list[LiveName] = []
         for key in self._keys_of(start, end):
-            if len(found) == most:
+            if len(names) == most:
                 break
             if (binding := self._bindings[key]).is_live and binding.listed:
-                found.append(LiveName(key, key, binding.recorded_at))
-        return found
+                names.append(LiveName(key, key, binding.recorded_at))
+        return names
 
     @cached_property
     def _keys(self) -> list[str]:

@@ -27,8 +27,8 @@ class RecordedNames(NamedTuple):
         keys = {index_key(name): name for name in names}
         if not keys:
             return set()
-        found = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
-        return {keys[key] for (key,) in found}
+        rows = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
+        return {keys[key] for (key,) in rows}
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
@@ -38,8 +38,8 @@ class RecordedNames(NamedTuple):
         With ``prefix`` they begin with this text. A text of more than :data:`~.search_indexes.TARGET_CHARACTERS`
         characters is left out.
         """
-        wanted = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
-        if not wanted:
+        distinct_texts = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
+        if not distinct_texts:
             return {}
         is_sqlite = self.database.dialect_name == "sqlite"
         text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
@@ -48,13 +48,13 @@ class RecordedNames(NamedTuple):
         is_below = f" AND key >= {one} AND key < {one}" if prefix else ""
         same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value{is_below}"
         # The first and the last: one of them is another name than the one that is compared.
-        found = " , ".join(
+        columns = " , ".join(
             f"(SELECT coalesce(long_identifier, key) {same} ORDER BY {text} {order}, key {order} LIMIT 1)"
             for order in ("ASC", "DESC")
         )
         each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
-        query = f"SELECT wanted.value, {found} FROM {each} WHERE EXISTS (SELECT 1 {same})"
-        rows = self.rows(query, [*limits, *limits, self._array(wanted), *limits])
+        query = f"SELECT wanted.value, {columns} FROM {each} WHERE EXISTS (SELECT 1 {same})"
+        rows = self.rows(query, [*limits, *limits, self._array(distinct_texts), *limits])
         return {value: {first, last} for value, first, last in rows}
 
     def _is_wanted(self) -> str:

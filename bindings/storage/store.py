@@ -51,13 +51,13 @@ _BRANDINGS_SQL = "SELECT value FROM ararat WHERE substr(name, 1, 8) = 'branding'
 _READS_CURRENT: ContextVar[bool] = ContextVar("ararat reads current names", default=False)
 
 
-def read_current(wanted: bool) -> None:
+def read_current(enabled: bool) -> None:
     """Choose the server that this thread or task reads from: the primary, or any server that answers.
 
-    With ``wanted``, it sees all changes that were acknowledged before. The default is any server, because visitors must
+    With ``enabled``, it sees all changes that were acknowledged before. The default is any server: visitors must
     be answered also without a primary.
     """
-    _READS_CURRENT.set(wanted)
+    _READS_CURRENT.set(enabled)
 
 
 def reads_current() -> bool:
@@ -105,8 +105,8 @@ class DatabaseStore:
             rows = self._rows(self._statements.few[len(keys) - 1], keys)
         else:
             rows = self._rows(self._statements.many, (self._database.array_parameter(keys),))
-        found = map(binding_of, rows)
-        return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in found}
+        bindings = map(binding_of, rows)
+        return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in bindings}
 
     @property
     def recorded(self) -> RecordedNames:
@@ -231,8 +231,8 @@ class DatabaseStore:
         if query not in self._compiled:
             self._compiled[query] = query.compile(dialect=self._database.engine.dialect)
         compiled = self._compiled[query]
-        given = {**compiled.params, **values}
-        text, parameters = str(compiled), tuple(given[name] for name in compiled.positiontup or ())
+        arguments = {**compiled.params, **values}
+        text, parameters = str(compiled), tuple(arguments[name] for name in compiled.positiontup or ())
         if self._database.is_standby_sql is None:
             return self._rows(text, parameters)
         text = (
@@ -268,13 +268,13 @@ class DatabaseStore:
 
     def holds(self, now: datetime) -> list[Hold]:
         """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out."""
-        found = (hold_of(row) for row in self._rows(self._statements.holds, (rfc3339(now),)))
-        return [each for each in found if each is not None]
+        holds = (hold_of(row) for row in self._rows(self._statements.holds, (rfc3339(now),)))
+        return [each for each in holds if each is not None]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character. They detect typing errors."""
-        found = (Pattern.of_counter(name) for name, _ in self._rows(self._statements.settings, ()))
-        return [pattern for pattern in found if pattern and pattern.check]
+        patterns = (Pattern.of_counter(name) for name, _ in self._rows(self._statements.settings, ()))
+        return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule of a NAAN or shoulder, the oldest first."""

@@ -67,7 +67,7 @@ def can_read(path: Path, user: int, groups: set[int]) -> bool:
     return _may(path.stat(), user, groups, 0o4) and all(folders)
 
 
-def _may(found: os.stat_result, user: int, groups: set[int], wanted: int) -> bool:
+def _may(file_stat: os.stat_result, user: int, groups: set[int], permission: int) -> bool:
     # The first class that matches counts: an owner without a right does not get it from the group.
-    shift = 6 if found.st_uid == user else 3 if found.st_gid in groups else 0
-    return bool(found.st_mode >> shift & wanted)
+    shift = 6 if file_stat.st_uid == user else 3 if file_stat.st_gid in groups else 0
+    return bool(file_stat.st_mode >> shift & permission)

@@ -205,9 +205,9 @@ def _threads_of_server() -> int | None:
         return _positive(getattr(sys.modules["mod_wsgi"], "threads_per_process", None))
     if worker := getattr(sys.modules.get("gunicorn.workers.base"), "Worker", None):
         # A worker also knows its siblings, which the arbiter has started before.
-        for found in _instances(worker):
-            if getattr(found, "pid", None) == os.getpid():
-                return _of_gunicorn(found)
+        for server in _instances(worker):
+            if getattr(server, "pid", None) == os.getpid():
+                return _of_gunicorn(server)
     if adjustments := getattr(sys.modules.get("waitress.adjustments"), "Adjustments", None):
         return max((number for each in _instances(adjustments) if (number := _positive(each.threads))), default=None)
     return None

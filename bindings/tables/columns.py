@@ -79,8 +79,8 @@ class Columns(NamedTuple):
         ignored.
         """
         name = name.strip()
-        for given, ours in self.renamed.items():
-            if given.strip().casefold() == name.casefold():
+        for heading, ours in self.renamed.items():
+            if heading.strip().casefold() == name.casefold():
                 name = ours.strip()
                 break
         folded = name.lower()
@@ -120,7 +120,7 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
     """
-    stated: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     elements: dict[str, str] = {}
     alternates: dict[str, str] = {}
     broken = wrong_text.broken(cells)
@@ -129,22 +129,22 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
             if column in broken:
                 cell = wrong_text.on_one_line(cell)
             if column in _SIMPLE:
-                stated[column] = cell
+                values[column] = cell
             elif column.startswith("target["):
                 alternates[column[7:-1]] = cell
             else:
                 elements[column] = cell
-    if not _CONVERTED.isdisjoint(stated):
+    if not _CONVERTED.isdisjoint(values):
         for column, convert in _CONVERTERS:
-            if column in stated:
-                stated[column] = convert(stated[column])
-    if "kind" not in stated and ("target" in stated or stated.get("status") not in ("withdrawn", "reserved")):
+            if column in values:
+                values[column] = convert(values[column])
+    if "kind" not in values and ("target" in values or values.get("status") not in ("withdrawn", "reserved")):
         # Only a withdrawn or reserved name needs no target.
-        stated["kind"] = "located"
-    identifier, test = stated.pop("identifier", ""), stated.pop(TEST, None)
+        values["kind"] = "located"
+    identifier, test = values.pop("identifier", ""), values.pop(TEST, None)
     if test is not None:
         _check_test(test, identifier)
-    return Fields(**stated, alternates=alternates or None, metadata=elements or None).for_name(identifier, test_naans)
+    return Fields(**values, alternates=alternates or None, metadata=elements or None).for_name(identifier, test_naans)
 
 
 def _check_test(text: str, identifier: str) -> None:
@@ -167,16 +167,16 @@ def cells(binding: Binding) -> dict[str, str]:
 
     The revision of the binding is not included: it belongs to the history.
     """
-    stated = {"identifier": binding.identifier}
-    stated |= {column: cell(getattr(binding, column)) for column in _FIRST}
-    stated |= metadata.shortened(binding.metadata)
-    stated |= {column: cell(getattr(binding, column)) for column in _LAST}
+    result = {"identifier": binding.identifier}
+    result |= {column: cell(getattr(binding, column)) for column in _FIRST}
+    result |= metadata.shortened(binding.metadata)
+    result |= {column: cell(getattr(binding, column)) for column in _LAST}
     if binding.spelling == binding.identifier:
-        del stated["spelling"]
-    stated |= {alternate_column(selector): target for selector, target in binding.alternates.items()}
+        del result["spelling"]
+    result |= {alternate_column(selector): target for selector, target in binding.alternates.items()}
     if binding.is_test:
-        stated[TEST] = "yes"
-    return {column: text for column, text in stated.items() if text}
+        result[TEST] = "yes"
+    return {column: text for column, text in result.items() if text}
 
 
 def cell(value: Any) -> str:
@@ -198,9 +198,9 @@ def alternate_column(selector: str) -> str:
 
 
 def _status(text: str) -> Status:
-    for known in STATUSES:
-        if text == known:
-            return known
+    for permitted in STATUSES:
+        if text == permitted:
+            return permitted
     raise BindingError("status-unknown", Translatable("the status %(text)s is unknown", text=validation.shown(text)))
 
 

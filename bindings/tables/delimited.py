@@ -79,8 +79,8 @@ def stated_delimiter(line: str) -> str | None:
     >>> stated_delimiter("sep=;\r\n"), stated_delimiter("sep=\t"), stated_delimiter("ark;titel")
     (';', '\t', None)
     """
-    found = _STATED.fullmatch(line.rstrip("\r\n"))
-    return found[1] if found else None
+    match = _STATED.fullmatch(line.rstrip("\r\n"))
+    return match[1] if match else None
 
 
 def unforced(text: str) -> str:
@@ -89,8 +89,8 @@ def unforced(text: str) -> str:
     >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
     ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")
     """
-    if text[:2] == '="' and (found := _FORCED.fullmatch(text)):
-        return found[1].replace('""', '"')
+    if text[:2] == '="' and (match := _FORCED.fullmatch(text)):
+        return match[1].replace('""', '"')
     return text[1:] if text[:1] == "'" and _FORCED_NAME.match(text) else text
 
 

@@ -134,8 +134,8 @@ def setting(name: str, value: str) -> Setting | None:
     """Return the row for a setting of a store. Return None for a setting that is neither a counter nor the owner of a
     UUID.
     """
-    known = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
-    return Setting(name, value) if known else None
+    match = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
+    return Setting(name, value) if match else None
 
 
 def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow | None:
@@ -191,11 +191,11 @@ def _counter(beginning: str, cells: Mapping[str, str], test_naans: Collection[st
 
 
 def _uuid(urn: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
-    found = _UUID.fullmatch(urn)
-    if found is None:
+    match = _UUID.fullmatch(urn)
+    if match is None:
         raise BindingError("counter-text", Translatable("%(urn)s is not the URN of a UUID", urn=validation.shown(urn)))
     owner = validation.check(cells.get("resource", ""), "resource-text", "resource", MAX_RESOURCE)
-    return Setting(f"uuid {found[1].lower()}", owner)
+    return Setting(f"uuid {match[1].lower()}", owner)
 
 
 _KINDS = {

@@ -43,9 +43,9 @@ def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
         named = file if isinstance(file, (str, Path)) else getattr(file, "name", "")
         # The copy of a served file ends in .served.
         return SUFFIXES.get(Path(str(named).removesuffix(".served")).suffix.lower(), "csv")
-    for known in FORMATS:
-        if name == known:
-            return known
+    for permitted in FORMATS:
+        if name == permitted:
+            return permitted
     raise BindingError("format-unknown", Translatable("the format %(name)s is unknown", name=validation.shown(name)))
 
 
@@ -82,13 +82,13 @@ def read_rows(
     >>> list(read_rows(BytesIO(b'{"identifier": "ark:12345/x", "target": "/x"}\n'), "jsonl"))
     [Row(line=1, cells={'identifier': 'ark:12345/x', 'target': '/x'}, actor=None, minted=False, fault=None, notes=())]
     """
-    known = format_of(file, format)
+    table_format = format_of(file, format)
     if reader.delimiter is not None and (len(reader.delimiter) != 1 or reader.delimiter in '\r\n"\0'):
         raise BindingError(
             "delimiter-unknown",
             Translatable("the delimiter %(delimiter)s is not allowed", delimiter=validation.shown(reader.delimiter)),
         )
-    return _read(file, known, reader, ReadAs() if read_as is None else read_as)
+    return _read(file, table_format, reader, ReadAs() if read_as is None else read_as)
 
 
 def _read(file: str | Path | BinaryIO, format: Format, reader: Reader, read_as: ReadAs) -> Generator[Row, None, None]:
@@ -106,8 +106,8 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
     """Return the separator that finds the most columns in the first line, preferably ``usual``."""
     header = lines.peek()
-    if stated := delimited.stated_delimiter(header):
-        return stated
+    if separator := delimited.stated_delimiter(header):
+        return separator
 
     def named(delimiter: str) -> tuple[int, int]:
         names = delimited.fields(header, delimiter)
@@ -123,9 +123,9 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
         raise TableError("table-empty", Translatable("the file is empty"), lines.file, 1)
     names = _header(header, columns, lines)
     number = len(names)
-    wanted = [(place, name) for place, name in enumerate(names) if name is not None]
-    whole = len(wanted) == number
-    lines.read_as.columns = [name for _, name in wanted]
+    columns_in_use = [(place, name) for place, name in enumerate(names) if name is not None]
+    whole = len(columns_in_use) == number
+    lines.read_as.columns = [name for _, name in columns_in_use]
     nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
     for line, fields in rows_read:
         cells = [delimited.unforced(field.strip()) for field in fields]
@@ -140,25 +140,27 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
         if whole:
             yield Row(line, dict(zip(names, cells, strict=False)))  # type: ignore[arg-type]
         else:
-            yield Row(line, {name: cells[place] for place, name in wanted})
+            yield Row(line, {name: cells[place] for place, name in columns_in_use})
 
 
 def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
     """Return the column of each heading; None if it is ignored or empty."""
-    found = [columns.find(name) for name in header.fields]
-    unknown = [name for name, column in zip(header.fields, found, strict=True) if column is None and name.strip()]
+    columns_by_place = [columns.find(name) for name in header.fields]
+    unknown = [
+        name for name, column in zip(header.fields, columns_by_place, strict=True) if column is None and name.strip()
+    ]
     if unknown and not columns.ignore_unknown:
         raise TableError(
             "table-column", columns.unknown(unknown), lines.file, header.number, validation.shown(unknown[0])
         )
     lines.read_as.ignored = unknown
-    for place, column in enumerate(found):
-        if column is not None and column in found[:place]:
+    for place, column in enumerate(columns_by_place):
+        if column is not None and column in columns_by_place[:place]:
             raise _twice(column, lines.file, header.number)
-    if COLUMNS[0] not in found:
+    if COLUMNS[0] not in columns_by_place:
         message = "the column identifier is missing; map the column of the names to it (--map NAME=identifier)"
         raise TableError("table-column-missing", message, lines.file, header.number, COLUMNS[0])
-    return found
+    return columns_by_place
 
 
 def _twice(column: str, file: str, line: int) -> TableError:
@@ -178,7 +180,7 @@ def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> Tab
 def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
     # Pairs, because a dict hides a duplicate key.
     decode = json.JSONDecoder(object_pairs_hook=_Pairs, parse_constant=_no_constant).decode
-    known: dict[str, str | None] = {}
+    columns_by_key: dict[str, str | None] = {}
     while True:
         lines.begin()
         text = next(lines, None)
@@ -196,7 +198,7 @@ def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
             raise TableError("table-json", message, lines.file, lines.first) from None
         if not isinstance(pairs, _Pairs):
             raise TableError("table-json", Translatable("the line is JSON, but not an object"), lines.file, lines.first)
-        yield Row(lines.first, _cells(pairs, lines, columns, known))
+        yield Row(lines.first, _cells(pairs, lines, columns, columns_by_key))
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -223,13 +225,13 @@ def _cell(key: str, value: Any, lines: Lines) -> str:
     )
 
 
-def _cells(pairs: _Pairs, lines: Lines, columns: Columns, known: dict[str, str | None]) -> dict[str, str]:
+def _cells(pairs: _Pairs, lines: Lines, columns: Columns, columns_by_key: dict[str, str | None]) -> dict[str, str]:
     cells: dict[str, str] = {}
     unknown: list[str] = []
     for name, value in pairs:
-        if name not in known:
-            known[name] = columns.find(name)
-        column = known[name]
+        if name not in columns_by_key:
+            columns_by_key[name] = columns.find(name)
+        column = columns_by_key[name]
         if column is None:
             unknown.append(name)
             continue

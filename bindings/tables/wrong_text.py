@@ -59,10 +59,10 @@ def several(column: str, text: str) -> tuple[str, str] | None:
     >>> print(several("identifier", "ark:/12345/my map"), several("target", "https://a.example/my map"))
     None None
     """
-    found = _SEPARATOR.search(text)
-    if found is None or not (rest := text[found.end() :].strip()):
+    match = _SEPARATOR.search(text)
+    if match is None or not (rest := text[match.end() :].strip()):
         return None
-    first = text[: found.start()].strip()
+    first = text[: match.start()].strip()
     if column == "identifier" and _NAME.match(first):
         try:
             naming.read(first)
@@ -88,11 +88,11 @@ def misread(text: str) -> tuple[str, str] | None:
     >>> misread("Gro\u00c3\u0178e Glocke"), misread("Gro\u00dfe Glocke")
     (('ÃŸ', 'ß'), None)
     """
-    for found in _PAIR.finditer(text):
-        given = found[0]
+    for match in _PAIR.finditer(text):
+        characters = match[0]
         for encoding in ("windows-1252", "iso-8859-1"):
             try:
-                return given, given.encode(encoding).decode()
+                return characters, characters.encode(encoding).decode()
             except UnicodeError:
                 continue
     return None

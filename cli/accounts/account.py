@@ -64,9 +64,9 @@ def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin:
 def list_command(as_json: bool, database: str) -> int:
     """List all accounts with their roles, prefixes and linked identities, also disabled ones."""
     with open_accounts(database) as accounts:
-        found = [(account, accounts.identities.list(account)) for account in accounts.list()]
+        accounts_and_identities = [(account, accounts.identities.list(account)) for account in accounts.list()]
     sheet = Sheet.of(sys.stdout)
-    for account, identities in found:
+    for account, identities in accounts_and_identities:
         if as_json:
             linked = [{"issuer": issuer, "subject": subject} for issuer, subject in identities]
             streams.dump(account.as_dict() | {"identities": linked})

@@ -46,9 +46,9 @@ def audit_command(
 
     with open_accounts(database) as accounts:
         selection = AuditSelection(account=account, token=token, operation=operation)
-        found = [*islice(all_audit(accounts, selection), limit)]
+        requests = [*islice(all_audit(accounts, selection), limit)]
     sheet = Sheet.of(sys.stdout)
-    for row in found:
+    for row in requests:
         if as_json:
             streams.dump(row._asdict() | {"time": rfc3339(row.time)})
         else:

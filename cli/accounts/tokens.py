@@ -62,8 +62,8 @@ def token_command(
       ararat account token jane --label repository --expires 90d > token.txt
       ararat account token jane --label minter --right mint --right read > minter.txt
     """
-    stated = click.get_current_context().get_parameter_source("expires")
-    if emergency and stated is ParameterSource.DEFAULT:
+    source = click.get_current_context().get_parameter_source("expires")
+    if emergency and source is ParameterSource.DEFAULT:
         expires = timedelta(hours=24)
     with open_accounts(database) as accounts:
         ends = accounts.bindings.now() + expires if isinstance(expires, timedelta) else expires
@@ -93,10 +93,10 @@ def tokens_command(name: str, as_json: bool, database: str) -> int:
     Exit code: 0 done, 1 no such account, 69 no database.
     """
     with open_accounts(database) as accounts:
-        found = accounts.tokens.list(name)
+        tokens = accounts.tokens.list(name)
         now = accounts.bindings.now()
     sheet = Sheet.of(sys.stdout)
-    for token in found:
+    for token in tokens:
         if as_json:
             streams.dump(token.as_dict())
             continue
@@ -133,10 +133,10 @@ def revoke_token_command(number: int, database: str) -> int:
 def _rights_of_output() -> str | None:
     """Return the permissions of the file that standard output is written to, if other users can read it."""
     try:
-        found = os.fstat(sys.stdout.fileno())
+        file_stat = os.fstat(sys.stdout.fileno())
     except (OSError, ValueError):
         return None
-    return open_to_others(found) if stat.S_ISREG(found.st_mode) else None
+    return open_to_others(file_stat) if stat.S_ISREG(file_stat.st_mode) else None
 
 
 def _day(time: datetime) -> str:

@@ -94,14 +94,14 @@ def holds_command(with_ended: bool, as_json: bool, database: str) -> int:
     from ...bindings import holding
 
     with open_store(database) as bindings:
-        found = holding.current(bindings, with_ended=with_ended)
+        holdings = holding.current(bindings, with_ended=with_ended)
     if as_json:
-        for each in found:
+        for each in holdings:
             streams.dump(each.as_dict())
         return DONE
-    for each in found:
+    for each in holdings:
         _write(each)
-    if not found:
+    if not holdings:
         none = "No name or prefix has a hold." if with_ended else "No name or prefix is on hold."
         write(Sheet.of(sys.stderr).prose(none, style="soft"), to=sys.stderr)
     return DONE

@@ -52,14 +52,14 @@ class _WithPassthrough(click.Command):
     """A command whose option --passthrough can have no value. The next argument is its value only if it is one."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        given: list[str] = []
+        arguments: list[str] = []
         waiting = list(args)
         while waiting and waiting[0] != "--":
             argument = waiting.pop(0)
             if argument == "--passthrough":
                 argument += f"={waiting.pop(0) if waiting and waiting[0] in PASSTHROUGHS else 'normal'}"
-            given.append(argument)
-        return super().parse_args(ctx, given + waiting)
+            arguments.append(argument)
+        return super().parse_args(ctx, arguments + waiting)
 
 
 _alternate_option: Callable[..., Any] = click.option(
@@ -166,14 +166,14 @@ def bind_command(
         open_store(database, create=True, profile=profile) as bindings,
         warn_of_unregistered(bindings, naans, strict=strict),
     ):
-        stated = Fields(
+        fields = Fields(
             target=target,
             kind=binding["kind"],
             resource=binding["resource"],
             metadata=metadata or None,
             alternates=alternate or None,
         )
-        warn_of_new(bindings, identifier, stated)
+        warn_of_new(bindings, identifier, fields)
         outcome = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **binding)
         _print_outcome(outcome, bindings, name)
     if binding["kind"] == "served" and outcome != "unchanged":
@@ -279,10 +279,10 @@ def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, d
     """
     from ...bindings.bulk.relocation import set_passthrough
 
-    wanted: Passthrough = {"no": False, "normal": True}.get(value, "given")
+    passthrough: Passthrough = {"no": False, "normal": True}.get(value, "given")
 
     def change(bindings: Bindings, **options: Any) -> BulkResult:
-        return set_passthrough(bindings, prefix, wanted, **options)
+        return set_passthrough(bindings, prefix, passthrough, **options)
 
     return run_bulk(database, change, dry_run=dry_run, as_json=as_json, actor=actor)
 
@@ -489,8 +489,8 @@ def show_command(identifier: str, database: str, as_json: bool) -> int:
     if binding is None:
         raise _not_bound(name)
     if as_json:
-        stated = {f"inherited_{element}": each._asdict() for element, each in inherited.items()}
-        streams.dump(binding.as_dict() | stated)
+        statements = {f"inherited_{element}": each._asdict() for element, each in inherited.items()}
+        streams.dump(binding.as_dict() | statements)
     else:
         write(records.binding_lines(binding, Sheet.of(sys.stdout), inherited))
     return DONE

@@ -117,16 +117,16 @@ def _ask(bindings: Bindings, prefix: str, texts: dict[Any, str | None]) -> bool:
 
     key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
     recorded = bindings.prefixes.get(key)
-    known: dict[Any, str] = dict(recorded.texts) if recorded else {}
+    recorded_texts: dict[Any, str] = dict(recorded.texts) if recorded else {}
     for field, question in _QUESTIONS.items():
         for term, definition in persistence.TERMS.get(field, {}).items():
             click.echo(f"  {term}: {definition}", err=True)
-        default = texts[field] if texts[field] is not None else known.get(field, "")
+        default = texts[field] if texts[field] is not None else recorded_texts.get(field, "")
         texts[field] = click.prompt(question, default=default, err=True)
     checked = prefixes.check(key, texts)
-    stated = {field: text for field, text in (known | checked).items() if text}
+    result = {field: text for field, text in (recorded_texts | checked).items() if text}
     inherited = prefixes.PrefixRecords(bindings.prefixes.list())
-    record = prefixes.record(key, stated, changed=bindings.now())
+    record = prefixes.record(key, result, changed=bindings.now())
     view = describe_prefix(record, "", inherited.statements(key, record.statements))
     click.echo(view.as_text().decode(), err=True)
     return click.confirm("Publish this record?", err=True)
@@ -161,9 +161,9 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
 def list_command(as_json: bool, database: str) -> int:
     """List the prefixes that have a record, in order, with the kind of things that their names identify."""
     with open_store(database) as bindings:
-        found = bindings.prefixes.list()
+        records = bindings.prefixes.list()
     sheet = Sheet.of(sys.stdout)
-    for record in found:
+    for record in records:
         if as_json:
             streams.dump(record.as_dict())
         else:

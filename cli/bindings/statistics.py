@@ -74,7 +74,7 @@ def stats_command(
       ararat stats --from 2026-01-01 --prefix ark:12345/x5
       ararat stats ark:12345/x6np1 --by month --csv > requests.csv
     """
-    from ...middleware.statistics.counts import CountStore, Requested
+    from ...middleware.statistics.counts import CountSelection, CountStore
     from ...webapp.report import spreadsheet
 
     if as_json and as_csv:
@@ -91,7 +91,7 @@ def stats_command(
             number = counts.delete_before(end.date())
             write([f"Deleted {counted(number, 'count')} of the days before {end:%Y-%m-%d}."])
             return DONE
-        requested = Requested(name=_key(name), prefix=_beginning(prefix), first=_day(first), last=_day(last))
+        requested = CountSelection(name=_key(name), prefix=_beginning(prefix), first=_day(first), last=_day(last))
         unit: Unit = by or ("name" if name is None else "day")
         if limit is None and unit == "name" and not (as_json or as_csv):
             limit = _FEW

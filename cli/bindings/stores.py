@@ -143,8 +143,8 @@ def warn_of_target(target: str | None) -> None:
 def print_warnings(warnings: Iterable[NameWarning]) -> None:
     """Print warnings on standard error."""
     sheet = Sheet.of(sys.stderr)
-    for found in warnings:
-        write(sheet.prose(f"ararat: warning: {found.message} ({found.code})", style="warning"), to=sys.stderr)
+    for warning in warnings:
+        write(sheet.prose(f"ararat: warning: {warning.message} ({warning.code})", style="warning"), to=sys.stderr)
 
 
 def delete_if_empty(url: str) -> None:

@@ -34,7 +34,7 @@ REASONS: dict[str, str] = {
     "prose": "no program can decide it: it is about wording, or about the work of people",
     "later": "not done yet",
 }
-_POLICY = iri_policy.known("17beta")
+_POLICY = iri_policy.built_in("17beta")
 
 COUNTS = {"ARK": 146, "URN": 69, "POL": 60, "SCH": 55}
 """The number of requirements in each source document."""
@@ -75,10 +75,10 @@ def counts() -> dict[str, int]:
     >>> sum(counts().values()) == len(requirements())
     True
     """
-    found = {"tests": 0} | dict.fromkeys(REASONS, 0)
+    numbers = {"tests": 0} | dict.fromkeys(REASONS, 0)
     for requirement in requirements():
-        found[requirement.reason or "tests"] += 1
-    return found
+        numbers[requirement.reason or "tests"] += 1
+    return numbers
 
 
 # Answers to vectors ---------------------------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def agrees(expect: Any, result: Any) -> bool:
     return type(expect) is type(result) and expect == result
 
 
-def _among(expected: Any, found: Any) -> bool:
-    return isinstance(expected, list) and isinstance(found, list) and all(each in found for each in expected)
+def _among(expected: Any, item: Any) -> bool:
+    return isinstance(expected, list) and isinstance(item, list) and all(each in item for each in expected)
 
 
 def _ark_parse(given: str) -> dict[str, Any]:
@@ -138,13 +138,13 @@ def _ark_normalize(given: str) -> dict[str, Any]:
 
 
 def _inflection(given: str) -> dict[str, Any]:
-    found = ark.parse(given)
-    return {"inflection": found.inflection, "service": found.service}
+    identifier = ark.parse(given)
+    return {"inflection": identifier.inflection, "service": identifier.service}
 
 
 def _embedded_split(given: str) -> dict[str, Any]:
-    found = examine(given).embedding or {}
-    return {"embedded": "ark" in found, **found}
+    embedding = examine(given).embedding or {}
+    return {"embedded": "ark" in embedding, **embedding}
 
 
 def _length(given: Any) -> dict[str, Any]:
@@ -180,8 +180,8 @@ def _urn_classes(given: list[str]) -> dict[str, Any]:
 
 
 def _extract(given: str) -> dict[str, Any]:
-    found = extraction.find(given)
-    return {"found": [match.literal for match in found], "trimmed": [match.suggestion for match in found]}
+    matches = extraction.find(given)
+    return {"found": [match.literal for match in matches], "trimmed": [match.suggestion for match in matches]}
 
 
 def _suggestions(given: str) -> dict[str, Any]:
@@ -189,10 +189,10 @@ def _suggestions(given: str) -> dict[str, Any]:
 
 
 def _kunze(given: str) -> dict[str, Any]:
-    found = examine(given).kunze
-    if found is None:
+    form = examine(given).kunze
+    if form is None:
         return {"revision": None, "normal_form": None, "differs_by": []}
-    return {**found, "differs_by": [rule["rule"] for rule in found["differs_by"]]}
+    return {**form, "differs_by": [rule["rule"] for rule in form["differs_by"]]}
 
 
 def _scheme_name(given: str) -> dict[str, Any]:

@@ -84,8 +84,8 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
     """
     from .answers import KINDS, agrees
 
-    wanted = set(kinds) or set(KINDS)
-    vectors = [vector for vector in _vectors(file) if vector.kind in wanted]
+    chosen_kinds = set(kinds) or set(KINDS)
+    vectors = [vector for vector in _vectors(file) if vector.kind in chosen_kinds]
     if not vectors:
         raise CommandError(f"{file} contains no vector of these kinds", ("Expected", ", ".join(sorted(KINDS))))
     counted: Counter[tuple[str, bool]] = Counter()

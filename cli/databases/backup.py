@@ -26,9 +26,9 @@ _HOURS = {"h": 1, "d": 24}
 def _read_hours(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     if value is None:
         return None
-    if not (found := re.fullmatch(r"([1-9][0-9]{0,4})([hd])", value)):
+    if not (match := re.fullmatch(r"([1-9][0-9]{0,4})([hd])", value)):
         raise click.BadParameter(f"{value!r} is not a number of hours or days; write 36h or 2d", ctx, param)
-    return int(found[1]) * _HOURS[found[2]]
+    return int(match[1]) * _HOURS[match[2]]
 
 
 @click.command("backup", short_help="Copy a database into a file while names are written.")
@@ -71,18 +71,18 @@ def backup_command(
     with Progress() as progress:
         if check:
             try:
-                found = check_backup(file, progress=progress.show)
+                backup = check_backup(file, progress=progress.show)
             except BackupError as error:
                 raise CommandError(
                     str(error), ("Fix", error.fix), exit_code=NO_INPUT if error.is_file else NO
                 ) from None
-            return _report(found, file, as_json=as_json, is_check=True, max_age=max_age)
+            return _report(backup, file, as_json=as_json, is_check=True, max_age=max_age)
         if database is None:
             raise click.UsageError("Missing option '--database' (or the variable ARARAT_DATABASE).")
         require_database(database)
         try:
             with store_errors():
-                made = back_up(database, file, program=program, progress=progress.show)
+                result = back_up(database, file, program=program, progress=progress.show)
         except (BackupError, CommandError) as error:
             # A database that cannot be written is the reason of the failure, or a log of the site tells it.
             with suppress(BindingError, BindingsUnavailable):
@@ -92,34 +92,34 @@ def backup_command(
             code = _CANNOT_WRITE if error.is_file else NO
             raise CommandError(str(error), ("Fix", error.fix), exit_code=code) from None
     try:
-        record(database, made)
+        record(database, result)
     except (BindingError, BindingsUnavailable) as error:
         reason = str(error).partition("\n")[0]
         warning = f"ararat: warning: the backup is complete, but the database cannot record it: {reason}"
         write(Sheet.of(sys.stderr).prose(warning, style="warning"), to=sys.stderr)
-    return _report(made, file, as_json=as_json)
+    return _report(result, file, as_json=as_json)
 
 
-def _report(found: Backup, file: str, *, as_json: bool, is_check: bool = False, max_age: int | None = None) -> int:
+def _report(backup: Backup, file: str, *, as_json: bool, is_check: bool = False, max_age: int | None = None) -> int:
     from ...bindings.collection import utc_now
     from ...bindings.names.binding import rfc3339
 
-    hours = max(0.0, found.age(utc_now()))
+    hours = max(0.0, backup.age(utc_now()))
     is_old = max_age is not None and hours > max_age
     if as_json:
         streams.dump(
             {
-                "file": str(found.file),
-                "time": rfc3339(found.began),
-                "names": found.names,
-                "bytes": found.size,
+                "file": str(backup.file),
+                "time": rfc3339(backup.began),
+                "names": backup.names,
+                "bytes": backup.size,
                 "hours": round(hours, 2),
                 "ok": not is_old,
             }
         )
         return NO if is_old else DONE
-    names = "a database of an older version" if found.names is None else counted(found.names, "name")
-    when = f" of {found.began:%Y-%m-%d %H:%M:%S} UTC" if is_check else ""
+    names = "a database of an older version" if backup.names is None else counted(backup.names, "name")
+    when = f" of {backup.began:%Y-%m-%d %H:%M:%S} UTC" if is_check else ""
     write(Sheet.of(sys.stdout).prose(f"{file}: {names}{when}. Verified."))
     if is_old:
         raise CommandError(

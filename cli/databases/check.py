@@ -136,7 +136,7 @@ def check_command(
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     try:
-        own = [origins.check_prefix(given) for given in prefixes]
+        own = [origins.check_prefix(prefix) for prefix in prefixes]
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
     if url is not None:

@@ -82,9 +82,9 @@ def check_by_trace(
         elif resolver is None and own is not None and own.knows(text):
             chosen, ask = own.prefix, own.asking(polite)
         elif (namespace := namespace_of(text)) is not None:
-            if (known := prefix_for(text)) is None:
+            if (official := prefix_for(text)) is None:
                 return refused_trace(text, f"N{no_resolver(namespace)[1:]}; give its URL with --resolver.")
-            chosen = known
+            chosen = official
         elif resolver == REGISTRY_KEYWORD:
             chosen = prefix_for(text) or OFFICIAL_PREFIX
         if resolver in (None, REGISTRY_KEYWORD):
@@ -104,12 +104,12 @@ def check_by_trace(
             bindings = open_files.enter_context(open_store(database))
             own = OwnNames(bindings, prefix)
             open_files.enter_context(_kept_pauses(bindings, retry_after))
-        given = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))
-        result = _Result(form, len({*given, *(each.identifier for each in earlier)}))
+        texts = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))
+        result = _Result(form, len({*texts, *(each.identifier for each in earlier)}))
         for each in earlier:
             result.add(each)
-            given.pop(each.identifier, None)
-        rows = open_files.enter_context(closing(trace_all(given, run, at_once=_AT_ONCE, stop=stop)))
+            texts.pop(each.identifier, None)
+        rows = open_files.enter_context(closing(trace_all(texts, run, at_once=_AT_ONCE, stop=stop)))
         try:
             for each in rows:
                 if result_file is not None:
@@ -224,10 +224,10 @@ def _result_file(name: str) -> Iterator[tuple[list[BulkTraceRow], TextIO]]:
         content = path.read_bytes() if path.exists() else b""
         # A process that was killed while writing leaves an incomplete line.
         whole = content[: content.rfind(b"\n") + 1]
-        found = [_read(line, number, name) for number, line in enumerate(whole.splitlines(), 1)]
+        results = [_read(line, number, name) for number, line in enumerate(whole.splitlines(), 1)]
         # An overloaded host may answer now.
-        earlier = [each for each in found if each.verdict not in ("undone", "unclear")]
-        if len(whole) < len(content) or len(earlier) < len(found):
+        earlier = [each for each in results if each.verdict not in ("undone", "unclear")]
+        if len(whole) < len(content) or len(earlier) < len(results):
             # The results took hours. They must survive a kill and a full disk at any moment.
             with streams.replaced(name) as new:
                 new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)

@@ -14,7 +14,7 @@ from ..output import Sheet, counted
 from ..progress import Progress
 
 if TYPE_CHECKING:
-    from ...bindings.copying import Copied
+    from ...bindings.copying import TableCopy
 
 
 @click.command("copy", short_help="Copy a database or file with its history.")
@@ -61,5 +61,5 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
     return DONE
 
 
-def _line(copied: Copied) -> str:
+def _line(copied: TableCopy) -> str:
     return f"{copied.table:<16}{copied.rows:>12,} row{'s' if copied.rows != 1 else ' '}  checksum {copied.checksum}"

@@ -29,20 +29,20 @@ def digest_command(as_json: bool, database: str) -> int:
     from ...bindings.digest import facts
 
     with open_store(database) as bindings:
-        found, where, now = facts(bindings), bindings.where, bindings.now()
-    problems = sum(fact.problem for fact in found)
+        all_facts, where, now = facts(bindings), bindings.where, bindings.now()
+    problems = sum(fact.problem for fact in all_facts)
     if as_json:
         streams.dump(
             {
                 "database": where,
                 "time": now.isoformat(timespec="seconds"),
                 "problems": problems,
-                "facts": [fact._asdict() for fact in found],
+                "facts": [fact._asdict() for fact in all_facts],
             }
         )
         return NO if problems else DONE
     sheet = Sheet.of(sys.stdout)
-    for fact in found:
+    for fact in all_facts:
         sign = "!" if fact.problem else " "
         text = f"{fact.message}\nFix: {fact.fix}" if fact.fix else fact.message
         first, *rest = sheet.prose(text, indent=_WIDTH + 2)

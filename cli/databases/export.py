@@ -24,7 +24,7 @@ from .edge import edge_settings, write_redirects
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ...bindings.imports.exporting import Exported
+    from ...bindings.imports.exporting import ExportCounts
     from ...bindings.tables.text_tables import Format
     from ...middleware import Bindings
     from ...middleware.edge.front_servers import EdgeName
@@ -154,7 +154,7 @@ def counted_records(counts: Mapping[str, int]) -> str:
     )
 
 
-def _counted(written: Exported) -> str:
+def _counted(written: ExportCounts) -> str:
     words = ("binding", "reserved name", "rule", "counter", "prefix record")
     return ", ".join(
         counted(number, word) for word, number in zip(words, written, strict=True) if number or word == "binding"

@@ -51,12 +51,12 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     columns: dict[str, str] = {}
     for value in values:
         # The name of a column in the table can contain "=".
-        name, equals, known = value.rpartition("=")
+        name, equals, column = value.rpartition("=")
         if not equals or not name.strip():
             raise click.BadParameter(f"{value!r} is not NAME=COLUMN", ctx, param)
-        if Columns().find(known) is None:
-            raise click.BadParameter(Columns().unknown([known]).partition("; ")[0], ctx, param)
-        columns[name] = known
+        if Columns().find(column) is None:
+            raise click.BadParameter(Columns().unknown([column]).partition("; ")[0], ctx, param)
+        columns[name] = column
     return columns
 
 
@@ -272,8 +272,8 @@ def import_command(
         write(imports.dump_lines(migration, out, report_file))
     if is_empty:
         place = database_at(database)
-        found = f"{place} has no tables" if place.exists() else f"There is no database at {place}"
-        write(out.prose(f"{found}. The lines were checked against an empty database."))
+        problem = f"{place} has no tables" if place.exists() else f"There is no database at {place}"
+        write(out.prose(f"{problem}. The lines were checked against an empty database."))
     write(imports.result_lines(summary, out, word))
     return NO if summary.refusals else DONE
 

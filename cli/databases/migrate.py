@@ -54,9 +54,9 @@ def _back_up_before(database: str) -> None:
     from ...bindings.migration.migrations import file_to_migrate
     from ...bindings.names.errors import BackupError
 
-    if (found := file_to_migrate(database)) is None:
+    if (file_and_version := file_to_migrate(database)) is None:
         return
-    path, version = found
+    path, version = file_and_version
     file = path.with_name(f"{path.stem}.before-{version + 1}-{datetime.now(UTC):%Y%m%dT%H%M%S}{path.suffix}")
     try:
         back_up(path, file)

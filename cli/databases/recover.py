@@ -21,7 +21,7 @@ from ..progress import Progress
 from .verify import opened
 
 if TYPE_CHECKING:
-    from ...bindings.backups.recovery import LostName, Recovered
+    from ...bindings.backups.recovery import LostName, RecoveryResult
     from ...bindings.names.actor import Actor
     from ...middleware import Bindings
     from ...webapp.tracing.client.allowed_addresses import Destinations
@@ -70,14 +70,14 @@ def recover_command(
     if is_url(newer) or Path(newer).is_dir():
         keys = _names_of_log(newer, policy_file, vkey, destinations)
         with open_store(database) as bindings:
-            found = recover(bindings, keys, dry_run=dry_run, actor=actor)
+            result = recover(bindings, keys, dry_run=dry_run, actor=actor)
     else:
         with open_store(database) as bindings, opened(newer) as other:
             _refuse_itself(bindings, other)
             records, settings = of_store(other)
-            found = recover(bindings, records, settings, dry_run=dry_run, actor=actor)
-    _print(found, as_json=as_json, dry_run=dry_run)
-    return NO if found.lost else DONE
+            result = recover(bindings, records, settings, dry_run=dry_run, actor=actor)
+    _print(result, as_json=as_json, dry_run=dry_run)
+    return NO if result.lost else DONE
 
 
 def _refuse_itself(bindings: Bindings, other: Bindings) -> None:
@@ -109,9 +109,9 @@ def _names_of_log(place: str, policy_file: str | None, vkey: str | None, destina
             raise CommandError(f"the log cannot be used: {error}", ("Fix", "give another copy of the log")) from None
 
 
-def _print(found: Recovered, *, as_json: bool, dry_run: bool) -> None:
+def _print(result: RecoveryResult, *, as_json: bool, dry_run: bool) -> None:
     sheet = Sheet.of(sys.stdout)
-    for each in found.lost:
+    for each in result.lost:
         if as_json:
             streams.dump(_row(each))
         else:
@@ -121,18 +121,18 @@ def _print(found: Recovered, *, as_json: bool, dry_run: bool) -> None:
                 write(sheet.prose(f"was {target}", indent=_WIDTH + 1))
     if as_json:
         return
-    names = counted(len(found.lost), "public name")
+    names = counted(len(result.lost), "public name")
     more = [
-        f"{counted(found.reserved, 'name')} that {'was' if found.reserved == 1 else 'were'} only reserved"
-        if found.reserved
+        f"{counted(result.reserved, 'name')} that {'was' if result.reserved == 1 else 'were'} only reserved"
+        if result.reserved
         else "",
-        counted(found.settings, "counter or UUID", "counters or UUIDs") if found.settings else "",
+        counted(result.settings, "counter or UUID", "counters or UUIDs") if result.settings else "",
     ]
     others = "".join(f", {each}" for each in more if each)
     if dry_run:
         write(sheet.prose(f"Nothing was written. To protect: {names}{others}."))
     else:
-        write(sheet.prose(f"Protected: {names}{others}.{' Enter these names again.' if found.lost else ''}"))
+        write(sheet.prose(f"Protected: {names}{others}.{' Enter these names again.' if result.lost else ''}"))
 
 
 def _row(lost: LostName) -> dict[str, object]:

@@ -107,10 +107,10 @@ def rounds_command(
             counts = Counter(one.links.count())
             for state in counts:
                 after = ""
-                while state != "works" and (found := one.links.of_state(state, after)):
-                    for link in found:
+                while state != "works" and (links := one.links.of_state(state, after)):
+                    for link in links:
                         report.add(link)
-                    after = found[-1].key
+                    after = links[-1].key
         else:
             try:
                 counts = one.run(report.add)

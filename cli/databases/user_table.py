@@ -79,9 +79,9 @@ class UserTable:
         yield from to.prose(f"Columns: {', '.join(used)}.")
         if ignored := [words(heading) for heading, column in pairs if heading and not column]:
             yield from to.prose(f"Ignored columns: {', '.join(ignored)}.")
-        if (known := sheet.sheet_of(self.content, reading)) and known.hidden:
+        if (worksheet := sheet.sheet_of(self.content, reading)) and worksheet.hidden:
             what = "left out" if reading.omit_hidden else "read; to leave them out, use --omit-hidden"
-            yield from to.prose(f"Rows that are hidden in the sheet: {known.hidden:,}. They are {what}.")
+            yield from to.prose(f"Rows that are hidden in the sheet: {worksheet.hidden:,}. They are {what}.")
         if reading.mint:
             yield from to.prose(f"A row without a name gets a {reading.state} name below {words(reading.mint)}.")
 

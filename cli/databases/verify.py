@@ -51,10 +51,10 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 
     sheet = Sheet.of(sys.stdout)
     with open_store(database) as bindings:
-        count = sum(_print(found, sheet, as_json=as_json) for found in verify(bindings))
+        count = sum(_print(finding, sheet, as_json=as_json) for finding in verify(bindings))
         if against is not None:
             with opened(against) as other:
-                count += sum(_print(found, sheet, as_json=as_json) for found in compare(bindings, other))
+                count += sum(_print(finding, sheet, as_json=as_json) for finding in compare(bindings, other))
     if not as_json:
         write(sheet.prose(f"{count:,} found." if count else "Everything is right."))
     return NO if count else DONE
@@ -83,11 +83,11 @@ def opened(against: str) -> Iterator[Bindings]:
             yield bindings
 
 
-def _print(found: StoreFinding, sheet: Sheet, *, as_json: bool) -> int:
+def _print(finding: StoreFinding, sheet: Sheet, *, as_json: bool) -> int:
     if as_json:
-        streams.dump(found._asdict())
+        streams.dump(finding._asdict())
     else:
-        word = sheet.paint(found.code.ljust(_WIDTH), "error")
-        sys.stdout.write(f"{word} {identifier(found.identifier)}".rstrip() + "\n")
-        write(sheet.prose(f"{found.message}\nFix: {found.remedy}", indent=_WIDTH + 1))
+        word = sheet.paint(finding.code.ljust(_WIDTH), "error")
+        sys.stdout.write(f"{word} {identifier(finding.identifier)}".rstrip() + "\n")
+        write(sheet.prose(f"{finding.message}\nFix: {finding.remedy}", indent=_WIDTH + 1))
     return 1

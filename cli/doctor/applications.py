@@ -70,15 +70,15 @@ def load(place: str) -> Any:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module)
+        application: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            application = getattr(application, part)
     except (Exception, SystemExit) as error:
         reason = display.escape(str(error).partition("\n")[0][:600])
         raise NotLoaded(f"{type(error).__name__}: {reason}" if reason else type(error).__name__) from error
-    if not callable(found):
-        raise NotLoaded(f"it is not a WSGI or ASGI application but {named(found)}")
-    return found
+    if not callable(application):
+        raise NotLoaded(f"it is not a WSGI or ASGI application but {named(application)}")
+    return application
 
 
 def examine(application: Any) -> Iterator[HealthFinding]:
@@ -139,8 +139,8 @@ def settings_of(application: Any) -> Settings | None:
 def bindings_of(application: Any) -> Bindings | None:
     """Return the bindings of the outermost resolver in an application. Return None if they are of another class."""
     _, resolvers = _walk(application)
-    found = resolvers[0].bindings if resolvers else None
-    return found if isinstance(found, Bindings) else None
+    bindings = resolvers[0].bindings if resolvers else None
+    return bindings if isinstance(bindings, Bindings) else None
 
 
 def arguments_of(settings: Settings) -> dict[str, Any]:
@@ -152,9 +152,9 @@ def arguments_of(settings: Settings) -> dict[str, Any]:
     return without_resources({each.name: getattr(settings, each.name) for each in fields(settings) if each.init})
 
 
-def without_resources(given: Mapping[str, Any]) -> dict[str, Any]:
+def without_resources(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files."""
-    return {name: value for name, value in given.items() if name not in _RESOURCES}
+    return {name: value for name, value in arguments.items() if name not in _RESOURCES}
 
 
 def _walk(application: Any) -> tuple[list[ListedApplication], list[_Resolver]]:
@@ -175,12 +175,12 @@ def _walk(application: Any) -> tuple[list[ListedApplication], list[_Resolver]]:
         inside = list(_inside(each))
         if framework := _framework(each):
             # Applications of Flask, Quart and Starlette contain their own middleware.
-            own = next((found for found in _held(inside) if isinstance(found, _Resolver)), None)
+            own = next((inner for inner in _held(inside) if isinstance(inner, _Resolver)), None)
             if own is not None and own not in resolvers:
                 resolvers.append(own)
             sites.append(ListedApplication(framework, each, resolver or own))
             continue
-        waiting.extend((found, resolver) for found in inside)
+        waiting.extend((inner, resolver) for inner in inside)
     return sites, resolvers
 
 
@@ -190,10 +190,10 @@ def _held(inside: Iterable[Any]) -> Iterator[Any]:
     for _ in range(_MAX_OBJECTS):
         if not waiting:
             return
-        found = waiting.popleft()
-        yield found
-        if not _framework(found):
-            waiting.extend(_inside(found))
+        application = waiting.popleft()
+        yield application
+        if not _framework(application):
+            waiting.extend(_inside(application))
 
 
 def _inside(app: Any) -> Iterator[Any]:
@@ -205,12 +205,12 @@ def _inside(app: Any) -> Iterator[Any]:
         return
     for name in _INSIDE:
         # Do not run the code of a property.
-        found = inspect.getattr_static(app, name, None)
-        if isinstance(found, property):
+        attribute = inspect.getattr_static(app, name, None)
+        if isinstance(attribute, property):
             continue
-        found = getattr(app, name, None) if found is not None else None
-        if callable(found) and not inspect.isclass(found):
-            yield found
+        attribute = getattr(app, name, None) if attribute is not None else None
+        if callable(attribute) and not inspect.isclass(attribute):
+            yield attribute
     if _framework(app) == "Starlette":
         # add_middleware records a class, from which the first request makes the middleware.
         yield app.middleware_stack or app.build_middleware_stack()

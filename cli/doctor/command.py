@@ -146,11 +146,11 @@ def doctor_command(
         raise click.BadParameter("the path must begin with /, for example /log", param_hint="--log")
     options = LogOptions(log_folder, log_key, log_path, policy_file)
     announced = None if prefix is None else _prefix(prefix, "--prefix")
-    found: list[HealthFinding] = []
+    results: list[HealthFinding] = []
     site = _Site(url, identifiers, place, announced, naans, name, front)
     findings = _findings(site, database, options, only)
     for finding in chain(findings, _files(database, user), _exported(edge, database)):
-        found.append(finding)
+        results.append(finding)
         if as_json:
             streams.dump(finding.as_dict())
         else:
@@ -158,8 +158,8 @@ def doctor_command(
     if not as_json:
         from .finding import summary_lines
 
-        write(summary_lines(found, Sheet.of(sys.stdout)))
-    return NO if any(finding.state == "error" for finding in found) else DONE
+        write(summary_lines(results, Sheet.of(sys.stdout)))
+    return NO if any(finding.state == "error" for finding in results) else DONE
 
 
 def _show(finding: HealthFinding) -> None:
@@ -170,7 +170,7 @@ def _show(finding: HealthFinding) -> None:
     sys.stdout.flush()
 
 
-def _address(given: tuple[str, ...], url: str | None) -> tuple[str | None, tuple[str, ...]]:
+def _address(arguments: tuple[str, ...], url: str | None) -> tuple[str | None, tuple[str, ...]]:
     """Return the address of the site, and the identifiers in a form that can be the end of a URL.
 
     The first argument can also be the URL of a name: the address is then its beginning.
@@ -179,15 +179,15 @@ def _address(given: tuple[str, ...], url: str | None) -> tuple[str | None, tuple
     from ...bindings.names.errors import BindingError
 
     identifiers: list[str] = []
-    for each in given:
-        found = re.search(r"(?i)/(?=(?:ark|urn)(?::|%3a))", each) if "://" in each else None
-        address = each[: found.start()] if found else each
+    for each in arguments:
+        match = re.search(r"(?i)/(?=(?:ark|urn)(?::|%3a))", each) if "://" in each else None
+        address = each[: match.start()] if match else each
         if "://" in each:
             if url is not None and address.rstrip("/") != url.rstrip("/"):
                 raise click.UsageError(f"two addresses were given, {identifier(url)} and {identifier(address)}")
             url = address
-        if "://" not in each or found:
-            text = each[found.end() :] if found else each
+        if "://" not in each or match:
+            text = each[match.end() :] if match else each
             try:
                 key = naming.key(naming.read(text))
             except BindingError as error:
@@ -280,8 +280,8 @@ def _probed(
         url = weburl.parse(address)
     except weburl.BadURL as error:
         raise click.BadParameter(str(error), param_hint="ADDRESS") from None
-    known = {} if settings is None else applications.arguments_of(settings)
-    given = known or _environment()
+    settings_of_app = {} if settings is None else applications.arguments_of(settings)
+    arguments = settings_of_app or _environment()
     with ExitStack() as stack:
         bindings = None
         if database is not None:
@@ -300,7 +300,7 @@ def _probed(
             requests.PatientClient(client),
             prefix=prefix,
             has_urns=any(each.lower().startswith("urn:") for each in chosen),
-            schemes=given.get("schemes"),
+            schemes=arguments.get("schemes"),
             configuration=FrontConfiguration(map(Path, site.front), port),
             is_local=application is not None,
         )
@@ -318,7 +318,9 @@ def _probed(
         if reached is not None and chosen:
             expected = None
             if bindings is not None:
-                expected = names.Expected(bindings, reached.announced or address, given, are_known=bool(known))
+                expected = names.ReferenceResolver(
+                    bindings, reached.announced or address, arguments, are_known=bool(settings_of_app)
+                )
             for finding in names.examine(reached, chosen, expected):
                 yield finding._replace(part=part)
         if reached is not None and bindings is not None:
@@ -341,12 +343,12 @@ def _environment() -> dict[str, Any]:
         options = serve_command.make_context("ararat", []).params
     except click.ClickException:
         return {}
-    given = without_resources(resolver_settings(options))
+    arguments = without_resources(resolver_settings(options))
     try:
-        Settings(**{"prefix": "https://example.org", **given})
+        Settings(**{"prefix": "https://example.org", **arguments})
     except ValueError:
         return {}
-    return given
+    return arguments
 
 
 def _registered(

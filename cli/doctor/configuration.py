@@ -182,8 +182,8 @@ class FrontConfiguration:
 
     def front(self) -> ReverseProxy | None:
         """Return the front server on this machine that has a configuration with this port, or None."""
-        found: list[ReverseProxy] = [proxy for proxy in _PROGRAMS if self._of(proxy)]
-        return found[0] if len(found) == 1 and not self._files else None
+        proxies: list[ReverseProxy] = [proxy for proxy in _PROGRAMS if self._of(proxy)]
+        return proxies[0] if len(proxies) == 1 and not self._files else None
 
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:
         """Return at most three lines that can be the reason of a fault of a reverse proxy. Without files, return []."""
@@ -191,8 +191,8 @@ class FrontConfiguration:
         if pattern is None or proxy is None:
             return []
         # The directives of Apache have no case.
-        found = re.compile(rf"(?:^|[\s{{;]){pattern}", re.IGNORECASE if proxy == "Apache" else 0)
-        return [line for line in self._of(proxy) if found.search(line.text[:_SEARCHED])][:_MAX_SHOWN]
+        directive = re.compile(rf"(?:^|[\s{{;]){pattern}", re.IGNORECASE if proxy == "Apache" else 0)
+        return [line for line in self._of(proxy) if directive.search(line.text[:_SEARCHED])][:_MAX_SHOWN]
 
     def _of(self, proxy: ReverseProxy) -> list[ConfigurationLine]:
         if proxy not in self._read:
@@ -228,8 +228,8 @@ def _lines(file: Path, folder: Path, proxy: ReverseProxy) -> Iterator[Configurat
         for number, line in enumerate(text.splitlines(), 1):
             if line.lstrip().startswith("#"):
                 continue
-            if found := include.match(line):
-                waiting.extend(_included(found[1].strip().strip("\"'"), folder))
+            if match := include.match(line):
+                waiting.extend(_included(match[1].strip().strip("\"'"), folder))
             yield ConfigurationLine(each, number, line)
 
 

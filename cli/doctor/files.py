@@ -30,7 +30,7 @@ def examine(database: str | None, user: str | None, environ: Mapping[str, str]) 
             yield finding
 
 
-def _exposed_database(database: str) -> list[exposed_files.Exposed]:
+def _exposed_database(database: str) -> list[exposed_files.ExposedFile]:
     from ...bindings.names.errors import BindingError, BindingsUnavailable
     from ...bindings.open import open_bindings
 
@@ -41,7 +41,7 @@ def _exposed_database(database: str) -> list[exposed_files.Exposed]:
         return []  # the check of the store reports it
 
 
-def _readable_by_others(exposed: exposed_files.Exposed, shown: str) -> HealthFinding:
+def _readable_by_others(exposed: exposed_files.ExposedFile, shown: str) -> HealthFinding:
     message = f"{exposed.message[:1].upper()}{exposed.message[1:]}."
     return HealthFinding("database", "readable-by-others", "warning", shown, message, f"Run: {exposed.fix}")
 
@@ -58,8 +58,8 @@ def _unreadable(file: Path, user: str | None) -> HealthFinding | None:
     except OSError:
         return None
     try:
-        found = pwd.getpwuid(number)
-        name, groups = found.pw_name, set(os.getgrouplist(found.pw_name, found.pw_gid))
+        entry = pwd.getpwuid(number)
+        name, groups = entry.pw_name, set(os.getgrouplist(entry.pw_name, entry.pw_gid))
     except KeyError:
         name, groups = str(number), set()
     try:

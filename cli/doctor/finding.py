@@ -67,12 +67,12 @@ class HealthFinding(NamedTuple):
         >>> HealthFinding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
         'ok'
         """
-        found = self._asdict()
-        del found["shown"]
-        found["hops"] = [
+        members = self._asdict()
+        del members["shown"]
+        members["hops"] = [
             {name: value for name, value in hop._asdict().items() if value is not None} for hop in self.hops
         ] or None
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
 
 _STYLES: dict[State, Style] = {"ok": "good", "warning": "warning", "error": "error"}

@@ -307,8 +307,8 @@ def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
     """
     if cause == "no-raw-target":
         return _NO_RAW_TARGET
-    known = _REMEDIES.get(cause, {})
+    remedies = _REMEDIES.get(cause, {})
     beginning = _BEGINNINGS.get(cause)
-    if proxy in known:
-        return f"{beginning} {known[proxy]}" if beginning else known[proxy]
-    return " ".join([beginning or "The reverse proxy must forward the request target unchanged.", *known.values()])
+    if proxy in remedies:
+        return f"{beginning} {remedies[proxy]}" if beginning else remedies[proxy]
+    return " ".join([beginning or "The reverse proxy must forward the request target unchanged.", *remedies.values()])

@@ -23,21 +23,21 @@ _FORGED = {"X-Forwarded-For": "192.0.2.1"}
 _UNDERSCORES = {"X_Forwarded_For": ", ".join(["192.0.2.1"] * 9)}
 
 
-def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask) -> Iterator[HealthFinding]:
+def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask) -> Iterator[HealthFinding]:
     """Check the inspector of the deployment with the prefix ``url``, and yield the findings.
 
     ``link`` is the address of an identifier in the inspector, from an error page; None if the page has no such link.
-    ``asked`` sends requests to the host of ``url``. Without an inspector at the prefix, only the link is checked.
+    ``send`` sends requests to the host of ``url``. Without an inspector at the prefix, only the link is checked.
     """
     mount = url.target.rstrip("/")
-    health = health_of(_answer(asked, f"{mount}/healthz?forwarded"))
-    yield from _link(url, link, proxy, asked, at_prefix=bool(health))
+    health = health_of(_answer(send, f"{mount}/healthz?forwarded"))
+    yield from _link(url, link, proxy, send, at_prefix=bool(health))
     yield from _contents(health)
     if isinstance(health.get("forwarded"), dict):
-        forged = health_of(_answer(asked, f"{mount}/healthz?forwarded", _FORGED)).get("forwarded")
+        forged = health_of(_answer(send, f"{mount}/healthz?forwarded", _FORGED)).get("forwarded")
         plain, forged = health["forwarded"], forged if isinstance(forged, dict) else {}
         yield _client_address(url, plain, forged, proxy)
-        other = health_of(_answer(asked, f"{mount}/healthz?forwarded", _UNDERSCORES)).get("forwarded")
+        other = health_of(_answer(send, f"{mount}/healthz?forwarded", _UNDERSCORES)).get("forwarded")
         yield from _underscores(plain, other if isinstance(other, dict) else {})
 
 
@@ -55,15 +55,15 @@ def health_of(response: RawResponse | None) -> dict[str, Any]:
     return document if ours else {}
 
 
-def _answer(asked: Ask, target: str, fields: dict[str, str] | None = None) -> RawResponse | None:
+def _answer(send: Ask, target: str, fields: dict[str, str] | None = None) -> RawResponse | None:
     try:
-        return asked("GET", target, fields) if fields else asked("GET", target)
+        return send("GET", target, fields) if fields else send("GET", target)
     except HopFailed:
         return None
 
 
 def _link(
-    url: WebURL, link: str | None, proxy: ReverseProxy | None, asked: Ask, *, at_prefix: bool
+    url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask, *, at_prefix: bool
 ) -> Iterator[HealthFinding]:
     """Check that the link leads to the inspector. Another host than that of the deployment gets no request."""
     if link is None:
@@ -80,7 +80,7 @@ def _link(
         return
     target = display.percent(parts.path).rstrip("/")
     here = target == url.target.rstrip("/")
-    if at_prefix if here else health_of(_answer(asked, f"{target}/healthz")):
+    if at_prefix if here else health_of(_answer(send, f"{target}/healthz")):
         yield HealthFinding("url", "inspector", "ok", "inspector", f"Error pages link to the inspector at {shown}.")
         return
     message = f"Error pages link to the inspector at {shown}, but another page answers there."

@@ -114,7 +114,7 @@ def _witnesses(folder: Path, key: VerifierKey, policy: Policy | None) -> HealthF
             unverified = " They are not verified: pass the policy with --policy." if number else ""
             message = f"The checkpoint has {counted(number, 'cosignature', 'cosignatures')}.{unverified}"
             return HealthFinding("log", code, "ok", shown, message)
-        cosigned = {found.key for found in read_checkpoint(content, key, policy.witness_keys)[1]}
+        cosigned = {cosignature.key for cosignature in read_checkpoint(content, key, policy.witness_keys)[1]}
     except (LogError, OSError) as error:
         change = "Publish again: ararat log publish with the same policy."
         return HealthFinding("log", code, "error", shown, sentence(display.escape(str(error))), change)

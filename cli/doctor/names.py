@@ -26,7 +26,7 @@ from ..output import counted
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
 from .in_process import client_of
-from .probes import GATEWAY, Reached, answered_by, parse_echo, redirected
+from .probes import GATEWAY, ReachedDeployment, answered_by, parse_echo, redirected
 from .requests import ProbeClient, RawResponse
 
 MAX_NAMES = 12
@@ -47,7 +47,7 @@ _BROKEN = 500
 _MOST_HOPS = 20
 
 
-class Expected:
+class ReferenceResolver:
     """The resolver in this process, which answers from ``bindings`` with the settings of the site.
 
     ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`; ``are_known`` is whether they are really
@@ -75,20 +75,20 @@ def choose(bindings: Bindings) -> list[str]:
     The names that were changed last are among them, because a cache can still have their old targets, and the name with
     the longest target that was seen. Raises BindingsUnavailable.
     """
-    found = _listed(bindings, sort="changed", descending=True)
+    newest = _listed(bindings, sort="changed", descending=True)
     if bindings.count().number <= _MOST_COUNTED:
         beginnings = [*bindings.count_names(Selection(public=True), by="shoulder")]
     else:
         beginnings = [record.prefix for record in bindings.prefixes.list()] or ["ark:", "urn:"]
     for beginning in beginnings[:_MAX_SHOULDERS]:
-        found += _listed(bindings, prefix=beginning)
+        newest += _listed(bindings, prefix=beginning)
     with bindings.store.snapshot() as snapshot:
         _, served = snapshot.served()
-    found += bindings.fetch([served]).values() if served else ()
-    longest = max(found, key=lambda binding: len(binding.target or ""), default=None)
+    newest += bindings.fetch([served]).values() if served else ()
+    longest = max(newest, key=lambda binding: len(binding.target or ""), default=None)
     seen: set[tuple[str, object]] = set()
     chosen: dict[str, None] = {} if longest is None else {longest.identifier: None}
-    for binding in found:
+    for binding in newest:
         key = binding.identifier
         traits = {
             ("kind", (binding.kind, binding.status)),
@@ -121,7 +121,7 @@ def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterat
 
 def _delegated(record: PrefixRecord, elsewhere: str, own: str, client: ProbeClient) -> HealthFinding:
     hops: list[ProbeHop] = []
-    asked, seen = elsewhere, {elsewhere}
+    address, seen = elsewhere, {elsewhere}
 
     def found(state: State, message: str, remedy: str | None = None) -> HealthFinding:
         label = f"delegation {_short(record.prefix)}"
@@ -130,26 +130,26 @@ def _delegated(record: PrefixRecord, elsewhere: str, own: str, client: ProbeClie
     place = display.percent(elsewhere[:_SHOWN])
     remedy = f"Correct the resolver here (ararat prefix set {record.prefix} --resolver), or the record there."
     while True:
-        if f"{asked}/".startswith((f"{own}/", f"{own}?")):
+        if f"{address}/".startswith((f"{own}/", f"{own}?")):
             return found("error", f"{place} leads back to this resolver: a loop without an answer.", remedy)
         try:
-            url = parse(asked)
+            url = parse(address)
             response = client(url, "GET", url.target)
         except (HopFailed, BadURL) as failed:
             sentence = failed.sentence if isinstance(failed, HopFailed) else str(failed)
-            hops.append(ProbeHop("GET", display.percent(asked[:300]), None, None, None))
+            hops.append(ProbeHop("GET", display.percent(address[:300]), None, None, None))
             return found("error", f"The resolver does not answer at {place}: {sentence}.", "Readers get no answer now.")
         where = response.field("Location") if response.status in _REDIRECTS else None
         shown = display.percent(where[:300]) if where else None
-        hops.append(ProbeHop("GET", display.percent(asked[:300]), response.status, shown, answered_by(response)))
+        hops.append(ProbeHop("GET", display.percent(address[:300]), response.status, shown, answered_by(response)))
         if response.status >= _BROKEN:
             return found("error", f"The resolver at {place} answers {response.status}.", "Readers get no answer now.")
         if where is None:
             return found("ok", f"The resolver at {place} answers {response.status} for an unknown name.")
-        asked = urljoin(asked, where)
-        if asked in seen or len(hops) > _MOST_HOPS:
+        address = urljoin(address, where)
+        if address in seen or len(hops) > _MOST_HOPS:
             return found("error", f"{place} leads to a loop of redirects.", remedy)
-        seen.add(asked)
+        seen.add(address)
 
 
 class _Fault(NamedTuple):
@@ -160,7 +160,9 @@ class _Fault(NamedTuple):
     response: RawResponse | None = None
 
 
-def examine(reached: Reached, names: Sequence[str], expected: Expected | None) -> Iterator[HealthFinding]:
+def examine(
+    reached: ReachedDeployment, names: Sequence[str], expected: ReferenceResolver | None
+) -> Iterator[HealthFinding]:
     """Request each name from the site, and yield the findings: one for each right name, and one for each kind of fault.
 
     ``names`` are in a form that can be the end of a URL. ``expected`` is None without a database.
@@ -174,7 +176,7 @@ def examine(reached: Reached, names: Sequence[str], expected: Expected | None) -
 class _Check:
     """The check of several names. The faults are collected, so that each kind is reported once."""
 
-    def __init__(self, reached: Reached, expected: Expected | None) -> None:
+    def __init__(self, reached: ReachedDeployment, expected: ReferenceResolver | None) -> None:
         self._reached = reached
         self._expected = expected
         self._mount = reached.url.target.rstrip("/")
@@ -188,15 +190,15 @@ class _Check:
         faults: list[tuple[Cause, State, str, RawResponse | None]]
         try:
             first = self._chain(name, hops)
-            wanted = self._wanted("GET", name)
-            if wanted is not None and wanted.status == 503:
+            expected = self._wanted("GET", name)
+            if expected is not None and expected.status == 503:
                 # The database cannot be read here; the check of the store reports it.
                 return
-            fault = self._plain(name, first, wanted, tries=3 if is_first else 1)
-            faults = [fault] if fault else [*self._details(name, first, wanted)]
+            fault = self._plain(name, first, expected, tries=3 if is_first else 1)
+            faults = [fault] if fault else [*self._details(name, first, expected)]
             if (echo := parse_echo(first)) is not None and echo.code == "bindings-unavailable":
                 return  # the probes report it
-            summary = self._summary(first, wanted)
+            summary = self._summary(first, expected)
         except HopFailed as failed:
             faults = [("stopped", "error", f"No answer for {_short(name)}: {failed.sentence}", None)]
         if not any(state == "error" for _, state, _, _ in faults):
@@ -210,7 +212,9 @@ class _Check:
             messages = [fault.message for fault in faults[:_NAMED]]
             if len(faults) > _NAMED:
                 messages.append(f"The same for {counted(len(faults) - _NAMED, 'more name')}")
-            proxy = next((found for fault in faults if fault.response and (found := _proxy(fault.response))), None)
+            proxy = next(
+                (proxy_name for fault in faults if fault.response and (proxy_name := _proxy(fault.response))), None
+            )
             yield HealthFinding(
                 "url",
                 cause,
@@ -256,14 +260,14 @@ class _Check:
     # Comparison -------------------------------------------------------------------------------------------------------
 
     def _plain(
-        self, name: str, first: RawResponse, wanted: RawResponse | None, tries: int
+        self, name: str, first: RawResponse, expected: RawResponse | None, tries: int
     ) -> tuple[Cause, State, str, RawResponse | None] | None:
         """Return the fault of the answers for a name, or None. Send the request several times."""
         answers = [first, *(self._ask("GET", name) for _ in range(tries))]
-        if all(self._is_right(answer, wanted, first) for answer in answers):
-            return self._age(name, answers, wanted)
+        if all(self._is_right(answer, expected, first) for answer in answers):
+            return self._age(name, answers, expected)
         answers += [self._ask("GET", name) for _ in range(_AGAIN)]
-        wrong = [answer for answer in answers if not self._is_right(answer, wanted, first)]
+        wrong = [answer for answer in answers if not self._is_right(answer, expected, first)]
         seen = ", ".join(_said(answer) for answer in answers[-_AGAIN:])
         response, shown = wrong[-1], _short(name)
         if len(wrong) < len(answers):
@@ -272,25 +276,30 @@ class _Check:
                 return "no-process", "error", message, response
             message = f"The answers for {shown} differ from request to request: {seen}"
             return "two-databases", "error", message, response
-        if wanted is None:
+        if expected is None:
             return None
-        told = f"{shown} is answered by {_said(response)}; the database has {_said(wanted)}"
+        difference = f"{shown} is answered by {_said(response)}; the database has {_said(expected)}"
         fresh = self._ask("GET", f"{name}?utm_source=ararat-doctor-{secrets.token_hex(4)}")
-        if self._is_right(fresh, wanted, first):
-            return "cached", "error", f"{told}. A request that no cache has stored gets the right answer", response
-        return self._cause(name, response, wanted), "error", told, response
+        if self._is_right(fresh, expected, first):
+            return (
+                "cached",
+                "error",
+                f"{difference}. A request that no cache has stored gets the right answer",
+                response,
+            )
+        return self._cause(name, response, expected), "error", difference, response
 
-    def _is_right(self, answer: RawResponse, wanted: RawResponse | None, first: RawResponse) -> bool:
-        if wanted is None:
+    def _is_right(self, answer: RawResponse, expected: RawResponse | None, first: RawResponse) -> bool:
+        if expected is None:
             return _signature(answer) == _signature(first)
-        if wanted.body == _SERVED:
+        if expected.body == _SERVED:
             # The site answers.
             return answer.status < 400
-        return _signature(answer) == _signature(wanted)
+        return _signature(answer) == _signature(expected)
 
-    def _cause(self, name: str, response: RawResponse, wanted: RawResponse) -> Cause:
+    def _cause(self, name: str, response: RawResponse, expected: RawResponse) -> Cause:
         """Return why a name is always answered in another way than expected."""
-        where, right = response.field("Location"), wanted.field("Location")
+        where, right = response.field("Location"), expected.field("Location")
         causes = self._reached.causes
         if "cache-key" in causes.values():
             return "cache-key"
@@ -299,7 +308,7 @@ class _Check:
         if parse_echo(response) is not None:
             return "other-database"
         if response.status in (*GATEWAY, 500):
-            large = sum(len(field) + len(value) + 4 for field, value in wanted.fields) > _LARGE
+            large = sum(len(field) + len(value) + 4 for field, value in expected.fields) > _LARGE
             return "buffer" if large else "no-process"
         if where is not None and 300 <= response.status < 400:
             if where.rstrip("/").endswith(f"/{name}"):
@@ -307,22 +316,22 @@ class _Check:
             here = self._reached.url.authority
             if right is not None and _same_path(where, right) and urlsplit(where).netloc in ("", here):
                 return "location"
-            return "other-database" if 300 <= wanted.status < 400 or wanted.status >= 400 else "redirected"
+            return "other-database" if 300 <= expected.status < 400 or expected.status >= 400 else "redirected"
         if response.status in (401, 407):
             return "password"
-        if wanted.body == _SERVED:
+        if expected.body == _SERVED:
             return "served"
-        if wanted.status >= 400 and self._reached.is_intercepted:
+        if expected.status >= 400 and self._reached.is_intercepted:
             return "intercepted"
         if name.lower().startswith("urn:"):
             return "urn"
         return "rule" if response.status == 403 else "not-forwarded"
 
     def _age(
-        self, name: str, answers: Sequence[RawResponse], wanted: RawResponse | None
+        self, name: str, answers: Sequence[RawResponse], expected: RawResponse | None
     ) -> tuple[Cause, State, str, RawResponse | None] | None:
         """Return the fault of a stored answer that is older than Ararat allows."""
-        allowed = _seconds((wanted or answers[0]).field("Cache-Control"))
+        allowed = _seconds((expected or answers[0]).field("Cache-Control"))
         for answer in answers:
             age = (answer.field("Age") or "").strip()
             if allowed is not None and age.isdigit() and len(age) < 10 and int(age) > allowed + 60:
@@ -331,41 +340,41 @@ class _Check:
         return None
 
     def _details(
-        self, name: str, first: RawResponse, wanted: RawResponse | None
+        self, name: str, first: RawResponse, expected: RawResponse | None
     ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
         """Compare the other header fields, and the answers to other requests for the same name."""
-        if wanted is not None and wanted.body != _SERVED and wanted.status < 400:
-            yield from self._fields(name, first, wanted)
+        if expected is not None and expected.body != _SERVED and expected.status < 400:
+            yield from self._fields(name, first, expected)
         kind = f"{name.partition(':')[0]} {first.status}"
-        if kind in self._detailed or len(self._detailed) >= _DETAILED or (wanted is None and first.status >= 400):
+        if kind in self._detailed or len(self._detailed) >= _DETAILED or (expected is None and first.status >= 400):
             return
         self._detailed.add(kind)
-        yield from self._spellings(name, first, wanted)
+        yield from self._spellings(name, first, expected)
         if "info" not in self._reached.causes:
             yield from self._negotiated(name)
 
     def _fields(
-        self, name: str, first: RawResponse, wanted: RawResponse
+        self, name: str, first: RawResponse, expected: RawResponse
     ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
         shown = _short(name)
         # The first link, to the description, depends on no setting but the prefix.
-        described = (wanted.field("Link") or "").partition(">")[0]
+        described = (expected.field("Link") or "").partition(">")[0]
         if described and described not in (first.field("Link") or ""):
             seen = "another field Link" if first.field("Link") else "no field Link"
             yield "link", "warning", f"The answer for {shown} has {seen}; Ararat links {described[1:]}", first
-        seen, right = first.field("Cache-Control"), wanted.field("Cache-Control")
+        seen, right = first.field("Cache-Control"), expected.field("Cache-Control")
         if seen == right:
             return
-        told = f"The answer for {shown} has Cache-Control {_value(seen)}; Ararat sets {_value(right)}"
+        message = f"The answer for {shown} has Cache-Control {_value(seen)}; Ararat sets {_value(right)}"
         seconds, allowed = _seconds(seen), _seconds(right)
         longer = seconds is None or allowed is None or seconds > max(allowed, _MAX_SECONDS)
         if longer or (self._expected is not None and self._expected.are_known):
-            yield "cache", "error", told, first
+            yield "cache", "error", message, first
         else:
-            yield "cache", "warning", f"{told} by default. This is right if the setting cache is set", first
+            yield "cache", "warning", f"{message} by default. This is right if the setting cache is set", first
 
     def _spellings(
-        self, name: str, first: RawResponse, wanted: RawResponse | None
+        self, name: str, first: RawResponse, expected: RawResponse | None
     ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
         label, _, rest = name.partition(":")
         # The method, the name and its end, the code of the probe, the cause of another answer if the probe found none,
@@ -417,8 +426,8 @@ class _Check:
 
     def _negotiated(self, name: str) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
         """Request the description as HTML and then as JSON: a cache must keep both apart."""
-        wanted = self._wanted("GET", f"{name}?info", {"Accept": "application/json"})
-        if wanted is not None and wanted.status != 200:
+        expected = self._wanted("GET", f"{name}?info", {"Accept": "application/json"})
+        if expected is not None and expected.status != 200:
             return
         page = self._ask("GET", f"{name}?info", {"Accept": "text/html"})
         answer = self._ask("GET", f"{name}?info", {"Accept": "application/json"})
@@ -429,9 +438,9 @@ class _Check:
         message = f"{_short(name)}?info is requested as application/json and answered as {kind}"
         yield ("vary" if _is_json(fresh) else "fields"), "error", message, answer
 
-    def _summary(self, first: RawResponse, wanted: RawResponse | None) -> str:
-        agrees = "as in the database" if wanted is not None else "the same each time"
-        if wanted is not None and wanted.body == _SERVED:
+    def _summary(self, first: RawResponse, expected: RawResponse | None) -> str:
+        agrees = "as in the database" if expected is not None else "the same each time"
+        if expected is not None and expected.body == _SERVED:
             return f"The site answers by {first.status}."
         return f"{_said(first)}, {agrees}."
 

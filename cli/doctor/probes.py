@@ -85,7 +85,7 @@ class Echo(NamedTuple):
     shows_empty_query: bool = True
 
 
-class Reached(NamedTuple):
+class ReachedDeployment(NamedTuple):
     """A deployment that answers, and what the probes found out about it.
 
     - ``start``: the address that was checked. ``url``: the resolver prefix to which it redirects, often the same.
@@ -210,11 +210,11 @@ class Deployment:
         self._answers = False
 
     @property
-    def reached(self) -> Reached | None:
+    def reached(self) -> ReachedDeployment | None:
         """The deployment, if it answers for names, after :meth:`findings`."""
         if not self._answers:
             return None
-        return Reached(
+        return ReachedDeployment(
             self._start,
             self._url,
             self._http,
@@ -377,9 +377,9 @@ class Deployment:
         following = redirected(plain, f"{self._base}x", response)
         if following is not None:
             self._http = plain
-            found = list(self._redirect_keeps_all(plain, following, _proxy_of(response)))
-            yield from found
-            if not found:
+            findings = list(self._redirect_keeps_all(plain, following, _proxy_of(response)))
+            yield from findings
+            if not findings:
                 yield HealthFinding("url", "http", "ok", "http", f"{shown} redirects to https with the whole target.")
         elif parse_echo(response) is not None:
             self._http = plain
@@ -507,8 +507,8 @@ class Deployment:
         if parse_echo(response) is None:
             message = f"{_status(response)} by a server in front of Ararat. Ararat answers 414."
             return HealthFinding("url", code, "warning", shown, message, reference="ARK draft, section 7.1.1")
-        known = "Refused with 414." if response.status == 414 else f"Answered by Ararat ({response.status})."
-        return HealthFinding("url", code, "ok", shown, known)
+        description = "Refused with 414." if response.status == 414 else f"Answered by Ararat ({response.status})."
+        return HealthFinding("url", code, "ok", shown, description)
 
     def _other_spelling(self, code: str, identifier: str, shown: str, lost: str) -> HealthFinding:
         reference = "ARK draft, section 7.1"
@@ -544,11 +544,11 @@ class Deployment:
         return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
 
     def _cache_control(self, plain: RawResponse) -> HealthFinding:
-        wanted = {404: "max-age=60", 400: "no-store"}.get(plain.status)
+        expected = {404: "max-age=60", 400: "no-store"}.get(plain.status)
         seen = plain.field("Cache-Control")
-        if wanted is None or seen == wanted:
+        if expected is None or seen == expected:
             return HealthFinding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
-        message = f"A refusal has {display.escape((seen or 'no value')[:_SHOWN])}; Ararat sets {wanted}."
+        message = f"A refusal has {display.escape((seen or 'no value')[:_SHOWN])}; Ararat sets {expected}."
         change = self.remedy("cache")
         return HealthFinding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
 
@@ -599,21 +599,23 @@ class Deployment:
             change = f'Set it: ResolverMiddleware(..., prefix="{self._here}"), or ararat serve --prefix {self._here}.'
             message = "No prefix is set, so links contain no host and do not work outside of this site."
             return HealthFinding("url", code, "warning", shown, message, change)
-        wanted = self._expected or self._here
+        expected = self._expected or self._here
         announced = display.percent(root[:_SHOWN])
-        if root == wanted or (self._expected is None and root == _prefix_of(self._start)):
+        if root == expected or (self._expected is None and root == _prefix_of(self._start)):
             return HealthFinding("url", code, "ok", shown, f"Links begin with {announced}.")
-        message = f"Links begin with {announced}, not with {wanted}."
+        message = f"Links begin with {announced}, not with {expected}."
         same_host = root.partition("://")[2].partition("/")[0] == self._url.authority
         if self._expected is None and not same_host:
             message = f"{message} This is correct if both lead to this site."
-            return HealthFinding("url", code, "warning", shown, message, f'Otherwise, set prefix="{wanted}".')
-        return HealthFinding("url", code, "error", shown, message, f'Set prefix="{wanted}".', "ARK draft, section 7.1")
+            return HealthFinding("url", code, "warning", shown, message, f'Otherwise, set prefix="{expected}".')
+        return HealthFinding(
+            "url", code, "error", shown, message, f'Set prefix="{expected}".', "ARK draft, section 7.1"
+        )
 
     def _well_known(self) -> HealthFinding:
         """Check that the host announces the resolver at its root, also if the prefix has a path."""
         code, shown = "well-known", WELL_KNOWN
-        wanted = f"{self._mount}/"
+        expected = f"{self._mount}/"
         reference = "draft-kunze-ark-42, section 5.6"
         try:
             response = self._asked("GET", WELL_KNOWN)
@@ -623,28 +625,28 @@ class Deployment:
             answer = "no answer" if response is None else f"the status {response.status}"
             message = f"The host does not announce the resolver: {WELL_KNOWN} has {answer}."
             change = (
-                f"Forward {WELL_KNOWN} to Ararat like the names, or answer {wanted} there. "
+                f"Forward {WELL_KNOWN} to Ararat like the names, or answer {expected} there. "
                 "With the setting well_known=False, this is correct."
             )
             return HealthFinding("url", code, "warning", shown, message, change, reference)
-        found = response.body[:_SHOWN].decode("utf-8", "replace").strip()
-        if found == wanted:
-            return HealthFinding("url", code, "ok", shown, f"The host announces the resolver at {wanted}.")
-        if self._root is not None and found == f"{urlsplit(self._root).path.rstrip('/')}/":
-            message = f"The host announces a resolver at {display.percent(found)}, the path of the prefix of links."
+        body = response.body[:_SHOWN].decode("utf-8", "replace").strip()
+        if body == expected:
+            return HealthFinding("url", code, "ok", shown, f"The host announces the resolver at {expected}.")
+        if self._root is not None and body == f"{urlsplit(self._root).path.rstrip('/')}/":
+            message = f"The host announces a resolver at {display.percent(body)}, the path of the prefix of links."
             return HealthFinding("url", code, "warning", shown, message, f'Set prefix="{self._here}".', reference)
-        is_path = found.startswith("/") and "<" not in found
-        message = f"The host announces a resolver at {display.percent(found)}, not at {wanted}."
+        is_path = body.startswith("/") and "<" not in body
+        message = f"The host announces a resolver at {display.percent(body)}, not at {expected}."
         if not is_path:
             message = f"The site has another page at {WELL_KNOWN}, so the host does not announce the resolver."
-        change = f"Answer {wanted} at {WELL_KNOWN}, as text/plain."
+        change = f"Answer {expected} at {WELL_KNOWN}, as text/plain."
         return HealthFinding("url", code, "error" if is_path else "warning", shown, message, change, reference)
 
     def _not_ararat(self, response: RawResponse) -> HealthFinding:
         """Return why the first request got no answer of Ararat."""
         proxy, who = _proxy_of(response), response.field("Server")
         by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
-        told = f"{_status(response)}, not by Ararat{by}"
+        answer = f"{_status(response)}, not by Ararat{by}"
         where = response.field("Location")
 
         def found(code: str, message: str, cause: Cause, more: str = "") -> HealthFinding:
@@ -652,30 +654,30 @@ class Deployment:
             return HealthFinding("url", code, "error", "answered", message, change)
 
         if where is not None and 300 <= response.status < 400:
-            message = f"{told}: it redirects to {display.percent(where[:_SHOWN])}."
+            message = f"{answer}: it redirects to {display.percent(where[:_SHOWN])}."
             if redirected_to(self._url, where)[1] == f"{self._mount}/{self._base}x/":
                 return found("slash", message, "slash")
             if _LOGIN.search(where):
                 return found("password", f"{message} This is a page to sign in.", "password")
             return found("answered", message, "redirected")
         if response.status in (401, 407):
-            return found("password", f"{told}: the front server asks for a password.", "password")
+            return found("password", f"{answer}: the front server asks for a password.", "password")
         if response.status == 429:
-            return found("rate-limit", f"{told}, also after pauses.", "rate-limit")
+            return found("rate-limit", f"{answer}, also after pauses.", "rate-limit")
         if response.status in _RULE:
-            return found("rule", f"{told}: a rule refuses /{self._base}x.", "rule")
+            return found("rule", f"{answer}: a rule refuses /{self._base}x.", "rule")
         if response.field("Access-Control-Expose-Headers") == "Link, Location" and response.status in (400, 404):
             kind = display.escape((response.field("Content-Type") or "no type")[:_SHOWN])
             message = f"Ararat answers as {kind}, not as application/problem+json: the request field Accept is lost."
             return found("fields", message, "fields")
         if self._works_without_errors():
             self._answers = self._is_intercepted = True
-            message = f"{told}: Ararat answers other requests at this address, but its error pages are replaced."
+            message = f"{answer}: Ararat answers other requests at this address, but its error pages are replaced."
             return found("intercepted", message, "intercepted")
         if response.status in GATEWAY:
             message = f"{_status(response)}{by}: the reverse proxy works, but the server behind it does not answer."
             return found("backend", message, "no-process")
-        message = f"{told}: a request for /ark:99999/x does not reach a resolver."
+        message = f"{answer}: a request for /ark:99999/x does not reach a resolver."
         more = f" ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, with its path."
         return found("answered", message, "not-forwarded", more)
 
@@ -728,11 +730,11 @@ def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
         return None
     path = name.partition("?")[0]
     try:
-        found = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where))
+        address = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where))
     except (weburl.BadURL, ValueError):
         return None
-    target = found.target.partition("?")[0]
-    following = replace(found, target=target.removesuffix(path))
+    target = address.target.partition("?")[0]
+    following = replace(address, target=target.removesuffix(path))
     if not target.endswith(f"/{path}") or not _are_neighbours(url.host, following.host):
         return None
     is_same = (following.origin, following.target.rstrip("/")) == (url.origin, url.target.rstrip("/"))
@@ -747,10 +749,10 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
     (('http', 'a.example', 80), '/b?c')
     """
     try:
-        found = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where.partition("#")[0]))
+        target = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where.partition("#")[0]))
     except (weburl.BadURL, ValueError):
         return None, ""
-    return found.origin, found.target
+    return target.origin, target.target
 
 
 def answered_by(response: RawResponse) -> str | None:

@@ -33,12 +33,12 @@ def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | No
     own = Settings(naans=naans).naans or ()
     day = registries.current().table(NAANS).snapshot.date
     for naan in sorted(own):
-        found = list(registries.disagreements(naan, prefixes, name=name))
+        disagreements = list(registries.disagreements(naan, prefixes, name=name))
         # Prefixes of the setting "also" may be private. One prefix must be the registered one.
-        agreed = sum(each.field == "prefix" for each in found) < len(prefixes)
-        for each in found:
+        agreed = sum(each.field == "prefix" for each in disagreements) < len(prefixes)
+        for each in disagreements:
             yield _finding(naan, each, agreed, day)
-        if not found:
+        if not disagreements:
             resolver = "with this resolver" if prefixes else "but the resolver was not compared: no prefix is known"
             holder = registries.authority(naan)
             held = f" for {holder.name}" if holder else ""
@@ -46,19 +46,21 @@ def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | No
             yield HealthFinding("registry", "registered", "ok", f"NAAN {naan}", message)
 
 
-def _finding(naan: str, found: Disagreement, agreed: bool, day: str) -> HealthFinding:
+def _finding(naan: str, disagreement: Disagreement, agreed: bool, day: str) -> HealthFinding:
     shown = f"NAAN {naan}"
-    here, registered = (display.escape(text or "none") for text in (found.here, found.registered))
-    if found.field == "naan":
+    here, registered = (display.escape(text or "none") for text in (disagreement.here, disagreement.registered))
+    if disagreement.field == "naan":
         message = f"It is not in the registry of {day}."
         change = "Register the NAAN with the ARK Maintenance Agency, or update the tables: ararat registry update."
         return HealthFinding("registry", "naan-unregistered", "warning", shown, message, change, _REFERENCE)
-    if found.field == "prefix" and not agreed:
+    if disagreement.field == "prefix" and not agreed:
         message = f"In the registry of {day} its resolver is {registered}, not {here}."
         change = f"{_REPORT}, or set the prefix that is registered."
         return HealthFinding("registry", "resolver-differs", "error", shown, message, change, _REFERENCE)
-    if found.field == "prefix":
+    if disagreement.field == "prefix":
         message = f"{here} is not its resolver in the registry of {day}; {registered} is."
         return HealthFinding("registry", "prefix-unregistered", "warning", shown, message, reference=_REFERENCE)
     message = f"In the registry of {day} it belongs to {registered}, not to {here}."
-    return HealthFinding("registry", f"{found.field}-differs", "warning", shown, message, f"{_REPORT}.", _REFERENCE)
+    return HealthFinding(
+        "registry", f"{disagreement.field}-differs", "warning", shown, message, f"{_REPORT}.", _REFERENCE
+    )

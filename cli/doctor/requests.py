@@ -152,8 +152,8 @@ def is_this_machine(url: WebURL) -> bool:
     if url.address is not None and url.address.is_loopback:
         return True
     try:
-        found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_DGRAM)
-        for family, kind, protocol, _, place in found:
+        addresses = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_DGRAM)
+        for family, kind, protocol, _, place in addresses:
             with socket.socket(family, kind, protocol) as probe:
                 # Only an own address can be bound.
                 probe.bind((place[0], 0))

@@ -45,21 +45,21 @@ def examine(url_or_path: str, only: Literal["names", "desk"] | None = None) -> I
     ['unavailable']
     """
     try:
-        found = list(conditions(url_or_path))
+        servers = list(conditions(url_or_path))
     except BindingError as error:
         message = f"{sentence(error.message)} Expected {error.expected}."
         yield HealthFinding("database", error.code, "error", "database", message, f"Use {error.expected}.")
         return
-    for number, condition in enumerate(found, 1):
-        shown = "database" if len(found) == 1 else f"server {number}"
-        yield _of_role(_finding(condition, shown, alone=len(found) == 1), only)
+    for number, condition in enumerate(servers, 1):
+        shown = "database" if len(servers) == 1 else f"server {number}"
+        yield _of_role(_finding(condition, shown, alone=len(servers) == 1), only)
         if condition.where.startswith("sqlite:") and (lacks := library_fault()):
             fault, change = lacks
             yield HealthFinding(
                 "database", "sqlite-library", "warning", "SQLite", sentence(f"SQLite {fault}"), sentence(change)
             )
-    primaries = sum(condition.writable for condition in found)
-    if len(found) > 1 and not primaries:
+    primaries = sum(condition.writable for condition in servers)
+    if len(servers) > 1 and not primaries:
         message = "No server can be written. Names resolve, but no name can be bound or withdrawn."
         yield HealthFinding(
             "database", "no-primary", "error", "servers", message, "Promote a standby, or start the primary."

@@ -135,10 +135,10 @@ def publish_command(
             to=sys.stderr,
         )
     if as_json:
-        found = {"added": done.added, "size": done.checkpoint.size, "root": encode(done.checkpoint.root)}
+        members = {"added": done.added, "size": done.checkpoint.size, "root": encode(done.checkpoint.root)}
         if witnessing is not None:
-            found |= {"cosigned": list(done.cosigned), "failures": dict(done.failures)}
-        streams.dump(found)
+            members |= {"cosigned": list(done.cosigned), "failures": dict(done.failures)}
+        streams.dump(members)
     elif done.added:
         write(
             Sheet.of(sys.stdout).prose(f"{_entries(done.added)} added. The log has {_entries(done.checkpoint.size)}.")
@@ -162,18 +162,18 @@ def status_command(folder: Path, as_json: bool, database: str) -> int:
     from ...bindings.log.status import log_status
 
     with _opened(database, folder) as store:
-        found = log_status(store, LogFolder(folder))
+        status = log_status(store, LogFolder(folder))
     if as_json:
-        streams.dump(found.as_dict())
-        return DONE if found.is_complete else NO
+        streams.dump(status.as_dict())
+        return DONE if status.is_complete else NO
     sheet = Sheet.of(sys.stdout)
-    write(sheet.field("Key", str(found.key)))
-    write(sheet.field("Published", "no checkpoint" if found.published is None else _entries(found.published)))
-    write(sheet.field("Recorded", _entries(found.recorded)))
-    write(sheet.field("New", counted(found.new, "change")))
-    if found.fault:
-        write(sheet.field("Fault", found.fault, style="error"))
-    return DONE if found.is_complete else NO
+    write(sheet.field("Key", str(status.key)))
+    write(sheet.field("Published", "no checkpoint" if status.published is None else _entries(status.published)))
+    write(sheet.field("Recorded", _entries(status.recorded)))
+    write(sheet.field("New", counted(status.new, "change")))
+    if status.fault:
+        write(sheet.field("Fault", status.fault, style="error"))
+    return DONE if status.is_complete else NO
 
 
 @log_command.command("recover", short_help="Repair a log after the database or the folder was lost.")
@@ -194,21 +194,23 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
     from ...bindings.log.recovery import recover
 
     with _opened(database, folder) as store:
-        found = recover(store, LogFolder(folder), _key_path(folder, key))
+        recovery = recover(store, LogFolder(folder), _key_path(folder, key))
     if as_json:
-        lost = [{"identifier": name, "revision": revision} for name, revision in found.lost]
-        streams.dump({"adopted": found.adopted, "rebuilt": found.rebuilt, "lost": found.lost_count, "names": lost})
-        return NO if found.lost_count else DONE
+        lost = [{"identifier": name, "revision": revision} for name, revision in recovery.lost]
+        streams.dump(
+            {"adopted": recovery.adopted, "rebuilt": recovery.rebuilt, "lost": recovery.lost_count, "names": lost}
+        )
+        return NO if recovery.lost_count else DONE
     sheet = Sheet.of(sys.stdout)
-    if found.adopted:
-        write(sheet.prose(f"Recorded {_entries(found.adopted)} of the folder in the database."))
+    if recovery.adopted:
+        write(sheet.prose(f"Recorded {_entries(recovery.adopted)} of the folder in the database."))
     else:
-        write(sheet.prose(f"Wrote the files of {_entries(found.rebuilt)}."))
-    for name, revision in found.lost:
+        write(sheet.prose(f"Wrote the files of {_entries(recovery.rebuilt)}."))
+    for name, revision in recovery.lost:
         write(sheet.prose(f"lost: {words(name)}, change {revision}", style="error"))
-    if more := found.lost_count - len(found.lost):
+    if more := recovery.lost_count - len(recovery.lost):
         write(sheet.prose(f"and {more:,} more", style="error"))
-    return NO if found.lost_count else DONE
+    return NO if recovery.lost_count else DONE
 
 
 def _witnessing(policy_file: str | None, quorum: str, destinations: Destinations) -> Witnessing | None:

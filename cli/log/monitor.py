@@ -73,13 +73,13 @@ def monitor_command(
     count = 0
     with closing(Client(destinations)) as client, Progress("entries") as progress:
         monitor = Monitor(source_of(place, client), policy, last, progress.count)
-        for found in monitor.findings():
+        for finding in monitor.findings():
             count += 1
             progress.clear()
             if as_json:
-                streams.dump({"finding": found.as_dict()})
+                streams.dump({"finding": finding.as_dict()})
             elif count <= _MOST:
-                write(Sheet.of(sys.stdout).prose(f"{found.place}: {found.message} ({found.code})", style="error"))
+                write(Sheet.of(sys.stdout).prose(f"{finding.place}: {finding.message} ({finding.code})", style="error"))
     if state_file is not None and monitor.is_consistent and monitor.seen is not None:
         try:
             with streams.replaced(state_file) as stream:

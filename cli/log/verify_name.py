@@ -75,25 +75,25 @@ def verify_name_command(
                 content = client.get(source)
         else:
             content = read_file(source, MAX_BYTES)
-        found = verify_name(key, content, policy)
+        proved = verify_name(key, content, policy)
     except LogError as error:
         if as_json:
             streams.dump({"identifier": key, "proved": False, "error": str(error)})
             return NO
         raise CommandError(f"not proved: {error}", ("Proof", words(source)), exit_code=NO) from None
     if as_json:
-        streams.dump(_as_dict(key, found))
+        streams.dump(_as_dict(key, proved))
     else:
-        _print(key, found)
+        _print(key, proved)
     return DONE
 
 
-def _print(key: str, found: ProvedEntry) -> None:
+def _print(key: str, proved: ProvedEntry) -> None:
     sheet = Sheet.of(sys.stdout)
-    entry, number = found.entry, found.cosignatures
-    size = counted(found.size, "entry", "entries")
-    write(sheet.prose(f"Proved: {words(key)} is in the log {words(found.log.name)}.", style="good"))
-    write(sheet.field("Entry", f"{found.index:,}; the signed checkpoint has {size}"))
+    entry, number = proved.entry, proved.cosignatures
+    size = counted(proved.size, "entry", "entries")
+    write(sheet.prose(f"Proved: {words(key)} is in the log {words(proved.log.name)}.", style="good"))
+    write(sheet.field("Entry", f"{proved.index:,}; the signed checkpoint has {size}"))
     write(sheet.field("Change", f"{entry.revision:,}: {entry.action}, {entry.time:%Y-%m-%d %H:%M:%S} UTC"))
     if entry.thing is None:
         write(sheet.field("Resource", "the entry has no resource"))
@@ -107,20 +107,20 @@ def _print(key: str, found: ProvedEntry) -> None:
     write(sheet.field("Not proved", f"{missing}. Run ararat monitor to check all entries.", style="soft"))
 
 
-def _as_dict(key: str, found: ProvedEntry) -> dict[str, object]:
-    entry = found.entry
+def _as_dict(key: str, proved: ProvedEntry) -> dict[str, object]:
+    entry = proved.entry
     return {
         "identifier": key,
         "proved": True,
-        "log": found.log.name,
-        "entry": found.index,
-        "size": found.size,
+        "log": proved.log.name,
+        "entry": proved.index,
+        "size": proved.size,
         "revision": entry.revision,
         "action": entry.action,
         "time": f"{entry.time:%Y-%m-%dT%H:%M:%S.%fZ}",
         "thing": None if entry.thing is None else entry.thing.hex(),
         "before": entry.before,
-        "witnesses": [{"name": each.key.name, "time": each.time} for each in found.cosignatures],
+        "witnesses": [{"name": each.key.name, "time": each.time} for each in proved.cosignatures],
     }
 
 

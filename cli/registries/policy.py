@@ -117,7 +117,7 @@ def check_command(
     return check_policy(
         RunningSite(url, pause=pause),
         profile,
-        is_ready=profile.name in iri_policy.SHIPPED and profile == iri_policy.known(profile.name),
+        is_ready=profile.name in iri_policy.SHIPPED and profile == iri_policy.built_in(profile.name),
         sitemap=sitemap,
         file=file,
         state=state,
@@ -153,12 +153,12 @@ def show_command(profile: Profile, as_json: bool) -> int:
 def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool) -> Iterator[Verdict | None]:
     """Yield the verdicts in the order of the IRIs. For a line that cannot be read, print an error and yield None."""
     waiting: list[str] = []
-    for given in streams.identifiers(iris, form):
-        if given.fault is not None:
-            write(Sheet.of(sys.stderr).prose(f"ararat: {given.place}: {given.fault}", style="error"), to=sys.stderr)
+    for line in streams.identifiers(iris, form):
+        if line.fault is not None:
+            write(Sheet.of(sys.stderr).prose(f"ararat: {line.place}: {line.fault}", style="error"), to=sys.stderr)
             yield None
             continue
-        waiting.append(given.text)
+        waiting.append(line.text)
         # Only --complete needs all IRIs at once. Otherwise the batches bound the memory.
         if len(waiting) >= _TOGETHER and not complete:
             yield from iri_policy.evaluate_all(waiting, profile)
@@ -169,7 +169,7 @@ def _verdicts(iris: tuple[str, ...], form: str, profile: Profile, complete: bool
 def _code(verdict: Verdict) -> int:
     if not verdict.readable:
         return UNREADABLE
-    return NO if any(found.severity != "note" for found in verdict.findings) else DONE
+    return NO if any(each.severity != "note" for each in verdict.findings) else DONE
 
 
 def _lines(verdict: Verdict, sheet: Sheet) -> Iterator[str]:
@@ -179,8 +179,8 @@ def _lines(verdict: Verdict, sheet: Sheet) -> Iterator[str]:
     if verdict.in_scope:
         reserved = ("reserved for a resolver",) if verdict.reserved else ()
         yield from sheet.field("Namespace", ", ".join((*verdict.namespaces, *reserved)))
-    for found in verdict.findings:
-        yield from problem_lines(found, verdict.iri, sheet)
+    for finding in verdict.findings:
+        yield from problem_lines(finding, verdict.iri, sheet)
 
 
 def _verdict_words(verdict: Verdict) -> tuple[str, Style]:

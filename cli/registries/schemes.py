@@ -42,13 +42,13 @@ def lint_command(record: str, profile: str, update: bool, questions: bool, as_js
 
     Exit code: 0 no findings or only notes, 1 errors or warnings, 2 not a record, 66 the file cannot be read.
     """
-    found, shipped = _read(record)
-    findings = scheme_registration.lint(found, profile, update=update or shipped)
+    registration, shipped = _read(record)
+    findings = scheme_registration.lint(registration, profile, update=update or shipped)
     if as_json:
         for finding in findings:
             streams.dump(finding.as_dict())
     else:
-        _print_findings(found, findings, profile)
+        _print_findings(registration, findings, profile)
     if questions and not as_json:
         write(Sheet.of(sys.stdout).prose("\nQuestions for a reviewer:", style="strong"))
         for _, question in QUESTIONS:
@@ -74,15 +74,17 @@ def show_command(record: str, as_json: bool, as_text: bool) -> int:
             raise CommandError(f"there is no built-in record of {record}", exit_code=NO)
         write(_registry_lines(record, sheet))
         return DONE if registries.scheme(record) else NO
-    found = shipped or _read(record)[0]
+    registration = shipped or _read(record)[0]
     if as_json:
-        streams.dump(found.as_dict())
+        streams.dump(registration.as_dict())
     elif as_text:
         # On a terminal the sheet escapes control characters. A file gets the record unchanged.
-        write(found.text().splitlines() if not sys.stdout.isatty() else sheet.prose(found.text().rstrip()))
+        write(
+            registration.text().splitlines() if not sys.stdout.isatty() else sheet.prose(registration.text().rstrip())
+        )
     else:
-        write(_lines(found, sheet))
-        write(_registry_lines(found.name, sheet))
+        write(_lines(registration, sheet))
+        write(_registry_lines(registration.name, sheet))
     return DONE
 
 
@@ -130,8 +132,8 @@ def _read(record: str) -> tuple[Registration, bool]:
     if (shipped := scheme_registration.registration(record.lower())) is not None:
         return shipped, True
     if record != "-" and _is_a_name(record):
-        known = " and ".join(scheme_registration.registered_names())
-        what = f"there is no file and no built-in record named {record}; built-in are {known}"
+        names = " and ".join(scheme_registration.registered_names())
+        what = f"there is no file and no built-in record named {record}; built-in are {names}"
         raise CommandError(what, exit_code=NO_INPUT)
     try:
         content = _read_bytes(record)

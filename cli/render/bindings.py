@@ -10,7 +10,7 @@ from ..output import Sheet, Style, identifier, words
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import Event
-    from ...bindings.names.prefixes.prefixes import Inherited, PrefixEvent, PrefixRecord
+    from ...bindings.names.prefixes.prefixes import InheritedText, PrefixEvent, PrefixRecord
     from ...bindings.names.prefixes.rules import RuleEvent
     from ...middleware import Binding
     from ...webapp.management.succession import Succession
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _OWN_LINES = ("target", "successor", "spelling", "resource", "hold_reason")
 
 
-def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inherited] | None = None) -> Iterator[str]:
+def binding_lines(
+    binding: Binding, sheet: Sheet, inherited: Mapping[str, InheritedText] | None = None
+) -> Iterator[str]:
     """Yield the lines of a binding: its name, its state and the fields that have a value.
 
     ``inherited`` has the persistence statements of prefix records, by short names, that the binding does not have.
@@ -61,8 +63,8 @@ def binding_lines(binding: Binding, sheet: Sheet, inherited: Mapping[str, Inheri
     yield from sheet.table("Metadata", [(words(key), words(text)) for key, text in recorded.items()])
     # ARK-007: without a statement nothing is called persistent.
     inherited = inherited or {}
-    stated = [(name, f"{words(each.text)} (from {identifier(each.prefix)})") for name, each in inherited.items()]
-    yield from sheet.table("" if binding.metadata else "Metadata", stated)
+    statements = [(name, f"{words(each.text)} (from {identifier(each.prefix)})") for name, each in inherited.items()]
+    yield from sheet.table("" if binding.metadata else "Metadata", statements)
     if not {"persistence", "availability"} & {*inherited, *recorded}:
         yield from sheet.field("" if binding.metadata else "Metadata", "no persistence statement known")
     yield from sheet.field("Created", moment(binding.created))

@@ -13,7 +13,7 @@ from .operations import undo_line
 if TYPE_CHECKING:
     from ...bindings.imports.sources.checksum import Checksum
     from ...bindings.imports.sources.importing import Migration
-    from ...bindings.imports.summary import Imported, NotedLine, Summary
+    from ...bindings.imports.summary import ImportEffect, NotedLine, Summary
 
 _STYLES: dict[str, Style] = {
     "bound": "good",
@@ -73,7 +73,7 @@ def change_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
         yield f"... and {more:,} more"
 
 
-def _imported(imported: Imported, sheet: Sheet) -> Iterator[str]:
+def _imported(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
     from ...middleware import Binding
 
     after, before = imported.after, imported.before

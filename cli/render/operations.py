@@ -75,13 +75,13 @@ def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
     when = sheet.paint(moment(operation.started), "soft")
     names = counted(operation.names, "name")
     yield f"{number}  {when}  {sheet.paint(operation.action, 'good')} {sheet.paint(f'{names}{by}')}"
-    stated = [f"{name} {_value(value)}" for name, value in operation.parameters.items() if value is not None]
+    parameters = [f"{name} {_value(value)}" for name, value in operation.parameters.items() if value is not None]
     if operation.finished is None:
-        stated.append("not finished")
+        parameters.append("not finished")
     if operation.undone_by is not None:
-        stated.append(f"undone by {operation.undone_by}")
-    if stated:
-        yield from sheet.prose("; ".join(stated), indent=8)
+        parameters.append(f"undone by {operation.undone_by}")
+    if parameters:
+        yield from sheet.prose("; ".join(parameters), indent=8)
 
 
 def _value(value: object) -> str:

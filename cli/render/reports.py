@@ -44,13 +44,13 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
     """
     from ...webapp.report.verdict import verdict
 
-    found = verdict(report)
+    conformance_text = verdict(report)
     yield from sheet.prose(identifier(report.input), style="strong")
-    yield from sheet.prose(f"{words(found.headline)}.", style=_STATUSES[found.status])
-    if found.kind:
-        yield from sheet.prose(f"{found.kind}: {found.tag}.", style="soft")
-    if found.sentence:
-        yield from sheet.prose(words(found.sentence))
+    yield from sheet.prose(f"{words(conformance_text.headline)}.", style=_STATUSES[conformance_text.status])
+    if conformance_text.kind:
+        yield from sheet.prose(f"{conformance_text.kind}: {conformance_text.tag}.", style="soft")
+    if conformance_text.sentence:
+        yield from sheet.prose(words(conformance_text.sentence))
     for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, _facts, _characters, _problems):
         lines = list(section(report, sheet))
         if lines:
@@ -68,8 +68,12 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
     from ...webapp.report.verdict import CODES, verdict
 
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
-    found = verdict(report)
-    headline = sheet.prose(words(found.headline), indent=9) if CODES.index(found.code) < _REMARKABLE else ()
+    conformance_text = verdict(report)
+    headline = (
+        sheet.prose(words(conformance_text.headline), indent=9)
+        if CODES.index(conformance_text.code) < _REMARKABLE
+        else ()
+    )
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
         yield from headline
@@ -160,8 +164,8 @@ def _parts(report: Report, sheet: Sheet) -> Iterator[str]:
 def _profiles(report: Report, sheet: Sheet) -> Iterator[str]:
     names = {"urnbis-01": "URN draft", "rfc8141": "RFC 8141"}
     rows = [
-        (names.get(profile, profile), "valid" if found["valid"] else f"not valid: {', '.join(found['problems'])}")
-        for profile, found in report.profiles.items()
+        (names.get(profile, profile), "valid" if result["valid"] else f"not valid: {', '.join(result['problems'])}")
+        for profile, result in report.profiles.items()
     ]
     yield from sheet.table("Profiles", rows)
 
@@ -211,7 +215,7 @@ def _characters(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def _problems(report: Report, sheet: Sheet) -> Iterator[str]:
-    shown = [found for found in report.problems if found.code != "non-ascii"] or list(report.problems)
+    shown = [each for each in report.problems if each.code != "non-ascii"] or list(report.problems)
     for number, problem in enumerate(shown[:_MAX_ROWS]):
         if number:
             yield ""

@@ -23,10 +23,10 @@ def resolver_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> resolver_settings({"cache": 60, "naans": (), "hsts": None, "cors": ("none",), "port": 8000})
     {'cache': 60, 'cors': False}
     """
-    given = {name: value for name, value in options.items() if name in _SETTINGS and value not in (None, ())}
-    if "cors" in given:
-        given["cors"] = {("all",): True, ("none",): False}.get(given["cors"], given["cors"])
-    return given
+    values = {name: value for name, value in options.items() if name in _SETTINGS and value not in (None, ())}
+    if "cors" in values:
+        values["cors"] = {("all",): True, ("none",): False}.get(values["cors"], values["cors"])
+    return values
 
 
 def wsgi_application_of(

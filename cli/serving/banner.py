@@ -45,8 +45,8 @@ def lines(
     pages = address if inspector is None else public if inspector.startswith("/") else inspector.rstrip("/")
     role = options["only"]
     if role:
-        told = {"names": "names; this server writes nothing", "desk": "desk, without names for readers"}
-        yield from sheet.field("Role", told[role])
+        roles = {"names": "names; this server writes nothing", "desk": "desk, without names for readers"}
+        yield from sheet.field("Role", roles[role])
     if bindings.kind == "database" and role != "names":
         yield from sheet.field("Desk", f"{identifier(pages)}/desk")
         if first_secret:

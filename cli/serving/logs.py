@@ -105,8 +105,8 @@ class WholeLines(logging.Handler):
 def _cut_off(number: int, octets: int) -> bool:
     """Remove the last octets of a file that this process has just appended. Return False if this is not possible."""
     try:
-        found, end = os.fstat(number), os.lseek(number, 0, os.SEEK_CUR)
-        if not stat.S_ISREG(found.st_mode) or found.st_size != end:
+        file_stat, end = os.fstat(number), os.lseek(number, 0, os.SEEK_CUR)
+        if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_size != end:
             return False  # a pipe, or another process has appended to the file
         os.ftruncate(number, end - octets)
         os.lseek(number, 0, os.SEEK_END)

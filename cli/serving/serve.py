@@ -147,14 +147,16 @@ def serve_command(
                 # In a database of millions the count takes seconds. It must not delay the first answer.
                 Thread(target=_warn_of_served, args=(bindings,), name="ararat-served", daemon=True).start()
 
-        known = Destinations(parse_networks(networks), parse_networks(options["denied_networks"]), trace_elsewhere)
-        with _rounds(rounds, bindings, prefix or address, known):
+        destinations = Destinations(
+            parse_networks(networks), parse_networks(options["denied_networks"]), trace_elsewhere
+        )
+        with _rounds(rounds, bindings, prefix or address, destinations):
             threads = options["threads"] or server.THREADS
             server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"], threads=threads)
 
 
 @contextmanager
-def _rounds(days: float | None, bindings: Bindings, prefix: str, known: Destinations) -> Iterator[None]:
+def _rounds(days: float | None, bindings: Bindings, prefix: str, destinations: Destinations) -> Iterator[None]:
     """Trace the targets in a thread while the server runs."""
     if days is None:
         yield
@@ -166,7 +168,7 @@ def _rounds(days: float | None, bindings: Bindings, prefix: str, known: Destinat
     stop = Event()
 
     def new_round() -> Round:
-        return Round(bindings, older_than=timedelta(days=days), prefix=prefix, destinations=known, stop=stop)
+        return Round(bindings, older_than=timedelta(days=days), prefix=prefix, destinations=destinations, stop=stop)
 
     Thread(target=run_continuously, args=(new_round, stop), name="ararat-rounds", daemon=True).start()
     try:
@@ -186,12 +188,12 @@ def _listener(host: str, port: int | None) -> socket.socket:
             f"{host} is not the name of a host", ("Fix", "set another --host"), exit_code=UNAVAILABLE
         ) from None
     except OSError as error:
-        wanted = server.FIRST_PORT if port is None else port
-        what = f"cannot listen on {host}, port {wanted}: {error.strerror or error}"
+        first_port = server.FIRST_PORT if port is None else port
+        what = f"cannot listen on {host}, port {first_port}: {error.strerror or error}"
         advice = "set another --port (0 for any free port) or another --host"
         if error.errno == errno.EADDRINUSE:
             last = server.FIRST_PORT + server.TRIED - 1
-            which = f"port {port}" if port is not None else f"each port from {wanted} to {last}"
+            which = f"port {port}" if port is not None else f"each port from {first_port} to {last}"
             what = f"{which} of {host} is used by another process ({os.strerror(errno.EADDRINUSE)})"
             advice = "set --port 0 for any free port, set another --port, or stop that process"
         raise CommandError(what, ("Fix", advice), exit_code=UNAVAILABLE) from None
@@ -257,7 +259,7 @@ def opened(
     return bindings
 
 
-def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.Exposed]:
+def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
     """Return the files that other users can read: of a database with accounts, and with secrets and tokens."""
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]

@@ -409,9 +409,9 @@ def _accept_many(server: Any) -> None:
     # The limit of connections is that of the loop, before each round.
     def accept_many() -> None:
         for _ in range(ACCEPTED_AT_ONCE):
-            known = len(server._map)
+            connections = len(server._map)
             accept_one()
-            if not known < len(server._map) < server.adj.connection_limit:
+            if not connections < len(server._map) < server.adj.connection_limit:
                 break
 
     server.handle_accept = accept_many
@@ -652,8 +652,8 @@ def _handle_signals() -> None:
         raise _StopRequested
 
     names = ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP")
-    known = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    signals = [each for each in known if signal.getsignal(each) is not signal.SIG_IGN]
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    signals = [each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN]
     for each in signals:
         signal.signal(each, stop)
 
@@ -680,10 +680,10 @@ def _connection_limit() -> int:
     import resource  # Not available on Windows.
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + OTHER_FILES
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
+    files = CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= files:
         return CONNECTIONS
     if hard != resource.RLIM_INFINITY:
-        wanted = max(soft, min(wanted, hard))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return max(wanted - OTHER_FILES, wanted // 2)
+        files = max(soft, min(files, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    return max(files - OTHER_FILES, files // 2)

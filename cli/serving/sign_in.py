@@ -77,8 +77,8 @@ class SignIn(NamedTuple):
 
     def proxy_secret(self, trusted_proxies: int) -> trusted_proxy.ProxySecret | None:
         """Return the secret with which the fields of the proxies count, or None. No user is read."""
-        given = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
-        return trusted_proxy.ProxySecret(given, self.remote_user_secret_field) if given else None
+        secret = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
+        return trusted_proxy.ProxySecret(secret, self.remote_user_secret_field) if secret else None
 
     def openid(self) -> OpenID | None:
         """Return the OpenID provider, or None. Raises UsageError, ValueError and CommandError."""

@@ -63,16 +63,16 @@ def check_names(site: RunningSite, file: str | None, database: str | None, *, as
     if junit is not None:
         write_junit(junit, f"names of {site.address}", cases)
     if not as_json:
-        said = f"{counted(total, 'name')} asked at {site.address}: "
-        write(sheet.prose(said + (f"{wrong:,} wrong." if wrong else "all work." if total else "none given.")))
+        message = f"{counted(total, 'name')} asked at {site.address}: "
+        write(sheet.prose(message + (f"{wrong:,} wrong." if wrong else "all work." if total else "none given.")))
     return NO if wrong else DONE
 
 
 def _names(file: str | None, database: str | None, open_files: ExitStack) -> Iterator[tuple[str, ExpectedAnswer]]:
     """Yield each name with its expected answer."""
     if file is not None and not file.lower().endswith(_TABLES):
-        for given in streams.lines(file):
-            if text := given.text.strip():
+        for line in streams.lines(file):
+            if text := line.text.strip():
                 yield text, ExpectedAnswer(FOUND)
         return
     if file is not None and streams.does_not_exist(file):
@@ -90,28 +90,36 @@ def _ask(site: RunningSite, name: str, expected: ExpectedAnswer) -> NameResult:
         expected = expected._replace(target=urljoin(f"{site.origin}/", expected.target))
     try:
         answer = site.get(target, accept=_REASONS if expected.statuses[0] >= 400 else "*/*")
-        found = fault(f"GET {url}", url, answer, expected)
-        if found is not None and answer.status >= 400 and not answer.problem:
+        answer_fault = fault(f"GET {url}", url, answer, expected)
+        if answer_fault is not None and answer.status >= 400 and not answer.problem:
             # The reason of a refusal is in its answer for programs.
             reasons = site.get(target, accept=_REASONS)
-            found = fault(f"GET {url}", url, reasons, expected) if reasons.status == answer.status else found
+            answer_fault = (
+                fault(f"GET {url}", url, reasons, expected) if reasons.status == answer.status else answer_fault
+            )
     except HopFailed as failed:
         if failed.code in UNREACHABLE:
             raise unavailable(site, failed) from None
-        asked, fix = display.escape(f"GET {url}"), "See the log of the site, and run the check again."
-        return NameResult(name, url, None, AnswerFault(asked, f"no answer: {failed}", str(expected), fix))
-    return NameResult(name, url, answer.status, found)
+        request, fix = display.escape(f"GET {url}"), "See the log of the site, and run the check again."
+        return NameResult(name, url, None, AnswerFault(request, f"no answer: {failed}", str(expected), fix))
+    return NameResult(name, url, answer.status, answer_fault)
 
 
 def _failures(result: NameResult) -> list[str]:
     """Return the fault for a report, whose first line is shown in lists."""
-    found = result.fault
-    return [] if found is None else [f"{found.came}, expected {found.expected}\n{found}"]
+    answer_fault = result.fault
+    return [] if answer_fault is None else [f"{answer_fault.came}, expected {answer_fault.expected}\n{answer_fault}"]
 
 
 def _as_dict(result: NameResult) -> dict[str, object]:
-    found = None if result.fault is None else result.fault._asdict()
-    return {"identifier": result.name, "url": result.url, "status": result.status, "ok": found is None, "fault": found}
+    members = None if result.fault is None else result.fault._asdict()
+    return {
+        "identifier": result.name,
+        "url": result.url,
+        "status": result.status,
+        "ok": members is None,
+        "fault": members,
+    }
 
 
 def _lines(result: NameResult, sheet: Sheet) -> Iterator[str]:

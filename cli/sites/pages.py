@@ -84,20 +84,20 @@ class SiteListing:
             text = f"{base}{'' if text.startswith('/') else '/'}{text}"
         url = text.partition("#")[0]
         try:
-            found = weburl.parse(url)
+            address = weburl.parse(url)
         except weburl.BadURL:
             # A URL with letters beyond ASCII is an IRI, whose request is percent-encoded.
             try:
-                found = weburl.parse(_as_uri(url))
+                address = weburl.parse(_as_uri(url))
             except (weburl.BadURL, ValueError):
                 self.elsewhere += 1
                 return
-        if found.host not in self._hosts:
+        if address.host not in self._hosts:
             self.elsewhere += 1
         elif len(self.pages) >= self._most and url not in self.pages:
             self.is_cut = True
         else:
-            self.pages.setdefault(url, SitePage(url, found.target))
+            self.pages.setdefault(url, SitePage(url, address.target))
 
     def add_sitemaps(self, robots: Robots) -> None:
         """Add the pages of all sitemaps that robots.txt names, or of /sitemap.xml. An index lists further sitemaps.
@@ -109,20 +109,20 @@ class SiteListing:
         while waiting and not self.is_cut:
             address = waiting.pop(0)
             try:
-                found = weburl.parse(address)
+                url = weburl.parse(address)
             except weburl.BadURL:
                 continue
-            is_here = found.host in self._hosts
-            if found.target in seen or not is_here:
+            is_here = url.host in self._hosts
+            if url.target in seen or not is_here:
                 self.elsewhere += not is_here
                 continue
             if len(seen) >= MAX_SITEMAPS:
                 self.is_cut = True
                 return
-            seen.add(found.target)
-            text = self._sitemap(found.target)
+            seen.add(url.target)
+            text = self._sitemap(url.target)
             # One more, so that a longer list is noticed.
-            listed = _addresses(text, found.target, self._most + 1)
+            listed = _addresses(text, url.target, self._most + 1)
             if _INDEX.search(text[:4096]):
                 waiting += listed[:MAX_SITEMAPS]
             else:

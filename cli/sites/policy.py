@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...identifiers import iri_policy
-from ...identifiers.iri_policy import Known, Profile
+from ...identifiers.iri_policy import AllocationFacts, Profile
 from ...identifiers.problems import Problem
 from ...identifiers.text import display
 from ...middleware.http.expected_answers import SiteAnswer
@@ -42,11 +42,11 @@ class PageResult(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
-        return any(found.severity != "note" for found in self.findings)
+        return any(finding.severity != "note" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
-        found = [each.as_dict() for each in self.findings]
-        return {"url": self.url, "status": self.status, "location": self.location, "findings": found}
+        findings = [each.as_dict() for each in self.findings]
+        return {"url": self.url, "status": self.status, "location": self.location, "findings": findings}
 
 
 def check_policy(
@@ -77,7 +77,7 @@ def check_policy(
     if sitemap:
         listing.add_sitemaps(robots)
     if file is not None:
-        for text in lines_of(given.text for given in streams.lines(file)):
+        for text in lines_of(line.text for line in streams.lines(file)):
             listing.add(text)
     listed = set(listing.pages)
     for url in earlier:
@@ -129,13 +129,13 @@ class _Check:
         except HopFailed as failed:
             if failed.code in UNREACHABLE:
                 raise unavailable(self._site, failed) from None
-            found = self._of_answer(page, None, f"no answer: {failed}")
-            return PageResult(page.url, None, None, self._ruled(found))
-        known = Known(status=answer.status, own=True)
-        rules = iri_policy.evaluate(judged, self._profile, known).findings
+            result = self._of_answer(page, None, f"no answer: {failed}")
+            return PageResult(page.url, None, None, self._ruled(result))
+        facts = AllocationFacts(status=answer.status, own=True)
+        rules = iri_policy.evaluate(judged, self._profile, facts).findings
         where = answer.field("Location") if 300 <= answer.status < 400 else None
-        found = self._of_answer(page, answer, str(answer))
-        return PageResult(page.url, answer.status, where, (*rules, *self._ruled(found)))
+        result = self._of_answer(page, answer, str(answer))
+        return PageResult(page.url, answer.status, where, (*rules, *self._ruled(result)))
 
     def _of_answer(self, page: SitePage, answer: SiteAnswer | None, came: str) -> Iterator[Problem]:
         """Compare an answer with that of the earlier check."""
@@ -177,15 +177,15 @@ class _Check:
                     raise unavailable(self._site, failed) from None
                 continue
             url = f"{self._site.origin}{target}"
-            found: list[Problem] = []
+            findings: list[Problem] = []
             if _is_of_another_application(target, answer):
-                said = f"another application answers this path, which is reserved for a resolver: {answer}"
-                found.append(iri_policy.finding("reserved-path-answered", 0, len(url), said))
-            yield PageResult(url, answer.status, answer.field("Location"), self._ruled(found))
+                message = f"another application answers this path, which is reserved for a resolver: {answer}"
+                findings.append(iri_policy.finding("reserved-path-answered", 0, len(url), message))
+            yield PageResult(url, answer.status, answer.field("Location"), self._ruled(findings))
 
     def _ruled(self, findings: Iterable[Problem]) -> tuple[Problem, ...]:
-        ruled = (iri_policy.ruled(found, self._profile) for found in findings)
-        return tuple(found for found in ruled if found is not None)
+        ruled = (iri_policy.ruled(finding, self._profile) for finding in findings)
+        return tuple(finding for finding in ruled if finding is not None)
 
 
 def _is_of_another_application(target: str, answer: SiteAnswer) -> bool:
@@ -273,25 +273,27 @@ def _write_state(
 
 def _lines(result: PageResult, sheet: Sheet) -> Iterator[str]:
     yield sheet.paint(identifier(result.url), "strong")
-    for found in result.findings:
-        yield f"  {sheet.paint(found.severity.ljust(_WIDTH), _STYLES[found.severity])}{found.code}"
-        said = f"{found.message}; expected: {found.expected} ({found.reference})"
-        yield from sheet.prose(said, indent=2 + _WIDTH)
+    for finding in result.findings:
+        yield f"  {sheet.paint(finding.severity.ljust(_WIDTH), _STYLES[finding.severity])}{finding.code}"
+        message = f"{finding.message}; expected: {finding.expected} ({finding.reference})"
+        yield from sheet.prose(message, indent=2 + _WIDTH)
 
 
 def _case(result: PageResult) -> JUnitCase:
     texts: dict[bool, list[str]] = {True: [], False: []}
-    for found in result.findings:
-        said = f"{found.severity}: {found.message} ({found.code})\nexpected: {found.expected}\n{found.reference}"
-        texts[found.severity == "note"].append(said)
+    for finding in result.findings:
+        message = (
+            f"{finding.severity}: {finding.message} ({finding.code})\nexpected: {finding.expected}\n{finding.reference}"
+        )
+        texts[finding.severity == "note"].append(message)
     return JUnitCase(result.url, "policy", texts[False], texts[True])
 
 
 def _said(results: list[PageResult]) -> str:
     counts = dict.fromkeys(_STYLES, 0)
     for result in results:
-        for found in result.findings:
-            counts[found.severity] += 1
+        for finding in result.findings:
+            counts[finding.severity] += 1
     listed = [counted(count, severity) for severity, count in counts.items() if count]
     return ", ".join(listed) or "no problems found"
 

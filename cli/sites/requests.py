@@ -128,12 +128,12 @@ class RunningSite:
 def parsed_url(url: str) -> WebURL:
     """Return the parts of the URL of a site. Raises :class:`click.BadParameter` for another text, and for a query."""
     try:
-        found = weburl.parse(url if "://" in url else f"https://{url}")
+        parts = weburl.parse(url if "://" in url else f"https://{url}")
     except weburl.BadURL as error:
         raise click.BadParameter(str(error), param_hint="URL") from None
-    if "?" in found.target:
+    if "?" in parts.target:
         raise click.BadParameter("the URL of a site has no query", param_hint="URL")
-    return found
+    return parts
 
 
 def unavailable(site: RunningSite, failed: HopFailed | str) -> CommandError:

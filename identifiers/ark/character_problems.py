@@ -28,18 +28,18 @@ def bidi_formatting(text: str) -> Iterator[Problem]:
     """
     # RFC 3987, section 4.1: "IRIs MUST NOT contain bidirectional formatting characters (LRM, RLM, LRE, RLE, LRO, RLO,
     # and PDF)."
-    if found := _BIDI_FORMATTING.search(text):
+    if match := _BIDI_FORMATTING.search(text):
         yield problem(
             "bidi-formatting",
-            *found.span(),
-            Translatable("%(char)s is not allowed in an IRI", char=display.named(found[0])),
+            *match.span(),
+            Translatable("%(char)s is not allowed in an IRI", char=display.named(match[0])),
         )
 
 
 def character_notes(text: str) -> Iterator[Problem]:
     """Yield warnings and notes about the non-ASCII characters of ``text``: one for each kind, at its first place.
 
-    >>> [found.code for found in character_notes("ark:12345/\u0430\u200b")]
+    >>> [problem.code for problem in character_notes("ark:12345/\u0430\u200b")]
     ['non-ascii', 'hidden-char', 'confusable']
     """
     if text.isascii():
@@ -98,7 +98,7 @@ def encoded_control(text: str) -> re.Match[str] | None:
     # Decode all at once first: few texts have such a character. A space ends an incomplete one.
     if not _has_hidden("%20".join(_ENCODED_SUSPECT.findall(text))):
         return None
-    return next(found for found in _ENCODED_SUSPECT.finditer(text) if _has_hidden(found[0]))
+    return next(match for match in _ENCODED_SUSPECT.finditer(text) if _has_hidden(match[0]))
 
 
 def _has_hidden(octets: str) -> bool:

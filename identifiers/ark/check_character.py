@@ -71,10 +71,10 @@ def covered(naan: str, name: str, covers: Coverage) -> str:
     return name if covers == "name" else f"{naan}/{name}"
 
 
-def find(normal_form: str, *, stated: bool = False) -> CheckCharacter | None:
+def find(normal_form: str, *, required: bool = False) -> CheckCharacter | None:
     """Return the check character that ends the Name of an ARK in normal form, or None without one.
 
-    Set ``stated`` if the naming authority states that its names have a check character. A wrong character is then
+    Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
     returned too, with ``covers`` None.
 
     Components, variants and query are not covered. Names with other characters than those of
@@ -85,7 +85,7 @@ def find(normal_form: str, *, stated: bool = False) -> CheckCharacter | None:
     (CheckCharacter(character='q', covers='noid', text='13030/xf93gt2'), None)
     >>> find("ark:12148/btv1b8449691v").covers
     'name'
-    >>> find("ark:13030/xf39gt2q", stated=True)
+    >>> find("ark:13030/xf39gt2q", required=True)
     CheckCharacter(character='q', covers=None, text='13030/xf39gt2')
     """
     parts = _OPAQUE.match(normal_form.partition("#")[0].partition("?")[0])
@@ -96,4 +96,4 @@ def find(normal_form: str, *, stated: bool = False) -> CheckCharacter | None:
         text = covered(naan, name[:-1], covers)
         if check_character(text) == name[-1]:
             return CheckCharacter(name[-1], covers, text)
-    return CheckCharacter(name[-1], None, covered(naan, name[:-1], "noid")) if stated else None
+    return CheckCharacter(name[-1], None, covered(naan, name[:-1], "noid")) if required else None

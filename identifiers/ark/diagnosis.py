@@ -76,8 +76,8 @@ def starts_with_encoded_slash(text: str, start: int) -> bool:
 
 
 def _naan_char_problem(text: str, index: int) -> Problem:
-    if found := _invalid_everywhere(text, index):
-        return found
+    if character_problem := _invalid_everywhere(text, index):
+        return character_problem
     char = display.named(text[index])
     if text[index] in BASE29_LETTERS.upper():
         return problem(
@@ -120,8 +120,8 @@ def _query_or_fragment_problem(text: str, start: int) -> Problem:
 
 
 def _char_problem(text: str, index: int, code: str, part: str) -> Problem:
-    if found := _invalid_everywhere(text, index):
-        return found
+    if everywhere := _invalid_everywhere(text, index):
+        return everywhere
     char = display.named(text[index])
     if characters.classify(text[index]) == "private":
         return problem("private-use", index, index + 1, Translatable("%(char)s is allowed only in a query", char=char))
@@ -142,8 +142,8 @@ def _invalid_everywhere(text: str, index: int) -> Problem | None:
 
 def _match_end(allowed: str, text: str, start: int, end: int) -> int:
     """Return the index of the first character that the expression does not allow, or ``end``."""
-    found = iri.compiled(allowed, text).match(text, start, end)
-    return found.end() if found else start
+    match = iri.compiled(allowed, text).match(text, start, end)
+    return match.end() if match else start
 
 
 def _find_first(text: str, marks: str, start: int) -> int:

@@ -42,7 +42,7 @@ _PATH = re.compile("[^?#]*+")
 _FROM_LABEL = re.compile(rf"(?:{SCHEME}://[^/?#]*+/(?:[^/?#]*+/)*?)?(?P<rest>{LABEL_PATTERN}[^\ud800-\udfff]*)")
 
 
-class Split(NamedTuple):
+class SplitAddress(NamedTuple):
     """An address, split before the label of its ARK. ``rest`` is the ARK as written.
 
     - ``boundary``: the label is at the start of a path segment, as in ``https://n2t.net/ark:12345/x``.
@@ -80,8 +80,8 @@ class EmbeddedArk:
 
     Two values are equal if their ARKs are equivalent. The prefix does not count (N-06).
 
-    >>> found = parse("https://n2t.net/ark:/12345/x6-np1?info")
-    >>> found.prefix, found.ark.text, found.normal_form
+    >>> address = parse("https://n2t.net/ark:/12345/x6-np1?info")
+    >>> address.prefix, address.ark.text, address.normal_form
     ('https://n2t.net/', 'ark:/12345/x6-np1?info', 'ark:12345/x6np1?info')
     """
 
@@ -129,7 +129,7 @@ class EmbeddedArk:
     def problems(self) -> tuple[Problem, ...]:
         """Warnings and notes about the prefix, then those about the ARK. Their places are places in the address.
 
-        >>> [(found.code, found.start) for found in parse("https://example.org/x-ark:12345/y").problems]
+        >>> [(each.code, each.start) for each in parse("https://example.org/x-ark:12345/y").problems]
         [('label-inside-segment', 22)]
         """
         return self.first_problems()
@@ -144,8 +144,8 @@ class EmbeddedArk:
         yield from character_notes(self.prefix)
         if not self.boundary:
             yield problem("label-inside-segment", start, start + len(self.ark.label))
-        for found in self.ark.first_problems(most):
-            yield shifted(found, start)
+        for each in self.ark.first_problems(most):
+            yield shifted(each, start)
 
 
 def from_label(text: str) -> str | None:
@@ -158,15 +158,15 @@ def from_label(text: str) -> str | None:
     >>> from_label("https://example.org/?ark:12345/x") is None
     True
     """
-    found = _FROM_LABEL.fullmatch(text)
-    return found and found["rest"]
+    match = _FROM_LABEL.fullmatch(text)
+    return match and match["rest"]
 
 
-def split(text: str) -> Split | None:
+def split(text: str) -> SplitAddress | None:
     """Split an address before its ARK. Return None if it contains no ARK by the letter of the grammar.
 
-    By that letter, the end of a word can be a label: check :attr:`Split.is_ark`. The last label before a query or
-    fragment counts, because no ARK contains a colon after its label (E-01).
+    By that letter, the end of a word can be a label: check :attr:`SplitAddress.is_ark`. The last label before a query
+    or fragment counts, because no ARK contains a colon after its label (E-01).
 
     >>> split("https://example.org/ark:/12345/x?info").rest
     'ark:/12345/x?info'
@@ -177,13 +177,13 @@ def split(text: str) -> Split | None:
     start = text.rfind(":", 0, _path_end(text)) - 3
     if start <= 0 or text[start : start + 4] not in LABELS:
         return None
-    found = iri.compiled(_PREFIX, text).fullmatch(text, 0, start)
-    if found is None:
+    match = iri.compiled(_PREFIX, text).fullmatch(text, 0, start)
+    if match is None:
         return None
     rest = text[start:]
     if not ark.reads(rest):
         return None
-    authority, path = found.group("authority", "path")
+    authority, path = match.group("authority", "path")
     if authority is None:
         boundary = text[start - 1] in ":/"
         in_path = True
@@ -191,7 +191,7 @@ def split(text: str) -> Split | None:
         boundary = text[start - 1] == "/" and bool(path)
         in_path = bool(path)
     before = text[start - 1]
-    return Split(text[:start], rest, boundary, in_path and not boundary and not before.isalnum())
+    return SplitAddress(text[:start], rest, boundary, in_path and not boundary and not before.isalnum())
 
 
 def parse(text: str) -> EmbeddedArk:
@@ -205,23 +205,29 @@ def parse(text: str) -> EmbeddedArk:
     >>> parse("https://n2t.net/ark:12345/x").prefix
     'https://n2t.net/'
     """
-    found = split(text)
-    if found is None:
+    parts = split(text)
+    if parts is None:
         raise IdentifierError(text, _problem_of(text))
-    if not found.is_ark:
-        start = len(found.prefix)
-        raise IdentifierError(text, problem("label-inside-word", start, start + len(found.ark.label)))
-    return EmbeddedArk(text, found.prefix, found.ark, found.boundary)
+    if not parts.is_ark:
+        start = len(parts.prefix)
+        raise IdentifierError(text, problem("label-inside-word", start, start + len(parts.ark.label)))
+    return EmbeddedArk(text, parts.prefix, parts.ark, parts.boundary)
 
 
-def shifted(found: Problem, by: int) -> Problem:
+def shifted(problem: Problem, by: int) -> Problem:
     """Return a copy of a problem whose place is ``by`` code points further to the right.
 
     >>> shifted(problem("bad-char", 11, 12), 8).start
     19
     """
     return Problem(
-        found.code, found.severity, found.message, found.start + by, found.end + by, found.expected, found.reference
+        problem.code,
+        problem.severity,
+        problem.message,
+        problem.start + by,
+        problem.end + by,
+        problem.expected,
+        problem.reference,
     )
 
 
@@ -233,8 +239,8 @@ def _path_end(text: str) -> int:
 def _last_label(text: str, end: int) -> int:
     """Return the start of the last label before ``end``, or -1."""
     last = -1
-    for found in LABEL.finditer(text, 0, end):
-        last = found.start()
+    for match in LABEL.finditer(text, 0, end):
+        last = match.start()
     return last
 
 

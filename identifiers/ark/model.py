@@ -31,7 +31,7 @@ _WITH_DOT = re.compile("/[^/.]*+[.][^/]*+")
 _MARKED = ("component", "variant", "query", "fragment")
 
 
-class Written(NamedTuple):
+class ArkParts(NamedTuple):
     """The parts of an Extended ARK as written, before normalization.
 
     ``label`` ends in a slash in the classic form ``ark:/``. Components and variants have no mark before them. ``query``
@@ -49,12 +49,12 @@ class Written(NamedTuple):
     parts: Parts
 
     @classmethod
-    def of(cls, text: str) -> Written:
+    def of(cls, text: str) -> ArkParts:
         """Split an Extended ARK at its delimiters.
 
         Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text.
 
-        >>> Written.of("ark:/12345/x6-np1/map.pdf").variants
+        >>> ArkParts.of("ark:/12345/x6-np1/map.pdf").variants
         ('pdf',)
         """
         matched = matched_ark(text)
@@ -77,7 +77,7 @@ class Written(NamedTuple):
         - ``prefix``: the text before the ARK in an address. It is the first part, unless it is empty.
         - ``most``: the maximum number of parts. Of more, the first and the last ones are returned. None returns all.
 
-        >>> [segment.part for segment in Written.of("ark:12345/x.pdf").segments()]
+        >>> [segment.part for segment in ArkParts.of("ark:12345/x.pdf").segments()]
         ['label', 'naan', 'separator', 'name', 'variant']
         """
         parts, ends = self._ends(prefix)
@@ -87,7 +87,7 @@ class Written(NamedTuple):
     def part_at(self, place: int) -> str:
         """Return the part at an index of the ARK, as in :class:`~ararat.identifiers.segments.Segment`.
 
-        >>> Written.of("ark:12345/x.pdf").part_at(11)
+        >>> ArkParts.of("ark:12345/x.pdf").part_at(11)
         'variant'
         """
         parts, ends = self._ends()
@@ -124,9 +124,9 @@ class Ark(Normalized):
     """
 
     @property
-    def written(self) -> Written:
+    def written(self) -> ArkParts:
         """The parts as written. They are parsed on each access, because most ARKs are only compared and looked up."""
-        return Written.of(self.text)
+        return ArkParts.of(self.text)
 
     @property
     def label(self) -> str:
@@ -321,7 +321,7 @@ class Ark(Normalized):
         """Return the first ``most`` of :attr:`problems`. None returns all. There can be a quarter of a million."""
         return tuple(sorted(self._problems(most), key=lambda found: (found.start, found.end))[:most])
 
-    def _liberties(self, written: Written, most: int | None = None) -> Iterator[Problem]:
+    def _liberties(self, written: ArkParts, most: int | None = None) -> Iterator[Problem]:
         """Yield a problem for each place that only the letter of the grammar, or an example, allows.
 
         ``most`` is the maximum number of problems with one code.
@@ -331,9 +331,9 @@ class Ark(Normalized):
             yield problem("naan-hyphen", *naan)
         if "%" in written.naan and not BASE29_ONLY.fullmatch(self.normal_naan):
             yield problem("naan-not-base29", *naan)
-        for found in islice(_WITH_DOT.finditer(self.text, naan[1], written.variants_start), most):
+        for match in islice(_WITH_DOT.finditer(self.text, naan[1], written.variants_start), most):
             # The slash before a component belongs to it, the one before the Name does not.
-            yield problem("dot-in-name", found.start() + (found.start() == naan[1]), found.end())
+            yield problem("dot-in-name", match.start() + (match.start() == naan[1]), match.end())
         yield from bidi_formatting(self.text)
 
     def _problems(self, most: int | None) -> Iterator[Problem]:

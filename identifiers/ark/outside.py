@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..problems import IdentifierError, Problem
 from . import parser as ark
 from .grammar import BASE29_ONLY, LABEL, LABEL_PATTERN, LABELS, NAAN
-from .model import Written
+from .model import ArkParts
 from .normalization import hyphenless
 
 _BEGINNING = re.compile(rf"({LABEL_PATTERN}/?)({NAAN})/")
@@ -21,7 +21,7 @@ _SPACE_OR_CONTROL = re.compile("[\x00-\x20\x7f-\x9f]")
 _MARKS = re.compile("[?#]")
 
 
-class Outside(NamedTuple):
+class OutsideText(NamedTuple):
     """A text outside the specification.
 
     - ``prefix``: the text before the label, in an address, or "".
@@ -47,43 +47,43 @@ class Outside(NamedTuple):
         return hyphenless(self.naan)
 
     @property
-    def written(self) -> Written | None:
+    def written(self) -> ArkParts | None:
         """The parts that were read, up to the first error; None without a Name.
 
         >>> outside("ark:/61903/1:1:MW98-MNJ").written.name
         '1'
         """
-        return Written.of(self.read) if self.read else None
+        return ArkParts.of(self.read) if self.read else None
 
 
-def outside(text: str) -> Outside | None:
+def outside(text: str) -> OutsideText | None:
     """Return the parts of a text outside the specification, or None for any other text.
 
     ``text`` is an ARK, or an address with one at the start of a segment of its path. The text contains no white space
     and no control characters.
 
-    >>> found = outside("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
-    >>> found.prefix, found.naan, found.read, found.problem.code
+    >>> parts = outside("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
+    >>> parts.prefix, parts.naan, parts.read, parts.problem.code
     ('https://www.familysearch.org/', '61903', 'ark:/61903/1', 'bad-char')
     >>> outside("ark:12345/x") is None, outside("ark:B5072/x") is None, outside("ark:12345/x y") is None
     (True, True, True)
     """
     start = _label(text)
-    found = _BEGINNING.match(text, start) if start is not None else None
-    if found is None or found.end() == len(text) or _SPACE_OR_CONTROL.search(text):
+    match = _BEGINNING.match(text, start) if start is not None else None
+    if match is None or match.end() == len(text) or _SPACE_OR_CONTROL.search(text):
         return None
-    given = text[start:]
+    ark_text = text[start:]
     try:
-        ark.parse(given)
+        ark.parse(ark_text)
     except IdentifierError as error:
         problem = error.problem
     else:
         return None
-    label, naan = found.groups()
+    label, naan = match.groups()
     end = problem.start
     if not BASE29_ONLY.fullmatch(hyphenless(naan)) or end < len(label) + len(naan):
         return None
-    return Outside(text[:start], given, label, naan, _beginning(given, end), problem)
+    return OutsideText(text[:start], ark_text, label, naan, _beginning(ark_text, end), problem)
 
 
 def _label(text: str) -> int | None:
@@ -94,13 +94,13 @@ def _label(text: str) -> int | None:
     if scheme < 0:
         return None
     mark = _MARKS.search(text)
-    for found in LABEL.finditer(text, scheme + 3, mark.start() if mark else len(text)):
-        if text[found.start() - 1] == "/":
-            return found.start()
+    for match in LABEL.finditer(text, scheme + 3, mark.start() if mark else len(text)):
+        if text[match.start() - 1] == "/":
+            return match.start()
     return None
 
 
-def _beginning(given: str, end: int) -> str:
+def _beginning(text: str, end: int) -> str:
     """Return the longest valid ARK that ends before ``end`` or at a delimiter before it, or ""."""
-    beginning = given[:end].rstrip("/.?#")
+    beginning = text[:end].rstrip("/.?#")
     return beginning if ark.reads(beginning) else ""

@@ -93,8 +93,8 @@ def normalize(text: str) -> str:
     >>> normalize("ark:12345/4\\u0431\\u04443\\u04451")
     'ark:12345/4%D0%B1%D1%843%D1%851'
     """
-    if (found := plain(text)) is not None:
-        return found
+    if (normal_form := plain(text)) is not None:
+        return normal_form
     try:
         return _normal_form(text)
     except IdentifierError as error:

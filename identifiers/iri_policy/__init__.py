@@ -3,7 +3,7 @@
 To allocate an IRI is to assign it to a resource. The policy applies to the hosts of an organization.
 
 >>> from ararat.identifiers import policy
->>> verdict = policy.evaluate("https://17beta.top/en/", policy.known("17beta"))
+>>> verdict = policy.evaluate("https://17beta.top/en/", policy.built_in("17beta"))
 >>> verdict.namespaces, verdict.allocatable, verdict.codes
 (('language',), False, ('empty-segment',))
 
@@ -14,11 +14,11 @@ solutions.
 
 from __future__ import annotations
 
-from .evaluation import Known, Verdict, evaluate, evaluate_all, naan_fault, ruled
+from .evaluation import AllocationFacts, Verdict, evaluate, evaluate_all, naan_fault, ruled
 from .finding_codes import FINDINGS, SOURCE, finding
 from .grammar import MISCELLANEOUS, is_reserved, namespaces, printed, repaired
 from .hierarchy import components, parents
-from .profile import LARGEST, NAMESPACES, SEVERITIES, SHIPPED, Profile, ProfileError, known, read
+from .profile import LARGEST, NAMESPACES, SEVERITIES, SHIPPED, Profile, ProfileError, built_in, read
 from .shoulders import Shoulder, allows_shoulder, equivalence_class, meaning, shoulder
 
 __all__ = [
@@ -29,19 +29,19 @@ __all__ = [
     "SEVERITIES",
     "SHIPPED",
     "SOURCE",
-    "Known",
+    "AllocationFacts",
     "Profile",
     "ProfileError",
     "Shoulder",
     "Verdict",
     "allows_shoulder",
+    "built_in",
     "components",
     "equivalence_class",
     "evaluate",
     "evaluate_all",
     "finding",
     "is_reserved",
-    "known",
     "meaning",
     "naan_fault",
     "namespaces",

@@ -1,6 +1,6 @@
 """Check whether a policy permits the allocation of an IRI, and report the broken rules (POL-001 to POL-060).
 
-:func:`evaluate` accepts any text and never raises. The caller can add facts about the allocation (:class:`Known`).
+:func:`evaluate` accepts any text and never raises. The caller can add :class:`AllocationFacts`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAMED_UUID = "urn:uuid:"
 PERMANENT_REDIRECTS = (301, 308)
 
 
-class Known(NamedTuple):
+class AllocationFacts(NamedTuple):
     """Facts about an allocation that its IRI does not contain. None means unknown.
 
     - ``information``: whether the resource is an information resource, which a document can contain.
@@ -50,7 +50,7 @@ class Known(NamedTuple):
     own: bool = False
 
 
-NOTHING = Known()
+NOTHING = AllocationFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ class Verdict:
     @property
     def allocatable(self) -> bool:
         """Whether the policy permits the allocation, because the text breaks no MUST and no MUST NOT."""
-        return not any(found.severity == "error" for found in self.findings)
+        return not any(finding.severity == "error" for finding in self.findings)
 
     @property
     def codes(self) -> tuple[str, ...]:
         """The codes of the broken rules, such as "empty-segment". Each code is listed once, in the order of the
         findings.
         """
-        return tuple(dict.fromkeys(found.code for found in self.findings))
+        return tuple(dict.fromkeys(finding.code for finding in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON values, with its properties but without ``iri``, ``in_scope`` and ``readable``."""
@@ -95,7 +95,7 @@ class Verdict:
             "reserved": self.reserved,
             "allocatable": self.allocatable,
             "codes": list(self.codes),
-            "findings": [found.as_dict() for found in self.findings],
+            "findings": [finding.as_dict() for finding in self.findings],
             "hierarchy": list(self.hierarchy),
             "parents": list(self.parents),
         }
@@ -104,46 +104,46 @@ class Verdict:
 def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
     if parts.scheme is None:
         return finding("not-an-iri", 0, len(text), Translatable("the scheme is missing"))
-    said = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
-    return finding("not-an-iri", place, min(place + 1, len(text)), said)
+    message = f"{display.named(text[place])} is not allowed in an IRI" if place < len(text) else None
+    return finding("not-an-iri", place, min(place + 1, len(text)), message)
 
 
-def evaluate(text: str, profile: Profile, known: Known = NOTHING) -> Verdict:
+def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> Verdict:
     """Check ``text`` by a policy, without trimming it. Accepts any str and never raises.
 
-    ``known`` adds facts about the allocation. The policy covers three kinds of text: IRIs of the hosts of the profile;
+    ``facts`` adds facts about the allocation. The policy covers three kinds of text: IRIs of the hosts of the profile;
     ARKs of its NAAN, alone or under one of its resolvers; and UUIDs as URNs. For any other text the verdict is "not in
     scope" (POL-001).
 
-    >>> from .profile import known
-    >>> profile = known("17beta")
+    >>> from .profile import built_in
+    >>> profile = built_in("17beta")
     >>> evaluate("https://17beta.top/en/", profile).codes, evaluate("https://example.org/en/", profile).codes
     (('empty-segment',), ())
     """
     parts = split(text)
-    ark = _own_ark(text, profile, known)
+    ark = _own_ark(text, profile, facts)
     at_host = _at_host(parts, profile)
     uuid = "uuid" in profile.namespaces and text[: len(_NAMED_UUID)].lower() == _NAMED_UUID
     if not (at_host or ark or uuid):
         place = first_fault_of_any_scheme(text)
-        found = () if place is None else (_not_an_iri(text, place, parts),)
-        return Verdict(text, profile.name, False, findings=found, readable=place is None)
+        findings = () if place is None else (_not_an_iri(text, place, parts),)
+        return Verdict(text, profile.name, False, findings=findings, readable=place is None)
     if at_host and (place := first_fault(text)) is not None:
-        found = (_not_an_iri(text, place, parts),)
-        return Verdict(text, profile.name, True, (MISCELLANEOUS,), findings=found, readable=False)
+        findings = (_not_an_iri(text, place, parts),)
+        return Verdict(text, profile.name, True, (MISCELLANEOUS,), findings=findings, readable=False)
     # A bare ARK is the same name as the ARK under a resolver.
     bare = ark is not None and parts.authority is None and profile.resolvers
     classed = f"{profile.resolvers[0]}/{text}" if bare else text
     is_reserved = grammar.is_reserved(text, profile)
-    rules = _at_a_host(text, parts, profile, known, is_reserved) if at_host else iter(())
-    found = [*rules, *_everywhere(text, parts, profile, known, ark, at_host and is_reserved)]
+    rules = _at_a_host(text, parts, profile, facts, is_reserved) if at_host else iter(())
+    findings = [*rules, *_everywhere(text, parts, profile, facts, ark, at_host and is_reserved)]
     return Verdict(
         text,
         profile.name,
         True,
         grammar.namespaces(classed, profile),
         is_reserved,
-        _by_the_rules(sorted(found, key=lambda each: (each.start, each.end)), profile),
+        _by_the_rules(sorted(findings, key=lambda each: (each.start, each.end)), profile),
         components(text)[:DEEPEST] if parts.authority is not None else (),
         parents(text) if parts.authority is not None else (),
     )
@@ -155,30 +155,30 @@ def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = Fal
     Set ``complete`` if the list contains all allocated IRIs: missing parents are then reported (POL-010). A UUID in
     several IRIs is reported, as is a time without a fraction in several IRIs (POL-048, POL-056).
 
-    >>> from .profile import known
-    >>> [found.codes for found in evaluate_all(["https://17beta.top/en/a"], known("17beta"), complete=True)]
+    >>> from .profile import built_in
+    >>> [verdict.codes for verdict in evaluate_all(["https://17beta.top/en/a"], built_in("17beta"), complete=True)]
     [('parent-unallocated',)]
     """
-    given = list(texts)
-    known = Known(own=True, others=frozenset(given) if complete else None)
+    iris = list(texts)
+    facts = AllocationFacts(own=True, others=frozenset(iris) if complete else None)
     productions = grammar.repaired(profile).namespaces
     times: Counter[str] = Counter()
     uuids: dict[str, set[str]] = {}
-    for text in set(given):
-        if (matcher := productions.get("datetime")) and (found := matcher.fullmatch(text)):
-            times[found["timespec"]] += 1
-        if (matcher := productions.get("uuid")) and (found := matcher.fullmatch(text)):
-            uuids.setdefault((found["uuid"] or found["named"]).lower(), set()).add(text)
+    for text in set(iris):
+        if (matcher := productions.get("datetime")) and (match := matcher.fullmatch(text)):
+            times[match["timespec"]] += 1
+        if (matcher := productions.get("uuid")) and (match := matcher.fullmatch(text)):
+            uuids.setdefault((match["uuid"] or match["named"]).lower(), set()).add(text)
     twice = {text for some in uuids.values() if len(some) > 1 for text in some}
-    for text in given:
-        verdict = evaluate(text, profile, known)
+    for text in iris:
+        verdict = evaluate(text, profile, facts)
         more = []
         if text in twice:
             more.append(finding("uuid-twice", 0, len(text)))
         matcher = productions.get("datetime")
-        found = matcher.fullmatch(text) if matcher else None
-        if found and "." not in found["timespec"] and times[found["timespec"]] > 1:
-            more.append(finding("coarse-timespec", *found.span("timespec")))
+        match = matcher.fullmatch(text) if matcher else None
+        if match and "." not in match["timespec"] and times[match["timespec"]] > 1:
+            more.append(finding("coarse-timespec", *match.span("timespec")))
         more = _by_the_rules(more, profile)
         yield replace(verdict, findings=(*verdict.findings, *more)) if more else verdict
 
@@ -190,35 +190,35 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
     return host in profile.hosts or (host.startswith("www.") and host[4:] in profile.hosts)
 
 
-def ruled(found: Problem, profile: Profile) -> Problem | None:
+def ruled(problem: Problem, profile: Profile) -> Problem | None:
     """Return a finding with the severity and the citation of the profile, or None if the profile switches it off.
 
-    >>> from .profile import known
-    >>> ruled(finding("url-gone", 0, 1), known("museum")).reference.startswith("A URL policy for a museum")
+    >>> from .profile import built_in
+    >>> ruled(finding("url-gone", 0, 1), built_in("museum")).reference.startswith("A URL policy for a museum")
     True
     """
-    severity = profile.severity(found.code, found.severity)
+    severity = profile.severity(problem.code, problem.severity)
     if severity == "off":
         return None
     # The catalogue has the values of the policy from which the rules come.
     own = {"availability-statement": " or ".join(profile.availability), "prefer-https": profile.schemes[0]}
-    expected = own.get(found.code) or found.expected
-    reference = profile.citation(found.code, found.reference)
-    return replace(found, severity=severity, expected=expected, reference=reference)
+    expected = own.get(problem.code) or problem.expected
+    reference = profile.citation(problem.code, problem.reference)
+    return replace(problem, severity=severity, expected=expected, reference=reference)
 
 
 def _by_the_rules(findings: Iterable[Problem], profile: Profile) -> tuple[Problem, ...]:
-    return tuple(each for each in (ruled(found, profile) for found in findings) if each is not None)
+    return tuple(each for each in (ruled(finding, profile) for finding in findings) if each is not None)
 
 
-def _own_ark(text: str, profile: Profile, known: Known) -> Ark | None:
+def _own_ark(text: str, profile: Profile, facts: AllocationFacts) -> Ark | None:
     """Return the ARK in ``text`` if it has a NAAN of the profile, or if the site allocates the text."""
-    if not (profile.own_naans or known.own):
+    if not (profile.own_naans or facts.own):
         return None
     ark = shoulders.ark_of(text, profile)
     if ark is None or ark.normal_naan in profile.own_naans:
         return ark
-    return ark if known.own and (profile.own_naans or ark.reserved_naan) else None
+    return ark if facts.own and (profile.own_naans or ark.reserved_naan) else None
 
 
 def naan_fault(naan: str, profile: Profile) -> str | None:
@@ -226,8 +226,8 @@ def naan_fault(naan: str, profile: Profile) -> str | None:
 
     A profile without a NAAN makes no statement about NAANs, except about the one for tests (P-17).
 
-    >>> from .profile import known
-    >>> [naan_fault(naan, known("17beta")) for naan in ("21206", "20206", "99999")]
+    >>> from .profile import built_in
+    >>> [naan_fault(naan, built_in("17beta")) for naan in ("21206", "20206", "99999")]
     [None, 'naan-foreign', 'naan-reserved-invalid']
     """
     if naan in profile.own_naans:
@@ -237,11 +237,13 @@ def naan_fault(naan: str, profile: Profile) -> str | None:
     return "naan-foreign" if profile.own_naans else None
 
 
-def _at_a_host(text: str, parts: IriParts, profile: Profile, known: Known, is_reserved: bool) -> Iterator[Problem]:
+def _at_a_host(
+    text: str, parts: IriParts, profile: Profile, facts: AllocationFacts, is_reserved: bool
+) -> Iterator[Problem]:
     """Check the rules of section 1 for IRIs of a host, and those of section 4 for reserved IRIs."""
     scheme = (parts.scheme or "").lower()
     # "For identifiers not intended to be persistent in the span of decades, the scheme https SHOULD be used"
-    if profile.schemes and scheme != profile.schemes[0] and not (is_reserved or known.persistent):
+    if profile.schemes and scheme != profile.schemes[0] and not (is_reserved or facts.persistent):
         yield finding(
             "prefer-https",
             0,
@@ -254,11 +256,11 @@ def _at_a_host(text: str, parts: IriParts, profile: Profile, known: Known, is_re
     # "Allocated IRIs MUST be in normal form as described in [IRI] section 5.3.2."
     normal = normal_form(text)
     if normal != text:
-        said = Translatable("the IRI is not in normal form")
+        message = Translatable("the IRI is not in normal form")
         if normal and len(normal) <= 200:
             form = display.escape(normal)
-            said = Translatable("the IRI is not in normal form; the normal form is %(form)s", form=form)
-        yield finding("not-normal-form", 0, len(text), said)
+            message = Translatable("the IRI is not in normal form; the normal form is %(form)s", form=form)
+        yield finding("not-normal-form", 0, len(text), message)
     start, path = parts.start, parts.path
     # "Allocated IRIs MUST have a non-empty path."
     if not path:
@@ -270,12 +272,12 @@ def _at_a_host(text: str, parts: IriParts, profile: Profile, known: Known, is_re
     if is_reserved:
         yield from _reserved(text, parts, profile)
         return
-    yield from segments.findings(text, parts, profile, known.allocated)
-    if known.others is not None:
-        missing = next((parent for parent in parents(text) if parent not in known.others), None)
+    yield from segments.findings(text, parts, profile, facts.allocated)
+    if facts.others is not None:
+        missing = next((parent for parent in parents(text) if parent not in facts.others), None)
         if missing:
-            said = f"{display.escape(missing[:200])} is not allocated"
-            yield finding("parent-unallocated", start, start + len(path), said)
+            message = f"{display.escape(missing[:200])} is not allocated"
+            yield finding("parent-unallocated", start, start + len(path), message)
 
 
 def _authority(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]:
@@ -283,8 +285,8 @@ def _authority(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem
     start = text.index("//") + 2
     if parts.host not in profile.hosts:
         place = start + authority.rfind("@") + 1
-        said = f"remove www.: use {parts.host[4:]}" if parts.host.isascii() else None
-        yield finding("spurious-www", place, place + 4, said)
+        message = f"remove www.: use {parts.host[4:]}" if parts.host.isascii() else None
+        yield finding("spurious-www", place, place + 4, message)
     if len(authority) != len(parts.host):
         yield finding("spurious-authority", start, start + len(authority))
 
@@ -293,20 +295,20 @@ def _reserved(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]
     """Check a reserved path: "allocated only for defined identifier schemes", with "the semantics of that scheme"."""
     start = parts.start + 1
     scheme = text[start : text.index(":", start)]
-    known = scheme.lower() in profile.reserved_schemes
-    if not known and registries.scheme(scheme) is None:
+    is_in_use = scheme.lower() in profile.reserved_schemes
+    if not is_in_use and registries.scheme(scheme) is None:
         yield finding(
             "undefined-scheme",
             start,
             start + len(scheme),
             Translatable("the scheme %(scheme)s is not defined", scheme=scheme[:60]),
         )
-    if known and scheme.lower() in ("ark", "urn"):
+    if is_in_use and scheme.lower() in ("ark", "urn"):
         try:
             identifier = parsing.parse(text[start:])
         except IdentifierError as error:
-            found = error.problem
-            yield finding("scheme-semantics", start + found.start, start + found.end, found.message)
+            problem = error.problem
+            yield finding("scheme-semantics", start + problem.start, start + problem.end, problem.message)
         else:
             if isinstance(identifier, Ark):
                 yield from _of_naan(identifier, start, profile)
@@ -318,34 +320,34 @@ def _of_naan(ark: Ark, start: int, profile: Profile) -> Iterator[Problem]:
     if (code := naan_fault(naan, profile)) is None:
         return
     place = next((part for part in ark.segments if part.part == "naan"), None)
-    said = f"the NAAN {naan} is not of this policy, which has {', '.join(profile.own_naans)}"
+    message = f"the NAAN {naan} is not of this policy, which has {', '.join(profile.own_naans)}"
     span = (start + place.start, start + place.end) if place else (start, start + len(ark.text))
-    yield finding(code, *span, said if code == "naan-foreign" else None)
+    yield finding(code, *span, message if code == "naan-foreign" else None)
 
 
 def _everywhere(
-    text: str, parts: IriParts, profile: Profile, known: Known, ark: Ark | None, is_reserved: bool
+    text: str, parts: IriParts, profile: Profile, facts: AllocationFacts, ark: Ark | None, is_reserved: bool
 ) -> Iterator[Problem]:
     """Check the rules for all identifiers that the policy covers."""
     whole = 0, len(text)
     if ark is not None:
         yield from _of_ark(text, ark, profile, is_reserved)
-    elif known.persistent:
+    elif facts.persistent:
         # "Persistent IRIs MUST be allocated using the ARK system"
         yield finding("persistent-not-ark", *whole)
     # "the status code MUST NOT be a permanent redirect (status code 301 or 308)"
     is_name = ark is not None or is_reserved
-    if known.status in PERMANENT_REDIRECTS and (is_name or _is_temporary(parts.path, profile)):
+    if facts.status in PERMANENT_REDIRECTS and (is_name or _is_temporary(parts.path, profile)):
         yield finding(
-            "permanent-redirect", *whole, Translatable("%(status)s is a permanent redirect", status=known.status)
+            "permanent-redirect", *whole, Translatable("%(status)s is a permanent redirect", status=facts.status)
         )
-    if known.persistent and known.published is not False:
-        yield from _availability(known.availability, profile, whole)
+    if facts.persistent and facts.published is not False:
+        yield from _availability(facts.availability, profile, whole)
     # "Allocation of IRIs MUST be documented."
-    if known.documented is False:
+    if facts.documented is False:
         yield finding("undocumented", *whole)
-    if known.information is False:
-        yield from _of_a_thing(parts, known.status, whole)
+    if facts.information is False:
+        yield from _of_a_thing(parts, facts.status, whole)
     if text[: len(_NAMED_UUID)].lower() == _NAMED_UUID:
         yield from segments.uuid(text, len(_NAMED_UUID))
 
@@ -378,11 +380,13 @@ def _is_temporary(path: str, profile: Profile) -> bool:
     return any(path == each or (each.endswith("/") and path.startswith(each)) for each in profile.temporary_paths)
 
 
-def _availability(stated: str | None, profile: Profile, whole: tuple[int, int]) -> Iterator[Problem]:
+def _availability(availability: str | None, profile: Profile, whole: tuple[int, int]) -> Iterator[Problem]:
     """Check "MUST have availability equal to lifetime or subinfinite; if none is explicitly stated ... lifetime"."""
-    if (stated or profile.default_availability) not in profile.availability:
-        said = f"the availability is {display.escape(stated[:60])}" if stated else "no availability is stated"
-        yield finding("availability-statement", *whole, said)
+    if (availability or profile.default_availability) not in profile.availability:
+        message = (
+            f"the availability is {display.escape(availability[:60])}" if availability else "no availability is stated"
+        )
+        yield finding("availability-statement", *whole, message)
 
 
 def _of_a_thing(parts: IriParts, status: int | None, whole: tuple[int, int]) -> Iterator[Problem]:

@@ -75,5 +75,7 @@ def finding(code: str, start: int, end: int, message: str | None = None) -> Prob
     >>> finding("empty-path", 19, 19).severity
     'error'
     """
-    known = FINDINGS[code]
-    return Problem(code, known.severity, message or known.title, start, end, known.expected, known.reference)
+    definition = FINDINGS[code]
+    return Problem(
+        code, definition.severity, message or definition.title, start, end, definition.expected, definition.reference
+    )

@@ -82,19 +82,19 @@ class Productions:
 
         The order is that of document 002, section 6 (P-09).
 
-        >>> from .profile import known
-        >>> repaired(known("17beta")).matching("https://17beta.top/bc-1")
+        >>> from .profile import built_in
+        >>> repaired(built_in("17beta")).matching("https://17beta.top/bc-1")
         ('language', 'opaque')
         """
-        return tuple(name for name in NAMESPACES if (found := self.namespaces.get(name)) and found.fullmatch(text))
+        return tuple(name for name in NAMESPACES if (match := self.namespaces.get(name)) and match.fullmatch(text))
 
 
 @functools.lru_cache(maxsize=64)
 def repaired(profile: Profile) -> Productions:
     """Return the grammar that applies to the IRIs of a profile.
 
-    >>> from .profile import known
-    >>> repaired(known("17beta")).matching("https://17beta.top/en/some_book")
+    >>> from .profile import built_in
+    >>> repaired(built_in("17beta")).matching("https://17beta.top/en/some_book")
     ('language',)
     """
     web = _web_prefix(profile)
@@ -117,8 +117,8 @@ def repaired(profile: Profile) -> Productions:
 def printed(profile: Profile) -> Productions:
     """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`.
 
-    >>> from .profile import known
-    >>> printed(known("17beta")).matching("https://17beta.top/en")
+    >>> from .profile import built_in
+    >>> printed(built_in("17beta")).matching("https://17beta.top/en")
     ()
     """
     web = _web_prefix(profile)
@@ -136,8 +136,8 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
     Source: section 6; POL-042 to POL-060.
 
-    >>> from .profile import known
-    >>> namespaces("https://17beta.top/bc-1", known("17beta")), namespaces("https://17beta.top/", known("17beta"))
+    >>> from .profile import built_in
+    >>> namespaces("https://17beta.top/bc-1", built_in("17beta")), namespaces("https://17beta.top/", built_in("17beta"))
     (('language', 'opaque'), ('miscellaneous',))
     """
     return repaired(profile).matching(text) or (MISCELLANEOUS,)
@@ -148,15 +148,15 @@ def is_reserved(text: str, profile: Profile) -> bool:
 
     Source: section 4; POL-037.
 
-    >>> from .profile import known
-    >>> is_reserved("https://17beta.top/ark:21206/10015?info", known("17beta"))
+    >>> from .profile import built_in
+    >>> is_reserved("https://17beta.top/ark:21206/10015?info", built_in("17beta"))
     True
     """
     return repaired(profile).reserved.fullmatch(text) is not None
 
 
-def _compiled(expressions: Mapping[str, str], wanted: Iterable[str]) -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(expressions[name]) for name in wanted if name in expressions}
+def _compiled(expressions: Mapping[str, str], names: Iterable[str]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(expressions[name]) for name in names if name in expressions}
 
 
 def _web_prefix(profile: Profile) -> str:

@@ -56,10 +56,10 @@ def split(text: str) -> IriParts:
     >>> split("https://17beta.top/en?x")
     IriParts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
     """
-    found = _PARTS.match(text)
-    if found is None:
+    match = _PARTS.match(text)
+    if match is None:
         raise AssertionError("unreachable: the pattern matches every text")
-    return IriParts(*found.groups(), start=found.start(3))
+    return IriParts(*match.groups(), start=match.start(3))
 
 
 def first_fault(text: str) -> int | None:
@@ -84,11 +84,11 @@ def first_fault_of_any_scheme(text: str) -> int | None:
 
 def _end_of(pattern: str, text: str) -> int | None:
     """Return the index after the beginning of a text that matches, or None if all of it matches."""
-    found = iri.compiled(pattern, text).match(text)
-    if found is None:
+    match = iri.compiled(pattern, text).match(text)
+    if match is None:
         scheme = _SCHEME.match(text)
         return scheme.end() if scheme else 0
-    return None if found.end() == len(text) else found.end()
+    return None if match.end() == len(text) else match.end()
 
 
 def normal_form(text: str) -> str | None:

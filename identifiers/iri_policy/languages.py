@@ -24,5 +24,5 @@ def fault(tag: str) -> str | None:
 
     if len(tag) > MAX_CHARACTERS:
         return f"a language tag can have at most {MAX_CHARACTERS} characters"
-    valid, said = validate_bcp47(tag)
-    return None if valid else display.escape(said).removesuffix(".")
+    valid, message = validate_bcp47(tag)
+    return None if valid else display.escape(message).removesuffix(".")

@@ -97,7 +97,7 @@ class Profile:
     - ``url``: the address of the written policy. ``sections``: pairs of a rule and its place in the policy.
     - ``rules``: pairs of a rule and its severity, one of :data:`SEVERITIES`. Other rules have that of the catalogue.
 
-    >>> known("17beta").naan
+    >>> built_in("17beta").naan
     '21206'
     """
 
@@ -161,7 +161,7 @@ class Profile:
     def as_dict(self) -> dict[str, Any]:
         """Return all settings as JSON values. Converted to JSON text, they are a file that :func:`read` accepts.
 
-        >>> known("17beta").as_dict()["naan"]
+        >>> built_in("17beta").as_dict()["naan"]
         '21206'
         """
         whole = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -224,17 +224,17 @@ def read(text: str) -> Profile:
 def _depth(text: str) -> int:
     """Return how deep the arrays and objects of a JSON text are nested. The parser of each Python has another limit."""
     depth = deepest = 0
-    for found in _TOKEN.finditer(text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
+    for match in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
         deepest = max(deepest, depth)
     return deepest
 
 
 @functools.cache
-def known(name: str) -> Profile:
+def built_in(name: str) -> Profile:
     """Return a profile that is part of the package. Raises ValueError for a name that is not in :data:`SHIPPED`.
 
-    >>> known("17beta").hosts[0]
+    >>> built_in("17beta").hosts[0]
     '17beta.top'
     """
     if name not in SHIPPED:

@@ -57,15 +57,15 @@ def uuid(text: str, start: int) -> Iterator[Problem]:
 
     Source: section 6.2; POL-046, POL-047.
 
-    >>> [found.code for found in uuid("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", 0)]
+    >>> [finding.code for finding in uuid("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", 0)]
     ['uuid-case']
     """
-    found = _LIKE_UUID.match(text, start)
-    if found is None:
+    match = _LIKE_UUID.match(text, start)
+    if match is None:
         return
-    number, span = found[0].lower(), found.span()
+    number, span = match[0].lower(), match.span()
     # "IRIs allocated in this namespace MUST have a lowercase uuid part which MUST be a valid UUID"
-    if found[0] != number:
+    if match[0] != number:
         yield finding("uuid-case", *span)
     # RFC 9562, sections 5.9, 5.10, 4.1 and 4.2
     if not number.strip("0-") or not number.strip("f-"):
@@ -102,8 +102,8 @@ def _namespaces(first: str, start: int, profile: Profile, allocated: str | None)
         yield from _time(first, span, allocated)
 
 
-def _moved(found: Problem, by: int) -> Problem:
-    return finding(found.code, found.start + by, found.end + by, found.message)
+def _moved(problem: Problem, by: int) -> Problem:
+    return finding(problem.code, problem.start + by, problem.end + by, problem.message)
 
 
 def _language(tag: str, span: tuple[int, int], profile: Profile) -> Iterator[Problem]:
@@ -129,8 +129,8 @@ def _time(timespec: str, span: tuple[int, int], allocated: str | None) -> Iterat
     except ValueError:
         yield finding("bad-timespec", *span)
         return
-    digits, stated = re.sub("[^0-9]", "", upper), re.sub("[^0-9]", "", (allocated or "").partition("+")[0])
-    if stated and not digits.startswith(stated[: len(digits)]):
+    digits, recorded = re.sub("[^0-9]", "", upper), re.sub("[^0-9]", "", (allocated or "").partition("+")[0])
+    if recorded and not digits.startswith(recorded[: len(digits)]):
         yield finding("timespec-differs", *span)
 
 
@@ -186,11 +186,11 @@ def _parameters(text: str, profile: Profile) -> Iterator[Problem]:
     for parameter in _SEPARATOR.split(query) if query else ():
         name = parameter.partition("=")[0].lower()
         if name in profile.parameters:
-            said = f"the query parameter {name} depends on the technology of the site"
-            yield finding("technology", place, place + len(parameter), said)
+            message = f"the query parameter {name} depends on the technology of the site"
+            yield finding("technology", place, place + len(parameter), message)
         place += len(parameter) + 1
     # A session in the path: /page;jsessionid=1
-    for found in islice(_PATH_PARAMETER.finditer(before), MAX_FINDINGS):
-        if found[1].lower() in profile.parameters:
-            said = f"the parameter {found[1].lower()} depends on the technology of the site"
-            yield finding("technology", *found.span(1), said)
+    for match in islice(_PATH_PARAMETER.finditer(before), MAX_FINDINGS):
+        if match[1].lower() in profile.parameters:
+            message = f"the parameter {match[1].lower()} depends on the technology of the site"
+            yield finding("technology", *match.span(1), message)

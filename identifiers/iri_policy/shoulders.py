@@ -41,14 +41,14 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
     The normal form counts, so hyphens are ignored (P-16). Source: section 3.1; POL-028 to POL-031.
 
     >>> from ..ark.parser import parse
-    >>> from .profile import known
-    >>> shoulder(parse("ark:21206/730591"), known("17beta")), shoulder(parse("ark:21206/0abc"), known("17beta"))
+    >>> from .profile import built_in
+    >>> shoulder(parse("ark:21206/730591"), built_in("17beta")), shoulder(parse("ark:21206/0abc"), built_in("17beta"))
     (Shoulder(shoulder='730', reserved=False), Shoulder(shoulder='0', reserved=True))
     """
     _, name = naan_and_name(ark)
-    found = _DECIMAL.match(name) if profile.shoulders == "decimal" else None
-    if found is not None:
-        return Shoulder(found[0], found[0] in profile.reserved_shoulders)
+    match = _DECIMAL.match(name) if profile.shoulders == "decimal" else None
+    if match is not None:
+        return Shoulder(match[0], match[0] in profile.reserved_shoulders)
     kept = next((each for each in profile.reserved_shoulders if name.startswith(each)), None)
     # "Names that do not begin with a decimal shoulder are reserved."
     return Shoulder(kept, profile.shoulders == "decimal" or kept is not None)
@@ -57,8 +57,8 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 def allows_shoulder(text: str, profile: Profile) -> bool:
     """Return whether new names can be created with this shoulder. It must be complete and not reserved.
 
-    >>> from .profile import known
-    >>> [allows_shoulder(text, known("17beta")) for text in ("73", "730", "0", "")]
+    >>> from .profile import built_in
+    >>> [allows_shoulder(text, built_in("17beta")) for text in ("73", "730", "0", "")]
     [False, True, False, False]
     """
     if profile.shoulders == "decimal" and not _DECIMAL.fullmatch(text):
@@ -95,10 +95,10 @@ def ark_of(text: str, profile: Profile) -> Ark | None:
 
     Return None for any other text, also for an ARK at another resolver.
 
-    >>> from .profile import known
-    >>> ark_of("https://n2t.net/ark:21206/10015", known("17beta")).name
+    >>> from .profile import built_in
+    >>> ark_of("https://n2t.net/ark:21206/10015", built_in("17beta")).name
     '10015'
-    >>> ark_of("https://example.org/ark:21206/10015", known("17beta")) is None
+    >>> ark_of("https://example.org/ark:21206/10015", built_in("17beta")) is None
     True
     """
     try:
@@ -120,8 +120,8 @@ def equivalence_class(text: str, profile: Profile) -> tuple[str, ...]:
 
     Source: section 3; POL-025, POL-026.
 
-    >>> from .profile import known
-    >>> equivalence_class("https://n2t.net/ark:/21206/100-15", known("17beta"))[:2]
+    >>> from .profile import built_in
+    >>> equivalence_class("https://n2t.net/ark:/21206/100-15", built_in("17beta"))[:2]
     ('ark:21206/10015', 'https://17beta.top/ark:21206/10015')
     """
     ark = ark_of(text, profile)

@@ -19,7 +19,7 @@ from ..urn.model import Urn
 from . import target_templates
 from .lookup import BUNDLED, authority, current, namespace, scheme
 from .tables import NAANS, NAMESPACES, SCHEMES, Authority, RegisteredNamespace, Registry, Scheme, TableOrigin
-from .target_templates import Asked
+from .target_templates import TemplateParts
 
 POLICIES = {
     "NR": "A name is never reassigned to another thing.",
@@ -64,25 +64,25 @@ def of_ark(ark: Ark) -> dict[str, Any]:
     >>> of_ark(ark.parse("ark:12148/bpt6-k1"))["resolver"]["address"]
     'https://ark.bnf.fr/ark:/12148/bpt6-k1'
     """
-    return of_asked(ark.normal_naan, Asked.of(ark))
+    return of_template_parts(ark.normal_naan, TemplateParts.of(ark))
 
 
-def of_asked(key: str, asked: Asked) -> dict[str, Any]:
+def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
     """Describe the registration of the NAAN ``key`` and of the shoulder of a text as :func:`of_ark` does.
 
     The text begins like an ARK with this NAAN. The rest of it need not be valid.
 
-    >>> of_asked("61903", Asked.received("ark:/61903/1:1:MW98-MNJ", "61903"))["holder"]["acronym"]
+    >>> of_template_parts("61903", TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903"))["holder"]["acronym"]
     'FS'
     """
     holder = authority(key)
-    shoulder = current().shoulder(asked.key) if holder else None
+    shoulder = current().shoulder(parts.key) if holder else None
     explanation = _explanation(NAANS, key)
     return {
         **_answer(NAANS, key, holder is not None, explanation),
         "holder": holder and _holder(holder),
         "shoulder": shoulder and {"shoulder": shoulder.key.partition("/")[2], **_names(shoulder)},
-        "resolver": _resolver(shoulder or holder, asked, resolved=explanation.get("resolved", True)),
+        "resolver": _resolver(shoulder or holder, parts, resolved=explanation.get("resolved", True)),
     }
 
 
@@ -93,8 +93,8 @@ def of_naan(naan: str) -> dict[str, Any]:
     template, or None, instead of an address. ``shoulders`` lists all registered shoulders of the NAAN with their
     resolvers.
 
-    >>> known = of_naan("99152")
-    >>> known["registered"], known["shoulders"][0]["shoulder"], known["shoulders"][0]["resolver"]["prefix"]
+    >>> naan = of_naan("99152")
+    >>> naan["registered"], naan["shoulders"][0]["shoulder"], naan["shoulders"][0]["resolver"]["prefix"]
     (True, 'b4', 'https://id.cci.drexel.edu')
     """
     holder = authority(naan)
@@ -125,8 +125,8 @@ def of_urn(urn: Urn) -> dict[str, Any]:
     with text and URL), ``template`` (the address of the registration), ``since`` and ``updated``.
 
     >>> from ararat.identifiers.urn import parser as urn
-    >>> known = of_urn(urn.parse("urn:ISBN:0451450523"))
-    >>> known["key"], known["kind"], known["references"][0]["url"]
+    >>> description = of_urn(urn.parse("urn:ISBN:0451450523"))
+    >>> description["key"], description["kind"], description["references"][0]["url"]
     ('isbn', 'formal', 'https://www.isbn-international.org')
     """
     return of_namespace(urn.nid)
@@ -139,11 +139,11 @@ def of_namespace(nid: str) -> dict[str, Any]:
     'RFC 6963'
     """
     key = nid.lower()
-    found = namespace(key)
+    record = namespace(key)
     return {
-        **_answer(NAMESPACES, key, found is not None, _explanation(NAMESPACES, key)),
-        "kind": found and found.kind,
-        **_registration(found),
+        **_answer(NAMESPACES, key, record is not None, _explanation(NAMESPACES, key)),
+        "kind": record and record.kind,
+        **_registration(record),
     }
 
 
@@ -153,8 +153,8 @@ def of_scheme(text: str) -> dict[str, Any] | None:
     The result is like that of :func:`of_urn`, but with ``name``, ``status``, ``description`` and ``notes`` instead of
     ``kind``.
 
-    >>> known = of_scheme("doi:10.1000/182")
-    >>> known["key"], known["status"], known["registered"], of_scheme("no scheme")
+    >>> description = of_scheme("doi:10.1000/182")
+    >>> description["key"], description["status"], description["registered"], of_scheme("no scheme")
     ('doi', 'permanent', True, None)
     """
     written = _SCHEME.match(text)
@@ -170,14 +170,14 @@ def of_scheme_name(name: str) -> dict[str, Any]:
     '2020-05-14'
     """
     key = name.lower()
-    found = scheme(key)
+    record = scheme(key)
     return {
-        **_answer(SCHEMES, key, found is not None, _explanation(SCHEMES, key)),
-        "name": found and (found.name or found.key),
-        "status": found and found.status,
-        "description": found and found.description,
-        "notes": found and found.notes,
-        **_registration(found),
+        **_answer(SCHEMES, key, record is not None, _explanation(SCHEMES, key)),
+        "name": record and (record.name or record.key),
+        "status": record and record.status,
+        "description": record and record.description,
+        "notes": record and record.notes,
+        **_registration(record),
     }
 
 
@@ -205,11 +205,11 @@ def _holder(holder: Authority) -> dict[str, Any]:
     }
 
 
-def _resolver(matched: Authority | None, asked: Asked, *, resolved: bool) -> dict[str, Any] | None:
+def _resolver(matched: Authority | None, parts: TemplateParts, *, resolved: bool) -> dict[str, Any] | None:
     if matched is None or matched.template is None:
         return None
     template = target_templates.read(matched.template)
-    address, problems = template.expand(asked, matched.key.partition("/")[2])
+    address, problems = template.expand(parts, matched.key.partition("/")[2])
     if not resolved:
         address, problems = None, ("reserved-naan",)
     return {
@@ -232,12 +232,12 @@ def _announced(holder: Authority | None) -> dict[str, Any] | None:
     }
 
 
-def _registration(found: RegisteredNamespace | Scheme | None) -> dict[str, Any]:
+def _registration(record: RegisteredNamespace | Scheme | None) -> dict[str, Any]:
     return {
-        "references": [_reference(text) for text in found.references] if found else [],
-        "template": found and found.template,
-        "since": found and found.since,
-        "updated": found and found.updated,
+        "references": [_reference(text) for text in record.references] if record else [],
+        "template": record and record.template,
+        "since": record and record.since,
+        "updated": record and record.updated,
     }
 
 

@@ -82,13 +82,13 @@ def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
 def _namespaces(
     file: RegistryFile, entries: Iterable[RegistryEntry], snapshot: TableOrigin
 ) -> Table[RegisteredNamespace]:
-    found = ((entry.line, _at(file, entry.line, _namespace, entry)) for entry in entries)
-    return Table.of(NAMESPACES, snapshot, collect(file, found, _line))
+    records = ((entry.line, _at(file, entry.line, _namespace, entry)) for entry in entries)
+    return Table.of(NAMESPACES, snapshot, collect(file, records, _line))
 
 
 def _schemes(file: RegistryFile, entries: Iterable[RegistryEntry], snapshot: TableOrigin) -> Table[Scheme]:
-    found = ((entry.line, _at(file, entry.line, _scheme, entry)) for entry in entries)
-    return Table.of(SCHEMES, snapshot, collect(file, found, _line))
+    records = ((entry.line, _at(file, entry.line, _scheme, entry)) for entry in entries)
+    return Table.of(SCHEMES, snapshot, collect(file, records, _line))
 
 
 def _namespace(entry: RegistryEntry) -> RegisteredNamespace:
@@ -107,13 +107,13 @@ def _namespace(entry: RegistryEntry) -> RegisteredNamespace:
 
 def _scheme(entry: RegistryEntry) -> Scheme:
     name = text_of(entry.name) or ""
-    found = _SCHEME.fullmatch(name)
-    if found is None:
+    match = _SCHEME.fullmatch(name)
+    if match is None:
         raise ValueError(f"{name!r} is not a scheme name")
     status = (text_of(entry.status) or "").lower()
     if status not in STATUSES:
         raise ValueError(f"{status!r} is not a status; expected one of {', '.join(STATUSES)}")
-    key = found[1].lower()
+    key = match[1].lower()
     return Scheme(
         key=key,
         status=status,
@@ -205,8 +205,8 @@ def _from_xml(registry: XMLElement | None, kind: str | None) -> list[RegistryEnt
 
 def _entry(record: XMLElement, kind: str | None) -> RegistryEntry:
     def text(name: str) -> str | None:
-        found = record.child(name)
-        return found.text if found else None
+        element = record.child(name)
+        return element.text if element else None
 
     # The reference of urn-7 is one of its contacts.
     places = [record, *record.children("contact")]

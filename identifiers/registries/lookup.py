@@ -47,11 +47,11 @@ class Registries:
 
         Raises :class:`~.tables.RegistryError` if no folder has a valid table.
         """
-        found = self._tables.get(registry.name)
-        if found is None:
+        table = self._tables.get(registry.name)
+        if table is None:
             # Two threads can both read it, with the same result.
-            found = self._tables[registry.name] = self._read(registry)
-        return found
+            table = self._tables[registry.name] = self._read(registry)
+        return table
 
     @functools.cached_property
     def longest_shoulder(self) -> int:
@@ -63,10 +63,10 @@ class Registries:
         """The registered shoulders (beginnings of names) by NAAN. The shoulders of a NAAN are in the order of the
         table.
         """
-        found: dict[str, list[Authority]] = {}
+        by_naan: dict[str, list[Authority]] = {}
         for key, record in self.table(SHOULDERS).records.items():
-            found.setdefault(key.partition("/")[0], []).append(record)
-        return {naan: tuple(records) for naan, records in found.items()}
+            by_naan.setdefault(key.partition("/")[0], []).append(record)
+        return {naan: tuple(records) for naan, records in by_naan.items()}
 
     def shoulder(self, path: str) -> Authority | None:
         """Return the record of the longest registered shoulder (beginning of names) that ``path`` starts with, or None.
@@ -79,8 +79,8 @@ class Registries:
         records = self.table(SHOULDERS).records
         start = path.find("/") + 1
         for end in range(min(start + self.longest_shoulder, len(path)), start, -1):
-            if found := records.get(path[:end]):
-                return found
+            if record := records.get(path[:end]):
+                return record
         return None
 
     def _read(self, registry: Registry[Record]) -> Table[Record]:

@@ -55,10 +55,10 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
             except ValueError as error:
                 raise file.error(f"in the record that begins here: {error}", *place(number)) from None
 
-    found = collect(file, authorities(), place)
+    records = collect(file, authorities(), place)
     snapshot = file.snapshot(_metadata_day(file, whole["metadata"]), JSON_SOURCE)
-    tables = [Table.of(NAANS, snapshot, (each for each in found if "/" not in each.key))]
-    if shoulders := [each for each in found if "/" in each.key]:
+    tables = [Table.of(NAANS, snapshot, (each for each in records if "/" not in each.key))]
+    if shoulders := [each for each in records if "/" in each.key]:
         tables.append(Table.of(SHOULDERS, snapshot, shoulders))
     return tables
 
@@ -71,7 +71,7 @@ def read_anvl(file: RegistryFile) -> Table[Authority]:
     """
     head: list[anvl.Record] = []
     try:
-        found = collect(file, _from_anvl(file, head), lambda line: (line, None))
+        records = collect(file, _from_anvl(file, head), lambda line: (line, None))
     except anvl.AnvlError as error:
         raise file.error(error.message, error.line) from None
     when = _first(head[0], "when") if head else None
@@ -81,7 +81,7 @@ def read_anvl(file: RegistryFile) -> Table[Authority]:
         raise file.error(f"the date of the registry: {error}", head[0].line) from None
     where = _first(head[0], "where") if head else None
     source = where if where and re.fullmatch(r"https?://[!-~]{1,200}", where) else TEXT_SOURCE
-    return Table.of(NAANS, file.snapshot(day, source), found)
+    return Table.of(NAANS, file.snapshot(day, source), records)
 
 
 def _from_anvl(file: RegistryFile, head: list[anvl.Record]) -> Iterator[tuple[int, Authority]]:
@@ -217,5 +217,5 @@ def _offset(text: str, number: int) -> int:
 
 
 def _skip(text: str, place: int) -> int:
-    found = _SPACE.match(text, place)
-    return found.end() if found else place
+    match = _SPACE.match(text, place)
+    return match.end() if match else place

@@ -31,14 +31,14 @@ def holders(query: str) -> list[Authority]:
     >>> [holder.name for holder in holders("12148")], len(holders("")) > 1400, holders("no such holder")
     (['National Library of France'], True, [])
     """
-    wanted = [f" {word}" for word in _folded(query[:MAX_QUERY])]
-    return [holder for holder, words in _index(current()) if all(word in words for word in wanted)]
+    beginnings = [f" {word}" for word in _folded(query[:MAX_QUERY])]
+    return [holder for holder, words in _index(current()) if all(word in words for word in beginnings)]
 
 
 @lru_cache(maxsize=1)
-def _index(known: Registries) -> tuple[tuple[Authority, str], ...]:
+def _index(registries: Registries) -> tuple[tuple[Authority, str], ...]:
     """Return each holder with its words, each preceded by a space."""
-    return tuple((holder, _words(holder)) for holder in known.table(NAANS).records.values())
+    return tuple((holder, _words(holder)) for holder in registries.table(NAANS).records.values())
 
 
 def _words(holder: Authority) -> str:

@@ -69,16 +69,16 @@ def collect(
     Each record comes with a number. ``place`` converts the number to the line and column (from 1, or None) of the
     error.
     """
-    known: dict[str, int] = {}
-    found: list[Record] = []
+    first_places: dict[str, int] = {}
+    result: list[Record] = []
     for number, record in records:
-        first = known.setdefault(record.key, number)
+        first = first_places.setdefault(record.key, number)
         if first != number:
             raise file.error(
                 f"the key {record.key} is repeated; it is first in line {place(first)[0]:,}", *place(number)
             )
-        found.append(record)
-    return found
+        result.append(record)
+    return result
 
 
 def visible(value: str) -> str:
@@ -133,5 +133,5 @@ def day(text: str) -> str:
     return datetime.date.fromisoformat(text).isoformat()
 
 
-def _seen(found: re.Match[str]) -> str:
-    return found[0] if found[1] in _JOINERS else ""
+def _seen(match: re.Match[str]) -> str:
+    return match[0] if match[1] in _JOINERS else ""

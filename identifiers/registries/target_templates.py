@@ -15,10 +15,10 @@ so are the other variables with ``:given``.
 In a query, ``+`` and ``&`` of a value are percent-encoded: programs read ``+`` there as a space.
 
 >>> from ararat.identifiers.ark import parser as ark
->>> asked = Asked.of(ark.parse("ark:12345/x6-np1+a"))
->>> read("https://example.museum/ark:/${content}").expand(asked).address
+>>> parts = TemplateParts.of(ark.parse("ark:12345/x6-np1+a"))
+>>> read("https://example.museum/ark:/${content}").expand(parts).address
 'https://example.museum/ark:/12345/x6-np1+a'
->>> read("https://example.museum/show?id=${value}").expand(asked).address
+>>> read("https://example.museum/show?id=${value}").expand(parts).address
 'https://example.museum/show?id=x6-np1%2Ba'
 """
 
@@ -83,7 +83,7 @@ _EQUALIZING = [rule for rule in RULES if rule.name in ("percent-decoding", "hex-
 _OCTET = re.compile(f"{iri.PCT_ENCODED}|.", re.DOTALL)
 
 
-class Asked(NamedTuple):
+class TemplateParts(NamedTuple):
     """The parts of an ARK or URN for a target template.
 
     - ``label``: "ark:", or "ark:/" in the classic form, or "urn:".
@@ -101,21 +101,21 @@ class Asked(NamedTuple):
     given: str = ""
 
     @classmethod
-    def of(cls, ark: Ark) -> Asked:
+    def of(cls, ark: Ark) -> TemplateParts:
         """Return the parts of an ARK in its own spelling. Only hyphens in the NAAN are removed.
 
         >>> from ararat.identifiers.ark import parser as ark
-        >>> Asked.of(ark.parse("ARK:/12-345/x-5/%61-b?q-r#f"))
-        Asked(label='ark:/', path='12345/x-5/%61-b', query='?q-r', problems=(), given='')
+        >>> TemplateParts.of(ark.parse("ARK:/12-345/x-5/%61-b?q-r#f"))
+        TemplateParts(label='ark:/', path='12345/x-5/%61-b', query='?q-r', problems=(), given='')
         """
         problems = ("dot-segment",) if ark.dot_segment else ()
-        return cls.received(ark.text, ark.normal_naan, problems)
+        return cls.of_text(ark.text, ark.normal_naan, problems)
 
     @classmethod
-    def received(cls, text: str, naan: str, problems: tuple[str, ...] = ()) -> Asked:
+    def of_text(cls, text: str, naan: str, problems: tuple[str, ...] = ()) -> TemplateParts:
         """Return the parts of a text that begins like an ARK with the NAAN ``naan``, also if the rest is not valid.
 
-        >>> Asked.received("ark:/61903/1:1:MW98-MNJ", "61903").path
+        >>> TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903").path
         '61903/1:1:MW98-MNJ'
         """
         if len(text) > _MAX_ARK:
@@ -131,7 +131,7 @@ class Asked(NamedTuple):
     def key(self) -> str:
         """The path as registered shoulders are spelled: percent-decoded and without hyphens.
 
-        >>> Asked("ark:", "12345/x-5/%61-b", "").key
+        >>> TemplateParts("ark:", "12345/x-5/%61-b", "").key
         '12345/x5/ab'
         """
         return _equalized(self.path)
@@ -170,25 +170,25 @@ class Template:
             return None
         return _FINAL_LABEL.sub("", before).removesuffix("/")
 
-    def expand(self, asked: Asked, shoulder: str = "") -> Expansion:
+    def expand(self, parts: TemplateParts, shoulder: str = "") -> Expansion:
         """Replace the variables of this template with the parts of an ARK.
 
-        ``asked`` contains the parts. ``shoulder`` is the registered beginning of the name that matched, without the
+        ``parts`` contains the parts. ``shoulder`` is the registered beginning of the name that matched, without the
         NAAN, or "". The result has an address, or None with the reasons.
 
-        >>> asked = Asked("ark:/", "12345/fk4/a", "?b")
-        >>> read("https://vocab.museum/terms${suffix}").expand(asked, "fk4")
+        >>> parts = TemplateParts("ark:/", "12345/fk4/a", "?b")
+        >>> read("https://vocab.museum/terms${suffix}").expand(parts, "fk4")
         Expansion(address='https://vocab.museum/terms/a?b', problems=())
-        >>> read("https://data.museum").expand(asked)
+        >>> read("https://data.museum").expand(parts)
         Expansion(address=None, problems=('no-variable',))
         """
-        if problems := self.flaws or asked.problems:
+        if problems := self.flaws or parts.problems:
             return Expansion(None, problems)
-        values = _values(asked, shoulder)
+        values = _values(parts, shoulder)
 
-        def value(found: re.Match[str]) -> str:
-            path, rest = values[found[1]]
-            before = self.text[: found.start()]
+        def value(match: re.Match[str]) -> str:
+            path, rest = values[match[1]]
+            before = self.text[: match.start()]
             in_query = "?" in before and "#" not in before
             return (path.replace("+", "%2B").replace("&", "%26") if in_query else path) + rest
 
@@ -231,22 +231,22 @@ def from_base(where: str) -> tuple[int, str]:
     return status, (path if end[0] == "$" else path.removesuffix("/")) + end + address[len(path) :]
 
 
-def _renamed(found: re.Match[str]) -> str:
-    braced, bare = found.groups()
+def _renamed(match: re.Match[str]) -> str:
+    braced, bare = match.groups()
     name = _LEGACY.get(braced or bare, braced or bare)
     if name not in VARIABLES:
-        return found[0]
+        return match[0]
     # N2T inserted a slash before the value of a bare $id.
-    before = found.string[max(0, found.start() - 1) : found.start()]
+    before = match.string[max(0, match.start() - 1) : match.start()]
     slash = "/" if bare == "id" and before != "/" else ""
     return f"{slash}${{{name}}}"
 
 
-def _values(asked: Asked, shoulder: str) -> dict[str, tuple[str, str]]:
+def _values(parts: TemplateParts, shoulder: str) -> dict[str, tuple[str, str]]:
     """Return the values of the variables: the part in the path of the ARK, and its query if the variable has it."""
-    values = _spelled(asked.label, asked.path, asked.query, shoulder)
-    given = _spelled(asked.label, asked.given, asked.query, shoulder) if asked.given else values
-    return values | {f"{name}{GIVEN}": value for name, value in given.items()}
+    values = _spelled(parts.label, parts.path, parts.query, shoulder)
+    spelled = _spelled(parts.label, parts.given, parts.query, shoulder) if parts.given else values
+    return values | {f"{name}{GIVEN}": value for name, value in spelled.items()}
 
 
 def _spelled(label: str, path: str, query: str, shoulder: str) -> dict[str, tuple[str, str]]:
@@ -266,10 +266,10 @@ def _after(name: str, shoulder: str) -> str:
     """Return what follows a shoulder in any spelling of a name, such as "-1" in "x-5-1" for "x5"."""
     if name.startswith(shoulder):
         return name[len(shoulder) :]
-    for found in _OCTET.finditer(name):
-        read = _equalized(name[: found.end()])
+    for match in _OCTET.finditer(name):
+        read = _equalized(name[: match.end()])
         if read == shoulder:
-            return name[found.end() :]
+            return name[match.end() :]
         if len(read) > len(shoulder):
             break
     return name
@@ -322,12 +322,12 @@ def _carrier_flaws(names: list[str]) -> Iterator[str]:
 
 
 def _host_flaws(authority: str) -> Iterator[str]:
-    found = _AUTHORITY.fullmatch(authority)
-    if found is None:
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None:
         yield "userinfo" if "@" in authority else "not-web"
         return
-    host = found["host"].lower()
-    if found["user"]:
+    host = match["host"].lower()
+    if match["user"]:
         yield "userinfo"
     if host in OFFICIAL_HOSTS:
         yield "loop"
@@ -337,7 +337,7 @@ def _host_flaws(authority: str) -> Iterator[str]:
 
 def _label_flaws(literal: str, name: str) -> Iterator[str]:
     """Yield the flaws in the labels of a literal. ``name`` is the next variable, or "" at the end."""
-    places = [found.span() for found in _LABEL.finditer(literal)]
+    places = [match.span() for match in _LABEL.finditer(literal)]
     for (_, end), (following, _) in pairwise([*places, (len(literal), 0)]):
         last = following == len(literal)
         if end < following or (last and name not in ("content", "prefix", "pid")):

@@ -17,7 +17,7 @@ from .check_codes import RULES, RegistrationRule
 from .checks import CHECKLIST, PROFILES, QUESTIONS, RegistrationFinding, RegistrationProfile, lint, missing
 from .record import FIELDS, Registration, RegistrationError, TemplateField, read, registered_names, registration
 from .scheme_names import VALID, NameReading, read_name, similar_names
-from .status import ACTORS, STATUSES, TRANSITIONS, Decision, Transition, moved, transition
+from .status import ACTORS, STATUSES, TRANSITIONS, Decision, Transition, transition, with_status
 
 __all__ = [
     "ACTORS",
@@ -40,11 +40,11 @@ __all__ = [
     "Transition",
     "lint",
     "missing",
-    "moved",
     "read",
     "read_name",
     "registered_names",
     "registration",
     "similar_names",
     "transition",
+    "with_status",
 ]

@@ -111,14 +111,14 @@ def lint(record: Registration, profile: str = "4395bis", *, update: bool = False
     """
     rules = _profile(profile)
     reading = read_name(record.name)
-    found = [
+    findings = [
         *_of_name(record.name, reading, update=update),
         *_of_status(record, reading, update=update),
         *_of_fields(record, rules),
         *_of_syntax(record),
     ]
     order = [field.name for field in FIELDS]
-    cited = (replace(each, reference=reference_in(rules.title, each.reference)) for each in found)
+    cited = (replace(each, reference=reference_in(rules.title, each.reference)) for each in findings)
     return sorted(cited, key=lambda finding: order.index(finding.field))
 
 

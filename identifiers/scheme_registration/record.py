@@ -216,7 +216,7 @@ def _continued(text: str) -> str:
 
 
 def _read_template(text: str) -> Registration:
-    found: dict[str, tuple[int, list[str]]] = {}
+    fields_by_name: dict[str, tuple[int, list[str]]] = {}
     notes: list[list[str]] = []
     current: list[str] | None = None
     lines = textwrap.dedent(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
@@ -226,18 +226,20 @@ def _read_template(text: str) -> Registration:
         if label and key == _NOTE:
             notes.append(current := [label[2]])
         elif label and key:
-            if key in found:
+            if key in fields_by_name:
                 named = next(field.label for field in FIELDS if field.name == key)
-                raise RegistrationError(f"{named} is repeated; it is already in line {found[key][0]:,}", number)
+                raise RegistrationError(
+                    f"{named} is repeated; it is already in line {fields_by_name[key][0]:,}", number
+                )
             current = [label[2]]
-            found[key] = number, current
+            fields_by_name[key] = number, current
         elif current is not None:
             current.append(line)
         elif line.strip():
             raise RegistrationError("this line belongs to no field; a record begins with 'Scheme name: ...'", number)
-    if not found and not notes:
+    if not fields_by_name and not notes:
         raise RegistrationError("the text has no field; a record begins with 'Scheme name: ...'")
-    texts = {key: "\n".join(pieces) for key, (_, pieces) in found.items()}
+    texts = {key: "\n".join(pieces) for key, (_, pieces) in fields_by_name.items()}
     return Registration(**texts, notes=tuple("\n".join(pieces) for pieces in notes))
 
 
@@ -252,11 +254,11 @@ def _read_json(text: str) -> Registration:
         raise RegistrationError(
             "the text begins like JSON but is not valid JSON", getattr(error, "lineno", None)
         ) from None
-    known = {each.name for each in fields(Registration)}
+    names = {each.name for each in fields(Registration)}
     for key, each in value.items():
-        if key not in known:
+        if key not in names:
             raise RegistrationError(
-                f"{key[:60]!r} is not a field of a record; expected one of {', '.join(sorted(known))}"
+                f"{key[:60]!r} is not a field of a record; expected one of {', '.join(sorted(names))}"
             )
         texts = each if key == "notes" and isinstance(each, list) else [each]
         if (key == "notes" and not isinstance(each, list)) or not all(isinstance(item, str) for item in texts):

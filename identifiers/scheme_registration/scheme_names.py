@@ -72,10 +72,10 @@ def read_name(name: str) -> NameReading:
     if VALID.fullmatch(name) is None:
         return NameReading(name, False, False, None, False, ())
     # RFC 3986, section 3.1: "schemes are case-insensitive"
-    found = registries.scheme(name.lower())
+    record = registries.scheme(name.lower())
     # "the scheme names itself MUST be registered using lowercase letters"
-    free = name.islower() and found is None and name.lower() != RESERVED
-    return NameReading(name, True, free, found and found.status, is_private(name), tuple(similar_names(name)))
+    free = name.islower() and record is None and name.lower() != RESERVED
+    return NameReading(name, True, free, record and record.status, is_private(name), tuple(similar_names(name)))
 
 
 def is_private(name: str) -> bool:

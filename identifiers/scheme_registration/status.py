@@ -100,22 +100,22 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
     if actor not in ACTORS:
         raise ValueError(f"{actor!r} is not a requester; expected one of {', '.join(ACTORS)}")
     change = f"a change from {before} to {after}" if before else f"a first registration as {after}"
-    found = next((each for each in TRANSITIONS if (each.before, each.after) == (before, after)), None)
-    if found is None:
+    allowed = next((each for each in TRANSITIONS if (each.before, each.after) == (before, after)), None)
+    if allowed is None:
         return Decision(False, f"{change} is not allowed", "SCH-047")
-    if actor not in found.actors:
-        expected = " or ".join(ACTORS[each] for each in found.actors)
-        return Decision(False, f"{change} can be requested by {expected}, not by {ACTORS[actor]}", found.requirement)
-    return Decision(True, f"{change}: {ACTORS[actor]} can request it; required: {found.takes}", found.requirement)
+    if actor not in allowed.actors:
+        expected = " or ".join(ACTORS[each] for each in allowed.actors)
+        return Decision(False, f"{change} can be requested by {expected}, not by {ACTORS[actor]}", allowed.requirement)
+    return Decision(True, f"{change}: {ACTORS[actor]} can request it; required: {allowed.takes}", allowed.requirement)
 
 
-def moved(record: Registration, status: str, actor: str) -> Registration:
+def with_status(record: Registration, status: str, actor: str) -> Registration:
     """Return a copy of the record with another status, and a note about the old one for the history (SCH-044).
 
     ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
     change. If the record already has the status, it is returned unchanged.
 
-    >>> moved(Registration(name="atlas", status="provisional"), "historical", "registrant").notes
+    >>> with_status(Registration(name="atlas", status="provisional"), "historical", "registrant").notes
     ('Moved from provisional to historical, at the request of the original registrant.',)
     """
     decision = transition(record.status.lower() or None, status, actor)

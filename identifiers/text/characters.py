@@ -29,7 +29,7 @@ BIDI_FORMATTING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e")
 HIDDEN: re.Pattern[str]
 """Matches a run of one repeated hidden character; group 1 is the character. The time is linear in the text.
 
->>> [found.span() for found in HIDDEN.finditer("a\\u200b\\u200b\\u200cb")]
+>>> [match.span() for match in HIDDEN.finditer("a\\u200b\\u200b\\u200cb")]
 [(1, 3), (3, 4)]
 """
 
@@ -91,8 +91,8 @@ def name(char: str) -> str:
     >>> [name(char) for char in "a\\x00\\xad\\ue000"]
     ['LATIN SMALL LETTER A', 'NULL', 'SOFT HYPHEN', '<private use>']
     """
-    known = _table().names.get(ord(char))
-    return known or _NAMELESS.get(classify(char) or "") or unicodedata.name(char, "<unnamed>")
+    character_name = _table().names.get(ord(char))
+    return character_name or _NAMELESS.get(classify(char) or "") or unicodedata.name(char, "<unnamed>")
 
 
 def hidden_runs(text: str) -> Iterator[re.Match[str]]:
@@ -100,7 +100,7 @@ def hidden_runs(text: str) -> Iterator[re.Match[str]]:
 
     Printable ASCII has none. For such a text, the table of the characters is not read.
 
-    >>> [found.span() for found in hidden_runs("a\\u200b\\u200b")], list(hidden_runs("a b"))
+    >>> [match.span() for match in hidden_runs("a\\u200b\\u200b")], list(hidden_runs("a b"))
     ([(1, 3)], [])
     """
     return iter(()) if text.isascii() and text.isprintable() else hidden_in(text).finditer(text)

@@ -160,11 +160,11 @@ def atoms(text: str) -> list[Atom]:
     """
     cut: list[Atom] = []
     end = 0
-    for found in characters.hidden_runs(text):
-        if found.start() > end:
-            cut.append(Atom(text[end : found.start()]))
-        cut.extend(_chips(found[1], found[0]))
-        end = found.end()
+    for run in characters.hidden_runs(text):
+        if run.start() > end:
+            cut.append(Atom(text[end : run.start()]))
+        cut.extend(_chips(run[1], run[0]))
+        end = run.end()
     if end < len(text):
         cut.append(Atom(text[end:]))
     return cut
@@ -176,13 +176,13 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
     >>> unusual("a\\u202e")[0].name
     'RIGHT-TO-LEFT OVERRIDE'
     """
-    found = []
+    result = []
     for place in _UNPRINTABLE.finditer(text):
-        if len(found) == limit:
+        if len(result) == limit:
             break
         char = place[0]
         utf8 = char.encode("utf-8", "surrogatepass")
-        found.append(
+        result.append(
             Character(
                 place.start(),
                 f"U+{ord(char):04X}",
@@ -194,7 +194,7 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
                 else Translatable("reorders the text around it; not allowed in an IRI (RFC 3987, section 4.1)"),
             )
         )
-    return found
+    return result
 
 
 def named(char: str) -> str:
@@ -233,17 +233,17 @@ _WHY = {
 }
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{{{ord(found[0]):x}}}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{{{ord(match[0]):x}}}"
 
 
-def _restored(found: re.Match[str]) -> str:
-    point = int(found[1] or "0", 16)
+def _restored(match: re.Match[str]) -> str:
+    point = int(match[1] or "0", 16)
     if not 0x80 <= point <= sys.maxunicode:
-        return found[0]
+        return match[0]
     char = chr(point)
     moved = unicodedata.category(char)[0] == "M" or unicodedata.bidirectional(char) in ("R", "AL", "AN")
-    return found[0] if moved or characters.is_hidden(char) else char
+    return match[0] if moved or characters.is_hidden(char) else char
 
 
 @functools.lru_cache(4096)

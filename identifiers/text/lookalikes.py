@@ -47,11 +47,11 @@ def lookalike(text: str) -> Lookalike | None:
     >>> lookalike("ark:12345/x") is None
     True
     """
-    found = _BEFORE_COLON.match(text)
-    if found is None or re.fullmatch("[A-Za-z]+:", found[0]):
+    match = _BEFORE_COLON.match(text)
+    if match is None or re.fullmatch("[A-Za-z]+:", match[0]):
         return None
-    plain = _plain(found[0][:-1])
-    return Lookalike(found.span(), f"{plain}:") if plain in ("ark", "urn") else None
+    plain = _plain(match[0][:-1])
+    return Lookalike(match.span(), f"{plain}:") if plain in ("ark", "urn") else None
 
 
 def _plain(written: str) -> str:

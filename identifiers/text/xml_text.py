@@ -63,12 +63,12 @@ def parser(refuse: Callable[[], NoReturn], encoding: str | None = None, *, names
     """
     from xml.parsers import expat  # only an XML document needs it
 
-    made = expat.ParserCreate(encoding, " " if namespaces else None)
-    made.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+    result = expat.ParserCreate(encoding, " " if namespaces else None)
+    result.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def declared(*_: object) -> NoReturn:
         refuse()
 
-    made.StartDoctypeDeclHandler = made.EntityDeclHandler = made.ExternalEntityRefHandler = declared
-    made.buffer_text = True
-    return made
+    result.StartDoctypeDeclHandler = result.EntityDeclHandler = result.ExternalEntityRefHandler = declared
+    result.buffer_text = True
+    return result

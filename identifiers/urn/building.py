@@ -30,8 +30,8 @@ def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     """
     if isinstance(raw_nss, str):
         return parse(f"urn:{nid}:{_encoded(raw_nss)}", DRAFT).text
-    known = namespaces.lookup(nid)
-    delimiter = known.delimiter if known else ":"
+    namespace = namespaces.lookup(nid)
+    delimiter = namespace.delimiter if namespace else ":"
     if delimiter is None:
         raise ValueError(f"names in the namespace {nid} have no parts: pass the whole name as a str")
     # "the character used in a literal sense MUST be encoded with "%" followed by the hexadecimal representation of that

@@ -30,7 +30,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
     ``text`` is the whole text, and the other parameters are its parts without their marks. A missing query or fragment
     is None.
 
-    >>> [found.code for found in shared("urn:a:b", "a", "b", None, None)]
+    >>> [problem.code for problem in shared("urn:a:b", "a", "b", None, None)]
     ['nid-length']
     """
     end = 4 + len(nid)
@@ -62,7 +62,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 def draft(nid: str, nss: str) -> Iterator[Problem]:
     """Yield the errors by the URN draft of a text without shared errors, such as a slash in the NSS.
 
-    >>> [found.code for found in draft("example", "a/b")]
+    >>> [problem.code for problem in draft("example", "a/b")]
     ['nss-slash']
     """
     start = 5 + len(nid)
@@ -79,7 +79,7 @@ def draft(nid: str, nss: str) -> Iterator[Problem]:
 def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
     """Yield the errors by RFC 8141 of a text without shared errors, such as a NID that ends in a hyphen.
 
-    >>> [found.code for found in rfc8141("foo-", "a", None)]
+    >>> [problem.code for problem in rfc8141("foo-", "a", None)]
     ['nid-final-hyphen']
     """
     start = 5 + len(nid)
@@ -95,7 +95,7 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
 def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
     """Yield notes about a URN that is valid in at least one profile.
 
-    >>> [found.code for found in notes("example", "a", None, "s1")]
+    >>> [problem.code for problem in notes("example", "a", None, "s1")]
     ['fragment-not-opted-in']
     """
     start = 5 + len(nid)
@@ -114,12 +114,12 @@ def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterat
     if fragment is not None:
         from . import namespaces  # most names need no rules of a namespace, and these take long to load
 
-        known = namespaces.lookup(nid)
+        namespace = namespaces.lookup(nid)
         # "Absent a registered namespace definition ... that explicitly specifies its usage, URNs within a particular
         # URN Namespace MUST NOT contain a fragment identifier."
-        if known is None or not known.fragments:
+        if namespace is None or not namespace.fragments:
             yield problem("fragment-not-opted-in", end, end + 1 + len(fragment))
-        elif not known.allows(fragment):
+        elif not namespace.allows(fragment):
             yield problem("fragment-unknown", end, end + 1 + len(fragment))
 
 
@@ -159,8 +159,8 @@ def _needless(nid: str, nss: str) -> re.Match[str] | None:
 
 def _first_wrong(allowed: re.Pattern[str], written: str) -> int | None:
     """Return the index of the first character that the pattern does not allow, or None."""
-    found = allowed.match(written)
-    end = found.end() if found else 0
+    match = allowed.match(written)
+    end = match.end() if match else 0
     return end if end < len(written) else None
 
 

@@ -56,12 +56,12 @@ def equivalence(a: Urn, b: Urn) -> Equivalence:
     leaves_out = Translatable("RFC 8141 ignores query and fragment.")
     if a.assigned_name == b.assigned_name:
         return Equivalence(True, (RFC8141,), leaves_out, "RFC 8141, section 3.1")
-    known = a.namespace if a.nid.lower() == b.nid.lower() else None
-    if known is None:
+    namespace = a.namespace if a.nid.lower() == b.nid.lower() else None
+    if namespace is None:
         return Equivalence(False, PROFILES, Translatable("Their names differ."), "URN draft, section 5")
     if a.canonical_name != b.canonical_name:
         why = Translatable("Their names differ, also by the rules of their namespace.")
-        return Equivalence(False, (*PROFILES, known.nid), why, known.reference)
+        return Equivalence(False, (*PROFILES, namespace.nid), why, namespace.reference)
     if a.canonical == b.canonical:
-        return Equivalence(True, (DRAFT, known.nid), known.equivalence, known.reference)
-    return Equivalence(True, (RFC8141, known.nid), f"{known.equivalence} {leaves_out}", known.reference)
+        return Equivalence(True, (DRAFT, namespace.nid), namespace.equivalence, namespace.reference)
+    return Equivalence(True, (RFC8141, namespace.nid), f"{namespace.equivalence} {leaves_out}", namespace.reference)

@@ -113,8 +113,8 @@ class Urn(Normalized):
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
         """
-        nss, known = self.nss, self.namespace
-        return f"urn:{known.nid}:{known.canonical(nss)}" if known else self.assigned_name
+        nss, namespace = self.nss, self.namespace
+        return f"urn:{namespace.nid}:{namespace.canonical(nss)}" if namespace else self.assigned_name
 
     @property
     def canonical(self) -> str:
@@ -135,8 +135,8 @@ class Urn(Normalized):
         ('urn:isbn:0-451-45052-3', 'urn:foo:\u00e9')
         """
         nid, nss, _, _ = self.parts
-        known = self.namespace
-        name = known.display(nss) if known else display.decoded(nss)
+        namespace = self.namespace
+        name = namespace.display(nss) if namespace else display.decoded(nss)
         return f"urn:{nid.lower()}:{name}{display.decoded(self.text[5 + len(nid) + len(nss) :])}"
 
     @property
@@ -147,8 +147,8 @@ class Urn(Normalized):
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
         '1, from a time since 1582 and a node'
         """
-        known = self.namespace
-        return known.details(self.nss) if known else {}
+        namespace = self.namespace
+        return namespace.details(self.nss) if namespace else {}
 
     @property
     def findings(self) -> tuple[Problem, ...]:
@@ -157,12 +157,12 @@ class Urn(Normalized):
         ``problems`` does not contain them, so that a resolver does not compute them.
 
         >>> from ararat.identifiers.urn import parse
-        >>> [found.message for found in parse("urn:oid:1.03").findings]
+        >>> [problem.message for problem in parse("urn:oid:1.03").findings]
         ['the number begins with a zero']
         """
         nid, nss, _, _ = self.parts
-        known = self.namespace
-        return known.check(nss, 5 + len(nid)) if known else ()
+        namespace = self.namespace
+        return namespace.check(nss, 5 + len(nid)) if namespace else ()
 
     @property
     def strict(self) -> bool:

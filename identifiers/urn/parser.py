@@ -65,5 +65,5 @@ def start_in(text: str) -> int | None:
     """
     if LABEL.search(text) is None:
         return None
-    found = iri.compiled(_ADDRESS, text).match(text)
-    return found.end() if found else None
+    match = iri.compiled(_ADDRESS, text).match(text)
+    return match.end() if match else None

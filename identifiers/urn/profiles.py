@@ -47,9 +47,9 @@ def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None
     parts = UrnParts.of(text)
     if shared := sorted(diagnosis.shared(text, *parts), key=_PLACE):
         return shared[0]
-    found = errors(parts)
-    if all(found[each] for each in accepted):
-        return min((found[each][0] for each in accepted), key=_PLACE)
+    errors_by_profile = errors(parts)
+    if all(errors_by_profile[each] for each in accepted):
+        return min((errors_by_profile[each][0] for each in accepted), key=_PLACE)
     return None
 
 
@@ -66,14 +66,14 @@ def problems(parts: UrnParts) -> tuple[Problem, ...]:
     """
     warnings = [
         problem(
-            found.code,
-            found.start,
-            found.end,
-            Translatable("%(message)s (%(each)s)", message=found.message, each=each),
+            errors_by_profile.code,
+            errors_by_profile.start,
+            errors_by_profile.end,
+            Translatable("%(message)s (%(each)s)", message=errors_by_profile.message, each=each),
             severity="warning",
         )
         for each, found_by_profile in errors(parts).items()
-        for found in found_by_profile
+        for errors_by_profile in found_by_profile
     ]
     return tuple(sorted([*warnings, *diagnosis.notes(*parts)], key=_PLACE))
 
@@ -109,5 +109,5 @@ def results(parts: UrnParts) -> dict[str, dict[str, Any]]:
     }
 
 
-def _codes(found: Iterable[Problem]) -> list[str]:
-    return list(dict.fromkeys(each.code for each in found))
+def _codes(problems: Iterable[Problem]) -> list[str]:
+    return list(dict.fromkeys(each.code for each in problems))

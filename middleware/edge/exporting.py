@@ -17,7 +17,7 @@ from ...bindings.names.prefixes.holds import Holds
 from ...identifiers.text.display import counted
 from ..resolution.settings import Settings
 from .front_servers import EdgeName, edge_format
-from .marker import Counted, Marker, digest_of
+from .marker import BindingCounter, Marker, digest_of
 from .redirects import EdgeRedirect, EdgeRedirects
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ def export_redirects(
     :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and OSError if a file cannot be written.
     """
     exported = bindings.now()
-    found = holds_at(bindings, exported)
-    redirects = EdgeRedirects(settings, Holds(found), lambda: exported)
+    holds = holds_at(bindings, exported)
+    redirects = EdgeRedirects(settings, Holds(holds), lambda: exported)
     format = edge_format(name, redirects.prefix, redirects.fields)
     omitted = OmittedNames()
     seen = 0
 
-    def selected(counted: Counted) -> Iterator[EdgeRedirect]:
+    def selected(counted: BindingCounter) -> Iterator[EdgeRedirect]:
         nonlocal seen
         for binding in counted:
             if (redirect := redirects.of(binding)) is not None:
@@ -84,7 +84,7 @@ def export_redirects(
 
     with TemporaryFile() as body:
         with bindings.store.snapshot() as snapshot:
-            counted = Counted(snapshot.bindings())
+            counted = BindingCounter(snapshot.bindings())
             for text in format.body(selected(counted), omitted.add):
                 body.write(text.encode())
         if omitted.number and not omit:
@@ -94,7 +94,7 @@ def export_redirects(
             prefix=redirects.prefix,
             exported=exported,
             state=counted.state,
-            holds=digest_of(found),
+            holds=digest_of(holds),
             redirects=seen - omitted.number,
             omitted=omitted.number,
         )

@@ -66,19 +66,19 @@ def read_marker(file: Path) -> Marker | None:
     >>> read_marker(Path(__file__)) is None
     True
     """
-    found = _MARKER.search(read_regular(file, _HEAD).decode("ascii", "replace"))
-    if found is None:
+    match = _MARKER.search(read_regular(file, _HEAD).decode("ascii", "replace"))
+    if match is None:
         return None
     try:
-        changed = None if found["changed"] == _NONE else datetime.fromisoformat(found["changed"])
+        changed = None if match["changed"] == _NONE else datetime.fromisoformat(match["changed"])
         return Marker(
-            format=found["format"],
-            prefix=found["prefix"],
-            exported=datetime.fromisoformat(found["exported"]),
-            state=RangeState(int(found["names"]), int(found["revisions"]), changed),
-            redirects=int(found["redirects"]),
-            omitted=int(found["omitted"]),
-            holds=found["holds"] or _NONE,
+            format=match["format"],
+            prefix=match["prefix"],
+            exported=datetime.fromisoformat(match["exported"]),
+            state=RangeState(int(match["names"]), int(match["revisions"]), changed),
+            redirects=int(match["redirects"]),
+            omitted=int(match["omitted"]),
+            holds=match["holds"] or _NONE,
         )
     except ValueError:
         return None
@@ -90,7 +90,7 @@ def digest_of(holds: Iterable[Hold]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 
 
-class Counted:
+class BindingCounter:
     """Bindings that are counted while they are read, so that their state is that of the same snapshot."""
 
     def __init__(self, bindings: Iterable[Binding]) -> None:

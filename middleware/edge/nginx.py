@@ -64,8 +64,8 @@ class Nginx:
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
         with closing(Spill("entries (folded TEXT, key TEXT, value TEXT)", "the export")) as entries:
             entries.add("INSERT INTO entries VALUES (?, ?, ?)", _rows(redirects, refuse))
-            found = entries.rows("SELECT folded, key, value FROM entries ORDER BY folded, key")
-            for folded, group in groupby(found, itemgetter(0)):
+            rows = entries.rows("SELECT folded, key, value FROM entries ORDER BY folded, key")
+            for folded, group in groupby(rows, itemgetter(0)):
                 together = list(group)
                 value = double_quoted("\t" + "".join(f"{row[2]}\t" for row in together))
                 if len(value) <= _MAX_PARAMETER:

@@ -60,9 +60,9 @@ class Feeds:
         try:
             slot = slots.acquire("feeds", brief=BRIEF_SECONDS)
         except Busy:
-            given = refusal(503, "Too many clients read the feeds at this moment. Try again later.")
-            given.headers.append(("Retry-After", RETRY_AFTER))
-            return self._answers.feed(given.status, given.headers, given.body, request)
+            feed_answer = refusal(503, "Too many clients read the feeds at this moment. Try again later.")
+            feed_answer.headers.append(("Retry-After", RETRY_AFTER))
+            return self._answers.feed(feed_answer.status, feed_answer.headers, feed_answer.body, request)
         try:
             answer = self._answer_to(feed, request)
         except BaseException:
@@ -80,24 +80,24 @@ class Feeds:
         if request.method == "OPTIONS":
             return self._answers.options(request, methods)
         if request.method not in (*feed.methods, "HEAD"):
-            given = refusal(405, f"This feed accepts only {methods}. Send one of these methods.")
-            given.headers.append(("Allow", methods))
+            feed_answer = refusal(405, f"This feed accepts only {methods}. Send one of these methods.")
+            feed_answer.headers.append(("Allow", methods))
         else:
-            given = self._given(feed, request)
-        answer = self._answers.feed(given.status, given.headers, given.body, request)
-        return answer.under(request.conditions) if given.status == 200 else answer
+            feed_answer = self._given(feed, request)
+        answer = self._answers.feed(feed_answer.status, feed_answer.headers, feed_answer.body, request)
+        return answer.under(request.conditions) if feed_answer.status == 200 else answer
 
     def _given(self, feed: Feed, request: Request) -> FeedAnswer:
         try:
-            given = feed.answer(request)
+            answer = feed.answer(request)
         except BindingsUnavailable as error:
             self._availability.failed(str(error))
-            given = refusal(503, "The names cannot be read now. Try again later.")
-            given.headers.append(("Retry-After", RETRY_AFTER))
-            return given
+            answer = refusal(503, "The names cannot be read now. Try again later.")
+            answer.headers.append(("Retry-After", RETRY_AFTER))
+            return answer
         if self._availability.failing:
             self._availability.succeeded()
-        return given
+        return answer
 
 
 def _feeds(settings: Settings, bindings: Bindings) -> dict[str, Feed]:

@@ -34,22 +34,22 @@ def elements(name: Binding, address: str) -> Iterator[DublinCoreElement]:
 
 def _by_reference(name: Binding, address: str) -> Mapping[str, Sequence[str | None]]:
     """Return the values of all elements but ``identifier`` in the reference of the name."""
-    found = reference(name.identifier, address, name.metadata)
+    values = reference(name.identifier, address, name.metadata)
     return {
-        "title": [found.title],
-        "creator": found.creators,
-        "subject": found.subjects,
-        "description": [found.description],
-        "publisher": [found.publisher],
+        "title": [values.title],
+        "creator": values.creators,
+        "subject": values.subjects,
+        "description": [values.description],
+        "publisher": [values.publisher],
         "contributor": [],
-        "date": [found.date],
-        "type": [_value(name, "datacite.resourcetype") or (found.type and found.type.datacite)],
+        "date": [values.date],
+        "type": [_value(name, "datacite.resourcetype") or (values.type and values.type.datacite)],
         "format": [],
         "source": [],
-        "language": [found.language],
+        "language": [values.language],
         "relation": [],
         "coverage": [],
-        "rights": [found.licence],
+        "rights": [values.licence],
     }
 
 

@@ -58,7 +58,7 @@ def only_parameter(query: str, name: str) -> str | None:
         parameters = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=1)
     except ValueError:
         return None
-    return next((value for given, value in parameters if given == name), None)
+    return next((value for parameter, value in parameters if parameter == name), None)
 
 
 def utc_seconds(time: datetime) -> str:

@@ -92,7 +92,7 @@ class Harvest:
     set: str | None = None
 
 
-def read(given: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
+def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
     """Return the verb of a request and its other arguments, which have the right syntax.
 
     Raises :class:`OaiError` with the code ``badVerb`` or ``badArgument``.
@@ -100,8 +100,8 @@ def read(given: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
     >>> read([("verb", "GetRecord"), ("identifier", "ark:12345/x"), ("metadataPrefix", "oai_dc")])
     ('GetRecord', {'identifier': 'ark:12345/x', 'metadataPrefix': 'oai_dc'})
     """
-    verb = _verb([value for name, value in given if name == "verb"])
-    others = [(name, value) for name, value in given if name != "verb"]
+    verb = _verb([value for name, value in pairs if name == "verb"])
+    others = [(name, value) for name, value in pairs if name != "verb"]
     arguments = dict(others)
     expected = _OF_VERB[verb]
     for name, value in others:
@@ -125,8 +125,8 @@ def harvest(arguments: Mapping[str, str]) -> Harvest:
 
     Raises :class:`OaiError` with the code ``badArgument`` or ``cannotDisseminateFormat``.
 
-    >>> found = harvest({"metadataPrefix": "oai_dc", "from": "2026-01-31", "until": "2026-01-31"})
-    >>> str(found.since), str(found.before)
+    >>> names = harvest({"metadataPrefix": "oai_dc", "from": "2026-01-31", "until": "2026-01-31"})
+    >>> str(names.since), str(names.before)
     ('2026-01-31 00:00:00+00:00', '2026-02-01 00:00:00+00:00')
     """
     require_format(arguments)
@@ -150,13 +150,13 @@ def require_format(arguments: Mapping[str, str]) -> None:
         raise OaiError("cannotDisseminateFormat", f"the only metadata format is {METADATA_PREFIX}")
 
 
-def _verb(given: Sequence[str]) -> Verb:
+def _verb(values: Sequence[str]) -> Verb:
     verbs = ", ".join(VERBS)
-    if len(given) != 1:
-        problem = "is repeated; send it once" if given else f"is missing; send one of {verbs}"
+    if len(values) != 1:
+        problem = "is repeated; send it once" if values else f"is missing; send one of {verbs}"
         raise OaiError("badVerb", f"the argument verb {problem}")
     for verb in VERBS:
-        if verb == given[0]:
+        if verb == values[0]:
             return verb
     raise OaiError("badVerb", f"the verb is not one of {verbs}")
 

@@ -80,11 +80,13 @@ class OaiPmh:
             # "the attributes must not be included" with badVerb and badArgument
             return _document(values, verb=None, arguments={}, error=error)
         try:
-            found = self._found(verb, arguments)
+            variables = self._found(verb, arguments)
         except OaiError as error:
-            known = {} if error.code == "badArgument" else arguments
-            return _document(values, verb=None if error.code == "badArgument" else verb, arguments=known, error=error)
-        return _document(values, verb=verb, arguments=arguments, error=None, **found)
+            valid_arguments = {} if error.code == "badArgument" else arguments
+            return _document(
+                values, verb=None if error.code == "badArgument" else verb, arguments=valid_arguments, error=error
+            )
+        return _document(values, verb=verb, arguments=arguments, error=None, **variables)
 
     def _arguments(self, request: Request) -> str:
         """Return the arguments as in a query. A request with POST has them in its body."""
@@ -135,19 +137,19 @@ class OaiPmh:
         token, after = arguments.get("resumptionToken"), None
         if token is not None:
             arguments, after = oai_tokens.decode(verb, token)
-        wanted = oai_arguments.harvest(arguments)
+        harvest = oai_arguments.harvest(arguments)
         sets = self._all_sets()
         prefix = None
-        if wanted.set is not None:
+        if harvest.set is not None:
             if not sets.names:
                 raise OaiError("noSetHierarchy", "this repository has no sets")
-            if (prefix := sets.prefix(wanted.set)) is None:
+            if (prefix := sets.prefix(harvest.set)) is None:
                 raise OaiError("noRecordsMatch", "the set does not exist")
         selection = self._selection(
             prefix=prefix,
-            changed_since=wanted.since,
-            changed_before=wanted.before,
-            sort="changed" if prefix is None or wanted.since is not None or wanted.before is not None else None,
+            changed_since=harvest.since,
+            changed_before=harvest.before,
+            sort="changed" if prefix is None or harvest.since is not None or harvest.before is not None else None,
         )
         page = self._page(selection, after, RECORDS if verb == "ListRecords" else HEADERS)
         if not page.names:
@@ -177,18 +179,18 @@ class OaiPmh:
         """Return the public name with an identifier in any spelling."""
         try:
             # A query is not a part of a name, so an identifier with a query is not an item.
-            found = None if "?" in identifier else self._bindings.lookup(identifier)
+            binding = None if "?" in identifier else self._bindings.lookup(identifier)
         except BindingError:
-            found = None
+            binding = None
         if (
-            found is None
-            or (found.is_reserved and not found.is_hidden)
-            or not found.identifier.startswith(self._beginnings)
+            binding is None
+            or (binding.is_reserved and not binding.is_hidden)
+            or not binding.identifier.startswith(self._beginnings)
         ):
             raise OaiError("idDoesNotExist", "no public name has this identifier")
-        if not found.listed and not self._was_listed(found):
+        if not binding.listed and not self._was_listed(binding):
             raise OaiError("idDoesNotExist", "no public name has this identifier")
-        return found
+        return binding
 
     def _was_listed(self, name: Binding) -> bool:
         """Return whether harvesters could have seen a name that is not listed now."""
@@ -197,8 +199,10 @@ class OaiPmh:
 
     def _record(self, name: Binding, sets: Sets) -> _Record:
         is_deleted = not (name.is_live and name.listed)
-        found = [] if is_deleted else list(elements(name, f"{self._prefix}/{name.identifier}"))
-        return _Record(name.identifier, utc_seconds(name.recorded_at), sets.of(name.identifier), is_deleted, found)
+        dublin_core = [] if is_deleted else list(elements(name, f"{self._prefix}/{name.identifier}"))
+        return _Record(
+            name.identifier, utc_seconds(name.recorded_at), sets.of(name.identifier), is_deleted, dublin_core
+        )
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

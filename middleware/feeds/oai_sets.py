@@ -39,8 +39,8 @@ class Sets:
 
     def of(self, key: str) -> list[str]:
         """Return the setSpecs of a name in normal form, the largest set first."""
-        found = (self._specs.get(key[:length]) for length in self._lengths if length <= len(key))
-        return [spec for spec in found if spec is not None]
+        specs = (self._specs.get(key[:length]) for length in self._lengths if length <= len(key))
+        return [spec for spec in specs if spec is not None]
 
 
 def spec_of(prefix: str) -> str:

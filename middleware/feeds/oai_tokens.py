@@ -22,7 +22,7 @@ from .oai_arguments import OaiError, Verb
 _DIGEST = 12
 
 
-class Resumed(NamedTuple):
+class ResumedList(NamedTuple):
     """The arguments of the first request of a list, and the position after which it continues."""
 
     arguments: Mapping[str, str]
@@ -35,7 +35,7 @@ def encode(verb: Verb, arguments: Mapping[str, str], after: str) -> str:
     return urlsafe_b64encode(_digest(content) + content).decode().rstrip("=")
 
 
-def decode(verb: Verb, token: str) -> Resumed:
+def decode(verb: Verb, token: str) -> ResumedList:
     """Return the content of a token of :func:`encode` for the same verb.
 
     Raises :class:`OaiError` with the code ``badResumptionToken``.
@@ -57,7 +57,7 @@ def decode(verb: Verb, token: str) -> Resumed:
         _, checked = oai_arguments.read([("verb", verb), *arguments.items()])
     except (ValueError, TypeError, AttributeError, RecursionError, binascii.Error, OaiError):
         raise wrong_token() from None
-    return Resumed(checked, after)
+    return ResumedList(checked, after)
 
 
 def wrong_token() -> OaiError:

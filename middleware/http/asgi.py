@@ -131,13 +131,13 @@ def _limited(body: bytes) -> bytes:
     return body
 
 
-def encoded(fields: Iterable[Field], known: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
-    """Return header fields in the form of ASGI. ``known`` contains fields that are already in this form.
+def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
+    """Return header fields in the form of ASGI. ``cache`` contains fields that are already in this form.
 
     >>> encoded([("Vary", "Accept")])
     [(b'vary', b'Accept')]
     """
-    return [known.get(field) or (field[0].lower().encode("latin-1"), field[1].encode("latin-1")) for field in fields]
+    return [cache.get(field) or (field[0].lower().encode("latin-1"), field[1].encode("latin-1")) for field in fields]
 
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:

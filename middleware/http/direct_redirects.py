@@ -67,10 +67,10 @@ def direct_redirect(
         return None
     if holds.may_cover(key):
         return None
-    found = stored(key)
-    if found is None:
+    redirect = stored(key)
+    if redirect is None:
         return None
-    target, status, metadata = found
+    target, status, metadata = redirect
     if target is not None:
         try:
             target = targets.check(target, "located")

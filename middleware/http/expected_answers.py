@@ -130,10 +130,10 @@ def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
     return ExpectedAnswer(statuses, None if binding.alternates else binding.target)
 
 
-def fault(asked: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
+def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
     """Return the difference between an answer and the expected one, or None.
 
-    ``asked`` is the request in words, and ``url`` its absolute address, against which a Location is resolved. A target
+    ``request`` is the request in words. ``url`` is its absolute address, against which a Location is resolved. A target
     that is a path is compared with the path of the Location.
 
     >>> moved = SiteAnswer(301, (("Location", "https://example.org/"),))
@@ -142,7 +142,7 @@ def fault(asked: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) ->
     """
 
     def differs(fix: str) -> AnswerFault:
-        return AnswerFault(display.escape(asked[:_SHOWN]), str(answer), str(expected), fix)
+        return AnswerFault(display.escape(request[:_SHOWN]), str(answer), str(expected), fix)
 
     if answer.status not in expected.statuses:
         return differs(_fix(answer, expected))
@@ -152,8 +152,8 @@ def fault(asked: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) ->
     if where is None:
         return differs("The answer has no Location. Send the target of the name in it.")
     is_path = expected.target.startswith("/") and not expected.target.startswith("//")
-    found = _path(where) if is_path else _comparable(_joined(url, where))
-    if found != _comparable(expected.target):
+    location = _path(where) if is_path else _comparable(_joined(url, where))
+    if location != _comparable(expected.target):
         return differs("The name leads elsewhere. Correct its target (ararat relocate NAME URL), or the expected one.")
     return None
 

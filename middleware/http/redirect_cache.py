@@ -59,12 +59,12 @@ class RedirectCache:
         if self._clock() >= self._valid_until or self._bindings.own_changes != self._own_changes:
             return None
         recent, older = self._generations
-        found = recent.get(path)
-        if found is None:
-            found = older.get(path)
-            if found is not None:
-                self.keep(path, found, recent)
-        return found
+        redirect = recent.get(path)
+        if redirect is None:
+            redirect = older.get(path)
+            if redirect is not None:
+                self.keep(path, redirect, recent)
+        return redirect
 
     def renew(self) -> Generation | None:
         """Forget the redirects if a binding has changed. Return the generation for redirects that are read from now on.

@@ -136,8 +136,8 @@ def with_colon(path: str) -> str:
     >>> with_colon("/ark%3A12345/a%3Ab"), with_colon("urn%3aisbn%3A1"), with_colon("/a/ark%3A12345/x")
     ('/ark:12345/a%3Ab', 'urn:isbn%3A1', '/a/ark%3A12345/x')
     """
-    found = _ENCODED_COLON.match(path) if "%3" in path else None
-    return path if found is None else f"{found[1]}:{path[found.end() :]}"
+    match = _ENCODED_COLON.match(path) if "%3" in path else None
+    return path if match is None else f"{match[1]}:{path[match.end() :]}"
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:

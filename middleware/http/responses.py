@@ -152,8 +152,8 @@ class Answers:
             case "served":
                 return hand_over(resolution, request, self._seconds(resolution))
             case "located" | "related" | "described" | "forwarded" | "held":
-                found = redirect_of(resolution)
-                answer = self.redirect(found, request.root, is_secure=request.is_secure, origin=request.origin)
+                redirect = redirect_of(resolution)
+                answer = self.redirect(redirect, request.root, is_secure=request.is_secure, origin=request.origin)
                 if resolution.fresh_for is not None:
                     answer = Answer(answer.status, self._until_end(answer.headers, resolution), answer.body)
                 return self._shown(answer, resolution, request) if request.no_redirect else answer
@@ -192,10 +192,10 @@ class Answers:
         media_type = preferred(request.accepted.media_types, ("text/plain", "application/json"))
         freshness = self._found_for
         if media_type == "application/json":
-            found = well_known.announced(source, request.root, path, self._settings.prefix)
-            body, content_type = json.dumps(found.document).encode() + b"\n", media_type
-            if found.seconds is not None:
-                freshness = f"max-age={min(self._settings.cache, MAX_SECONDS, max(0, int(found.seconds)))}"
+            document = well_known.announced(source, request.root, path, self._settings.prefix)
+            body, content_type = json.dumps(document.document).encode() + b"\n", media_type
+            if document.seconds is not None:
+                freshness = f"max-age={min(self._settings.cache, MAX_SECONDS, max(0, int(document.seconds)))}"
         else:
             body, content_type = f"{path}\n".encode(), "text/plain; charset=utf-8"
         headers = [("Content-Type", content_type), ("Content-Length", str(len(body)))]

@@ -100,11 +100,11 @@ def places(resolution: Resolution, root: str) -> Places:
     The list is empty if only a description or a related page is known: "the result MUST be a list of the URLs which
     may be used to obtain an instance of the resource" (RFC 2169, section 3.2).
     """
-    found = as_redirect(resolution)
+    redirect = as_redirect(resolution)
     alternates = (
         resolution.binding.alternates.values() if resolution.outcome == "located" and resolution.binding else ()
     )
-    targets = (found.target, *alternates) if found.outcome in ("located", "forwarded") else ()
+    targets = (redirect.target, *alternates) if redirect.outcome in ("located", "forwarded") else ()
     addresses = dict.fromkeys(address for target in targets if (address := _address(target, root)))
     return Places(resolution.key or "", tuple(addresses))
 

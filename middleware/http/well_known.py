@@ -94,7 +94,7 @@ MAX_HOLDS = 1_000
 """The maximum number of names on hold that are looked up for the JSON document."""
 
 
-class Announced(NamedTuple):
+class ResolverDocument(NamedTuple):
     """The JSON document at :data:`PATH`, and how long it is true.
 
     - ``document``: its members.
@@ -105,7 +105,7 @@ class Announced(NamedTuple):
     seconds: float | None
 
 
-def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> Announced:
+def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> ResolverDocument:
     """Return the document about a resolver: its path, and the prefixes, delegations and holds that are public.
 
     - ``root``: the beginning of links. ``path``, ``prefix``: the path of the resolver, and its URL or None.
@@ -120,7 +120,7 @@ def announced(source: BindingSource, root: str, path: str, prefix: str | None) -
         current = held.current(now)
         holds = list(_public(source, current))
     except BindingsUnavailable:
-        return Announced(document, 0.0)
+        return ResolverDocument(document, 0.0)
     lists: dict[str, list[dict[str, Any]]] = {"prefixes": [], "delegations": [], "holds": []}
     size, complete = 0, sum(not each.is_prefix for each in current) <= MAX_HOLDS
     for name, each in chain(_of_records(records, root), (("holds", hold.as_dict()) for hold in holds)):
@@ -130,7 +130,7 @@ def announced(source: BindingSource, root: str, path: str, prefix: str | None) -
             break
         lists[name].append(each)
     seconds = min(((each.until - now).total_seconds() for each in holds), default=None)
-    return Announced({**document, **lists, "complete": complete}, seconds)
+    return ResolverDocument({**document, **lists, "complete": complete}, seconds)
 
 
 def _of_records(records: PrefixRecords, root: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -153,10 +153,10 @@ def _without_none(members: dict[str, Any]) -> dict[str, Any]:
 def _public(source: BindingSource, holds: Sequence[Hold]) -> Iterator[Hold]:
     """Yield the holds that are public. A hold of a reserved name would show that the name is reserved."""
     names = [each.of for each in holds if not each.is_prefix][:MAX_HOLDS]
-    found = source.fetch(names) if names else {}
+    bindings = source.fetch(names) if names else {}
     for each in holds:
         if naming.is_test(each.of):
             continue
-        binding = found.get(each.of)
+        binding = bindings.get(each.of)
         if each.is_prefix or (binding is not None and binding.is_live and binding.listed):
             yield each

@@ -27,7 +27,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class PublishedCheckpoint:
     """The published checkpoint.
 
     - ``version``: the state of its file: inode, length, and time in nanoseconds since 1970.
@@ -60,7 +60,7 @@ class LoggedNames:
         self._folder = folder
         self._first_entry = first_entry
         self._page = page
-        self._published: Published | None = None
+        self._published: PublishedCheckpoint | None = None
 
     def find(self, key: str) -> LoggedName | None:
         """Return the place of the name with this key.
@@ -69,18 +69,18 @@ class LoggedNames:
         """
         try:
             published = self.checkpoint()
-            found = self._first_entry(key) if published.size else None
+            first = self._first_entry(key) if published.size else None
         except FileNotFoundError:
             return None  # Nothing is published yet.
         except (BindingsUnavailable, LogError, OSError) as error:
             _logger.warning("The description of %s has no place in the log: %s", key, error)
             return None
-        if found is None or found[0] >= published.size:
+        if first is None or first[0] >= published.size:
             return None
-        entry, since = found
+        entry, since = first
         return LoggedName(entry=entry, since=since, witnesses=published.witnesses, page=self._page)
 
-    def checkpoint(self) -> Published:
+    def checkpoint(self) -> PublishedCheckpoint:
         """Return the published checkpoint. Raises OSError or :class:`LogError` if it cannot be read."""
         path = self._folder.path / CHECKPOINT
         status = path.stat()
@@ -93,6 +93,8 @@ class LoggedNames:
         # Without the keys of the witnesses, a cosignature is recognized by its length.
         cosigners = {signature.name for signature in note.signatures if len(signature.value) == COSIGNATURE_BYTES}
         witnesses = len(cosigners - {checkpoint.origin})
-        published = Published(version=version, origin=checkpoint.origin, size=checkpoint.size, witnesses=witnesses)
+        published = PublishedCheckpoint(
+            version=version, origin=checkpoint.origin, size=checkpoint.size, witnesses=witnesses
+        )
         self._published = published
         return published

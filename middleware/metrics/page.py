@@ -81,8 +81,8 @@ class MetricsPage:
 
     def _answer(self, request: Request) -> Answer:
         # RFC 9110, section 11.1: the name of the scheme has no case, and at least one space follows it.
-        scheme, _, given = str(request.fields.get("HTTP_AUTHORIZATION") or "").partition(" ")
-        is_token = hmac.compare_digest(given.strip(" ").encode("utf-8", "surrogatepass"), self._token)
+        scheme, _, token = str(request.fields.get("HTTP_AUTHORIZATION") or "").partition(" ")
+        is_token = hmac.compare_digest(token.strip(" ").encode("utf-8", "surrogatepass"), self._token)
         if scheme.lower() != "bearer" or not is_token:
             message = "The metrics need the token of the setting metrics_token_file. Send Authorization: Bearer TOKEN."
             return _refusal(401, message, ("WWW-Authenticate", 'Bearer realm="metrics"'))
@@ -109,12 +109,12 @@ def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     3
     """
     words = [*environ.get("GUNICORN_CMD_ARGS", "").split(), *arguments, ""]
-    found = environ.get("WEB_CONCURRENCY", "")
+    number = environ.get("WEB_CONCURRENCY", "")
     for word, following in pairwise(words):
         option, has_value, value = word.partition("=")
         if option in ("-w", "--workers"):
-            found = value if has_value else following
-    return int(found) if found.isascii() and found.isdigit() and len(found) < 5 else 1
+            number = value if has_value else following
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 5 else 1
 
 
 def _registry() -> CollectorRegistry:

@@ -57,8 +57,8 @@ class OwnScheme:
         if scheme_registration.registration(name.lower()) is not None:
             raise ValueError(f"schemes: Ararat itself resolves {name!r}; pass the name instead of an OwnScheme")
         # Other schemes with the same name matter for the registration, not for a path of one site.
-        found = scheme_registration.lint(self.record, "7595", update=True)
-        wrong = dict.fromkeys(finding.field for finding in found if finding.severity == "error")
+        findings = scheme_registration.lint(self.record, "7595", update=True)
+        wrong = dict.fromkeys(finding.field for finding in findings if finding.severity == "error")
         if not name or wrong:
             fields = ", ".join(wrong or ("name",))
             raise ValueError(
@@ -82,27 +82,31 @@ class OwnScheme:
         reason: str | Problem = "too-long"
         if not length.may_refuse(given, max_length):
             try:
-                found = self.resolve(given)
+                resolution = self.resolve(given)
             except IdentifierError as error:
                 reason = error.problem
             else:
-                if found is None:
+                if resolution is None:
                     reason = "not-bound"
-                elif target := self._target(found):
+                elif target := self._target(resolution):
                     # Other fields are ignored: descriptions and links are for names that are bound here.
                     return Resolution(
-                        given=given, status=found.status, outcome=found.outcome, target=target, vary=found.vary
+                        given=given,
+                        status=resolution.status,
+                        outcome=resolution.outcome,
+                        target=target,
+                        vary=resolution.vary,
                     )
                 else:
                     reason = "target-unusable"
         return refuse(given, reason)
 
-    def _target(self, found: Resolution) -> str | None:
-        if not isinstance(found, Resolution) or found.status not in _STATUSES.get(found.outcome, ()):
+    def _target(self, resolution: Resolution) -> str | None:
+        if not isinstance(resolution, Resolution) or resolution.status not in _STATUSES.get(resolution.outcome, ()):
             raise TypeError(
                 f"the resolve function of the scheme {self.name!r} returned neither None nor a temporary redirect"
             )
         try:
-            return targets.check(found.target, "related" if found.outcome == "related" else "located")
+            return targets.check(resolution.target, "related" if resolution.outcome == "related" else "located")
         except BindingError:
             return None

@@ -24,7 +24,7 @@ from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import Ark, Problem, Urn, registries
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import RESERVED_NAAN
-from ...identifiers.registries.target_templates import Asked
+from ...identifiers.registries.target_templates import TemplateParts
 from ...identifiers.text import iri
 from .result import Resolution
 from .settings import Settings
@@ -48,10 +48,10 @@ def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
     """
     core, mark, query = given.partition("?")
     # A server can pass on characters that no address has, such as a quotation mark.
-    known = registries.of_asked(naan, Asked.received(quote(core, safe=targets.AS_IT_IS), naan))
-    resolver = known["resolver"]
-    if not known["registered"]:
-        return Forwarding(None, f"NAAN {naan} is not in the registry of {known['snapshot']['date']}")
+    registration = registries.of_template_parts(naan, TemplateParts.of_text(quote(core, safe=targets.AS_IT_IS), naan))
+    resolver = registration["resolver"]
+    if not registration["registered"]:
+        return Forwarding(None, f"NAAN {naan} is not in the registry of {registration['snapshot']['date']}")
     if resolver is None or resolver["address"] is None:
         return Forwarding(None, f"the registry has no address for this ARK of NAAN {naan}")
     try:

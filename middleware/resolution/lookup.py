@@ -85,10 +85,10 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
     keys = list(dict.fromkeys((*near, *withdrawing)))
     # A reserved name is not public, so nothing below it may show that it exists.
     recorded = fetch(keys) if keys else {}
-    found = {key: binding for key, binding in recorded.items() if not binding.is_reserved or binding.is_hidden}
-    gone = (found[key] for key in withdrawing if key in found)
+    public = {key: binding for key, binding in recorded.items() if not binding.is_reserved or binding.is_hidden}
+    gone = (public[key] for key in withdrawing if key in public)
     withdrawn = next((binding for binding in gone if binding.is_withdrawn or binding.is_hidden), None)
-    return BoundAbove([found[key] for key in near if key in found and not found[key].is_hidden], withdrawn)
+    return BoundAbove([public[key] for key in near if key in public and not public[key].is_hidden], withdrawn)
 
 
 def withdrawing_keys(identifier: Ark) -> list[str]:

@@ -82,8 +82,8 @@ def _quality(field: str | None, match: Callable[[str, str], int]) -> Callable[[s
     def quality(named: str) -> float:
         if not ranges:
             return 1.0
-        found = _best((match(text, named), quality) for text, quality in ranges)
-        return found if named or found else _UNNAMED
+        best = _best((match(text, named), quality) for text, quality in ranges)
+        return best if named or best else _UNNAMED
 
     return quality
 

@@ -32,8 +32,8 @@ def refuse(given: str, reason: str | Problem, message: str | None = None) -> Res
     >>> refused.status, refused.problem.message, refused.problem.end
     (404, 'this resolver has no location for this identifier', 11)
     """
-    found = problem(reason, given, message) if isinstance(reason, str) else reason
-    return Resolution(given=given, status=HTTP_STATUS.get(found.code, 400), outcome="refused", problem=found)
+    refusal = problem(reason, given, message) if isinstance(reason, str) else reason
+    return Resolution(given=given, status=HTTP_STATUS.get(refusal.code, 400), outcome="refused", problem=refusal)
 
 
 def problem(code: str, given: str, message: str | None = None) -> Problem:
@@ -41,8 +41,8 @@ def problem(code: str, given: str, message: str | None = None) -> Problem:
 
     ``given`` is the identifier as received. The default of ``message`` is the title of the code.
 
-    >>> found = problem("unknown-inflection", "ark:12345/x?cite")
-    >>> found.start, found.end
+    >>> unknown = problem("unknown-inflection", "ark:12345/x?cite")
+    >>> unknown.start, unknown.end
     (11, 16)
     """
     entry = REFUSALS.get(code) or PROBLEMS[code]

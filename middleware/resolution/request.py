@@ -90,8 +90,8 @@ def q_component(query: str) -> str | None:
     >>> q_component("=op=map&lat=39"), q_component("+r?=q"), q_component("+r"), q_component("=")
     ('op=map&lat=39', 'q', None, None)
     """
-    found = query[1:] if query.startswith("=") else query.partition("?=")[2]
-    return found or None
+    component = query[1:] if query.startswith("=") else query.partition("?=")[2]
+    return component or None
 
 
 def without_final_dot(request: ResolutionRequest, settings: Settings) -> ResolutionRequest | None:

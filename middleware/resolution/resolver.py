@@ -104,21 +104,23 @@ def resolve(
     404
     """
     dates: list[datetime] = []
-    found = with_hold(_resolved(given, _noting(fetch, dates), rules, settings, accepted, prefixes), holds, now())
+    resolution = with_hold(_resolved(given, _noting(fetch, dates), rules, settings, accepted, prefixes), holds, now())
     if not dates:
-        return found
+        return resolution
     # At this time another name answers, so that no cache may have the old answer.
     seconds = max(0, int((min(dates) - now()).total_seconds()))
-    return replace(found, fresh_for=seconds if found.fresh_for is None else min(seconds, found.fresh_for))
+    return replace(
+        resolution, fresh_for=seconds if resolution.fresh_for is None else min(seconds, resolution.fresh_for)
+    )
 
 
 def _noting(fetch: Fetch, dates: list[datetime]) -> Fetch:
     """Return ``fetch``, which adds to ``dates`` when the reserved names that it finds become live."""
 
     def fetch_noting(keys: Sequence[str]) -> Mapping[str, Binding]:
-        found = fetch(keys)
-        dates.extend(each.embargo for each in found.values() if each.embargo is not None)
-        return found
+        bindings = fetch(keys)
+        dates.extend(each.embargo for each in bindings.values() if each.embargo is not None)
+        return bindings
 
     return fetch_noting
 
@@ -128,7 +130,7 @@ def _resolved(
 ) -> Resolution:
     request = parse_request(given, settings, accepted)
     if isinstance(request, Problem):
-        found = (
+        result = (
             find_below_text(given, request, fetch, settings)
             or _root_alone(given, request, prefixes, settings)
             or forward_text(given, request, settings)
@@ -141,12 +143,12 @@ def _resolved(
             answer = _answered_for(_find(dotless, fetch, rules, settings, prefixes), settings, prefixes)
             if answer.outcome != "forwarded" and (answer.problem is None or answer.problem.code != "not-bound"):
                 return replace(answer, given=given)
-        found = _find(request, fetch, rules, settings, prefixes)
-    return _answered_for(found, settings, prefixes)
+        result = _find(request, fetch, rules, settings, prefixes)
+    return _answered_for(result, settings, prefixes)
 
 
-def _answered_for(found: FoundBinding | Resolution, settings: Settings, prefixes: Prefixes) -> Resolution:
-    return found if isinstance(found, Resolution) else _answer(found, settings, prefixes)
+def _answered_for(result: FoundBinding | Resolution, settings: Settings, prefixes: Prefixes) -> Resolution:
+    return result if isinstance(result, Resolution) else _answer(result, settings, prefixes)
 
 
 def _find(
@@ -194,23 +196,23 @@ def _no_way(record: PrefixRecord) -> str:
     return f"{record.prefix} is delegated, and its record has no usable address for this name"
 
 
-def _root_alone(given: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
+def _root_alone(text: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
     """Return the record of a NAAN or URN namespace for a request without a name below it, or None (I-04)."""
     if problem.code not in ("empty-name", "empty-nss"):
         return None
     # With one more character the text is an ARK or URN.
-    core, mark, query = given.partition("?")
+    core, mark, query = text.partition("?")
     request = parse_request(f"{core}0{mark}{query}", settings)
     if isinstance(request, Problem) or not _asks_for_record(request):
         return None
     record = prefixes().get(request.key.removesuffix("0"))
-    return record and _described_prefix(given, record, prefixes, request.inflection)
+    return record and _described_prefix(text, record, prefixes, request.inflection)
 
 
 def _record_of(request: ResolutionRequest, records: PrefixRecords) -> PrefixRecord | None:
     """Return the record of exactly this prefix, or None."""
-    if (found := records.get(request.key)) is not None or not isinstance(request.identifier, Urn):
-        return found
+    if (record := records.get(request.key)) is not None or not isinstance(request.identifier, Urn):
+        return record
     # A URN that is only the beginning of others can have another normal form than a whole name: the case before the
     # first hyphen of an NBN does not matter, and the beginning need not have that hyphen.
     try:
@@ -261,44 +263,44 @@ def _unknown(request: ResolutionRequest, container: str | None, message: str | N
     return _refuse(request, "not-bound", container=container, message=message, record=record)
 
 
-def _answer(found: FoundBinding, settings: Settings, prefixes: Prefixes) -> Resolution:
+def _answer(source: FoundBinding, settings: Settings, prefixes: Prefixes) -> Resolution:
     """Return the answer by a binding."""
-    request, binding = found.request, found.binding
+    request, binding = source.request, source.binding
     if request.inflection in BY_INFLECTION:
         # I-03: a withdrawn name keeps its description.
-        return _answered(found, 200, "metadata", inherited=prefixes().statements(binding.identifier, binding.metadata))
+        return _answered(source, 200, "metadata", inherited=prefixes().statements(binding.identifier, binding.metadata))
     if not binding.is_live:
         inherited = prefixes().statements(binding.identifier, binding.metadata)
         return _refuse(request, "withdrawn", binding, successor=binding.successor, inherited=inherited)
-    if request.inflection and not (found.given or _accepts_inflection(binding, request.inflection, settings)):
+    if request.inflection and not (source.given or _accepts_inflection(binding, request.inflection, settings)):
         return _refuse(request, "unknown-inflection", binding)
     if binding.kind == "described":
         # 303, because the description is not the resource itself.
-        return _answered(found, 303, "described")
+        return _answered(source, 303, "described")
     alternate, vary = choose(binding.alternates, request.accepted)
-    target = _usable_target(found, alternate or binding.target, settings)
+    target = _usable_target(source, alternate or binding.target, settings)
     if target is None:
         return _refuse(request, "target-unusable", binding, vary=vary)
-    if binding.scope == "subtree" or (found.given and found.container is None):
+    if binding.scope == "subtree" or (source.given and source.container is None):
         # A-13: the name is found without a slash at the end, but the target gets the path as requested.
         suffix = suffix_below(request.core, binding.identifier)
-        target = append_path(target, as_received(suffix) if found.given else suffix) or target
+        target = append_path(target, as_received(suffix) if source.given else suffix) or target
     match binding.kind:
         case "served":
-            return _answered(found, 200, "served", target, request.query, vary)
+            return _answered(source, 200, "served", target, request.query, vary)
         case "related":
             # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-            return _answered(found, 303, "related", targets.with_query(target, request.query), None, vary)
+            return _answered(source, 303, "related", targets.with_query(target, request.query), None, vary)
         case "located":
             # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
             status = 307 if binding.redirect == 307 else 302
-            return _answered(found, status, "located", targets.with_query(target, request.query), None, vary)
+            return _answered(source, status, "located", targets.with_query(target, request.query), None, vary)
         case _:
             assert_never(binding.kind)
 
 
 def _answered(
-    found: FoundBinding,
+    source: FoundBinding,
     status: int,
     outcome: Outcome,
     target: str | None = None,
@@ -306,7 +308,7 @@ def _answered(
     vary: tuple[str, ...] = (),
     inherited: InheritedStatements = NO_STATEMENTS,
 ) -> Resolution:
-    request, binding = found.request, found.binding
+    request, binding = source.request, source.binding
     return Resolution(
         given=request.given,
         status=status,
@@ -317,9 +319,9 @@ def _answered(
         target=target,
         query=query,
         vary=vary,
-        container=found.container,
-        rule=found.rule,
-        below=found.below,
+        container=source.container,
+        rule=source.rule,
+        below=source.below,
         inherited=inherited,
     )
 
@@ -356,36 +358,36 @@ def _accepts_inflection(binding: Binding, inflection: str, settings: Settings) -
     # I-02: "a served binding passes any other query on to the site unchanged"
     if binding.kind == "served":
         return True
-    known = settings.forward_query or inflection in settings.inflections
-    return known and binding.kind in ("located", "related")
+    is_accepted = settings.forward_query or inflection in settings.inflections
+    return is_accepted and binding.kind in ("located", "related")
 
 
-def _usable_target(found: FoundBinding, stored: str | None, settings: Settings) -> str | None:
+def _usable_target(source: FoundBinding, stored: str | None, settings: Settings) -> str | None:
     """Return the stored target if it passes today's checks: other programs can write to a store."""
-    kind = found.binding.kind
+    kind = source.binding.kind
     try:
         target = targets.check(stored, kind)
     except BindingError:
         return None
     if target is None or (kind == "served" and settings.reserves(target)):
         return None
-    return None if _leads_to_itself(found, target, settings) else target
+    return None if _leads_to_itself(source, target, settings) else target
 
 
-def _leads_to_itself(found: FoundBinding, target: str, settings: Settings) -> bool:
+def _leads_to_itself(source: FoundBinding, target: str, settings: Settings) -> bool:
     """Return whether a target requests the same name from this resolver, or a name below the same container.
 
     The container would make another such target, so that the client would be redirected without end.
     """
-    given = settings.own_identifier(target)
-    if given is None:
+    own = settings.own_identifier(target)
+    if own is None:
         return False
-    above = found.container
-    request = parse_request(given.partition("#")[0], settings)
+    above = source.container
+    request = parse_request(own.partition("#")[0], settings)
     if isinstance(request, Problem):
-        nearest = nearest_ark(given.partition("?")[0], request.start) if found.given else None
+        nearest = nearest_ark(own.partition("?")[0], request.start) if source.given else None
         return nearest is not None and above in withdrawing_keys(nearest)
-    if request.inflection and not found.given:
+    if request.inflection and not source.given:
         return False
     below = above is not None and request.key.startswith((f"{above}/", f"{above}."))
-    return below or request.key == found.request.key
+    return below or request.key == source.request.key

@@ -458,8 +458,8 @@ class Settings:
         # Each redirect checks its target. Most targets are at other sites.
         if target[:1] != "/" and not target.startswith(self.own_prefixes):
             return None
-        found = self._own_address.match(target)
-        return None if found is None else target[found.end() :]
+        match = self._own_address.match(target)
+        return None if match is None else target[match.end() :]
 
     def reserves(self, path: str) -> bool:
         """Return whether a path of the site belongs to its own schemes, a service of RFC 2169 or the log.
@@ -558,10 +558,10 @@ def _prefix(setting: str, prefix: str) -> str:
 
 
 def _origins(origins: Iterable[str]) -> tuple[str, ...]:
-    given = _several("cors", origins)
-    if not given:
+    values = _several("cors", origins)
+    if not values:
         raise ValueError("cors: the list is empty; add an origin, or write False to deny all pages of other sites")
-    normal = tuple(_prefix("cors", origin) for origin in given)
+    normal = tuple(_prefix("cors", origin) for origin in values)
     for origin in normal:
         if origin.count("/") != 2:
             raise ValueError(f"cors: {origin!r} has a path; an origin has only a scheme, a host and a port")
@@ -573,18 +573,18 @@ def _inspector(inspector: str) -> str:
     return _local("inspector", inspector) if inspector.startswith("/") else _prefix("inspector", inspector)
 
 
-def _public_path(setting: str, given: str, prefix: str | None, example: str) -> str:
+def _public_path(setting: str, path: str, prefix: str | None, example: str) -> str:
     """Return the path of answers that contain absolute addresses, so that they need a prefix."""
     # RFC 2169, section 3.2: the result is a list of URLs, and a path is not a URL. Feeds need URLs, too.
     if prefix is None:
         raise ValueError(f"{setting}: the prefix is missing; set prefix=…, because the answers have absolute addresses")
-    return _unreserved(setting, given, example)
+    return _unreserved(setting, path, example)
 
 
-def _unreserved(setting: str, given: str, example: str) -> str:
-    path = _local(setting, given)
+def _unreserved(setting: str, text: str, example: str) -> str:
+    path = _local(setting, text)
     if not path or targets.is_reserved(path) or "%" in path:
-        raise ValueError(f"{setting}: {given!r} is not an unreserved path like {example!r}")
+        raise ValueError(f"{setting}: {text!r} is not an unreserved path like {example!r}")
     return path
 
 
@@ -621,16 +621,16 @@ def _check_paths(settings: Settings) -> None:
             raise ValueError(f"{setting}: {path!r} is also the path of {other}; choose another")
 
 
-def _local(setting: str, given: str) -> str:
+def _local(setting: str, text: str) -> str:
     """Return a path of this site without a slash at its end."""
     try:
-        path = targets.check(given, "located") or ""
+        path = targets.check(text, "located") or ""
     except CatalogueError as error:
         raise ValueError(f"{setting}: {error}") from None
     if not path.startswith("/"):
-        raise ValueError(f"{setting}: {given!r} is not a path of this site; it must begin with /")
+        raise ValueError(f"{setting}: {text!r} is not a path of this site; it must begin with /")
     if "?" in path or "#" in path:
-        raise ValueError(f"{setting}: {given!r} has a query or a fragment; remove it")
+        raise ValueError(f"{setting}: {text!r} has a query or a fragment; remove it")
     return path.removesuffix("/")
 
 
@@ -645,7 +645,7 @@ def _languages(languages: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _branding(settings: Settings) -> Branding:
-    given: dict[branding.Field, str | None] = {
+    values: dict[branding.Field, str | None] = {
         "institution": settings.institution,
         "logo": settings.logo,
         "contact": settings.contact,
@@ -653,7 +653,7 @@ def _branding(settings: Settings) -> Branding:
         "statement": settings.statement,
     }
     checked: dict[branding.Field, str | None] = {}
-    for name, text in given.items():
+    for name, text in values.items():
         try:
             checked[name] = branding.check_field(name, text)
         except CatalogueError as error:
@@ -718,21 +718,21 @@ def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[st
                 else "does not begin with a question mark"
             )
             raise ValueError(f"inflections: {inflection!r} {reason} (ARK draft, section 3.4)")
-        known = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
+        decoded = iri.upper_hex(iri.decode(inflection, iri.UNRESERVED_TRIPLETS))
         # "?info MUST NOT be used for a different purpose." "? and ?? are reserved for a possible standard meaning"
-        if known in BY_INFLECTION:
+        if decoded in BY_INFLECTION:
             raise ValueError(
                 f"inflections: {inflection!r} is reserved for the description; choose another (ARK draft, section 3.4)"
             )
-        if settings.without_ignored(known[1:]) != known[1:]:
+        if settings.without_ignored(decoded[1:]) != decoded[1:]:
             raise ValueError(
                 f"inflections: {inflection!r} contains a parameter of ignored_parameters; remove it from one of the two"
             )
-        if known in normal:
+        if decoded in normal:
             raise ValueError(f"inflections: {inflection!r} occurs twice; remove one")
         if not isinstance(description, str) or not description.strip() or not description.isprintable():
             raise ValueError(f"inflections: {inflection!r} has no description; add one line of printable text")
-        normal[known] = description
+        normal[decoded] = description
     return normal
 
 

@@ -24,17 +24,17 @@ def source_of(bindings: Bindings | BindingSource) -> BindingSource:
     return bindings.source if isinstance(bindings, Bindings) else bindings
 
 
-def settings_of(bindings: Bindings | BindingSource, given: SettingsArguments) -> Settings:
+def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments) -> Settings:
     """Return the settings of a resolver of these bindings. Raises ValueError for a wrong setting.
 
     The bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
     """
-    settings = Settings(**given)
+    settings = Settings(**arguments)
     if isinstance(bindings, Bindings):
         if settings.test_naans:
             bindings.naming = bindings.naming._replace(test_naans=settings.test_naans)
         elif tests := bindings.naming.test_naans:
-            return Settings(**{**given, "test_naans": tests})
+            return Settings(**{**arguments, "test_naans": tests})
     return settings
 
 

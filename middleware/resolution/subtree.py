@@ -87,10 +87,10 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
         )
         return FoundBinding(request, below, container.identifier)
     key = container.identifier
-    asked = request.identifier if isinstance(request.identifier, Ark) else None
+    requested = request.identifier if isinstance(request.identifier, Ark) else None
     # The path is appended after the check of the target, because it can contain characters that no target can have.
     request = request._replace(identifier=ark.parse(key), key=key)
-    return FoundBinding(request, replace(container, alternates=NOTHING), below=asked)
+    return FoundBinding(request, replace(container, alternates=NOTHING), below=requested)
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
@@ -122,9 +122,9 @@ def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settin
         return find_below(request, container, settings)
     # The text has no name of its own, so its redirect is that of the container.
     key = container.identifier
-    made = inherit(container, key, core) if is_given(container) else None
+    binding = inherit(container, key, core) if is_given(container) else None
     request = request._replace(identifier=ark.parse(key), key=key)
-    return made and FoundBinding(request, made, key, given=True, below=nearest)
+    return binding and FoundBinding(request, binding, key, given=True, below=nearest)
 
 
 def _before_variants(core: str, place: int) -> Ark | None:

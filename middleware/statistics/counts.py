@@ -52,7 +52,7 @@ class Total(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Requested:
+class CountSelection:
     """The names and days to sum up.
 
     - ``name``: one name, by its key. ``prefix``: the beginning of names in normal form.
@@ -131,7 +131,7 @@ class CountStore:
         rows = sorted((index_key(name), day.isoformat(), *numbers) for name, day, *numbers in counts)
         self._write(self._add, rows)
 
-    def totals(self, by: Unit, requested: Requested = Requested(), limit: int | None = None) -> list[Total]:
+    def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
         """Return the sums by name, the largest first, or by time, the newest first. At most ``limit`` are returned."""
         label, (where, values) = _LABELS[by], self._condition(requested)
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
@@ -144,7 +144,7 @@ class CountStore:
         )
         return [Total(*row) for row in rows]
 
-    def total(self, requested: Requested = Requested()) -> Total:
+    def total(self, requested: CountSelection = CountSelection()) -> Total:
         """Return the sum of all requested names and days. The label is empty."""
         where, values = self._condition(requested)
         sums = "coalesce(CAST(sum(resolutions) AS BIGINT), 0), coalesce(CAST(sum(descriptions) AS BIGINT), 0)"
@@ -155,7 +155,7 @@ class CountStore:
         """Delete the counts of all days before ``day``, and return the number of rows."""
         return self._write(f"DELETE FROM daily_counts WHERE day < {self._mark}", [(day.isoformat(),)])
 
-    def _condition(self, requested: Requested) -> tuple[str, list[str]]:
+    def _condition(self, requested: CountSelection) -> tuple[str, list[str]]:
         terms: list[tuple[str, str]] = []
         if requested.name is not None:
             terms.append(("name =", index_key(requested.name)))
@@ -201,11 +201,11 @@ class CountStore:
     def _has_table(self) -> bool:
         """Return whether the table exists. Raises BindingError for an SQLite file of other tables."""
         if self._database.dialect_name == "sqlite":
-            found = {name for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'", ())}
-            if found and "daily_counts" not in found:
-                what = f"{self} has the table {min(found)}; use another file for the statistics"
+            names = {name for (name,) in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'", ())}
+            if names and "daily_counts" not in names:
+                what = f"{self} has the table {min(names)}; use another file for the statistics"
                 raise BindingError("foreign-database", what)
-            return bool(found)
+            return bool(names)
         return self._rows("SELECT to_regclass('daily_counts') IS NOT NULL", ()) == [(True,)]
 
     def _unavailable(self, error: Any) -> Exception:

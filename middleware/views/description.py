@@ -72,16 +72,16 @@ class Description(Formatted):
 
         The element ``persistence`` is always present.
         """
-        stated = {**self.inherited.texts, **self.binding.metadata}
+        texts = {**self.inherited.texts, **self.binding.metadata}
         # An availability is a statement, too.
-        implied = stated.get("erc.availability", NO_STATEMENT)
-        return metadata.shortened({"erc.persistence": implied, **stated})
+        implied = texts.get("erc.availability", NO_STATEMENT)
+        return metadata.shortened({"erc.persistence": implied, **texts})
 
     @property
     def _with_kernel(self) -> dict[str, str]:
         """The elements with who, what and when from the other metadata, where ERC has none."""
-        known = self.reference
-        derived = {"who": "; ".join(known.creators), "what": known.title or "", "when": known.date or ""}
+        reference = self.reference
+        derived = {"who": "; ".join(reference.creators), "what": reference.title or "", "when": reference.date or ""}
         return {name: text for name, text in derived.items() if text} | self.elements
 
     @property
@@ -96,30 +96,30 @@ class Description(Formatted):
 
         A content is one line, and hidden characters are escaped, as everywhere on the page.
         """
-        known = self.reference
-        if not known.title or not self.binding.is_live or self.binding.is_test:
+        reference = self.reference
+        if not reference.title or not self.binding.is_live or self.binding.is_test:
             return []
-        found = [("citation_title", known.title), *(("citation_author", name) for name in known.creators)]
+        elements = [("citation_title", reference.title), *(("citation_author", name) for name in reference.creators)]
         others = {
-            "citation_publication_date": "/".join(f"{part:02}" for part in known.issued) or known.date,
-            "citation_publisher": known.publisher,
-            "citation_language": known.language,
+            "citation_publication_date": "/".join(f"{part:02}" for part in reference.issued) or reference.date,
+            "citation_publisher": reference.publisher,
+            "citation_language": reference.language,
             "citation_public_url": self.address,
         }
-        found += [(name, text) for name, text in others.items() if text]
-        return [(name, display.visible(" ".join(text.split()))) for name, text in found]
+        elements += [(name, text) for name, text in others.items() if text]
+        return [(name, display.visible(" ".join(text.split()))) for name, text in elements]
 
     @property
     def has_statement(self) -> bool:
         """True if a statement of persistence or an availability is recorded for the name, or for its prefixes."""
-        stated = {**self.inherited.texts, **self.binding.metadata}
-        return "erc.persistence" in stated or "erc.availability" in stated
+        texts = {**self.inherited.texts, **self.binding.metadata}
+        return "erc.persistence" in texts or "erc.availability" in texts
 
     @property
     def is_promised(self) -> bool:
         """True if the availability of the name, or its statement, promises that the name is persistent (ARK-007)."""
-        stated = self.elements
-        return persistence.is_promised(stated.get("availability"), stated["persistence"])
+        elements = self.elements
+        return persistence.is_promised(elements.get("availability"), elements["persistence"])
 
     @property
     def sources(self) -> dict[str, str]:
@@ -158,8 +158,8 @@ class Description(Formatted):
     def summary(self) -> str:
         """A line for search engines and previews: who, when and where, or the identifier."""
         texts = (self._with_kernel.get(name, "") for name in ("who", "when", "where"))
-        known = ". ".join(text for text in map(without_code, texts) if text)
-        return display.visible(" ".join((known or self.binding.identifier).split()))[:_MAX_SUMMARY]
+        line = ". ".join(text for text in map(without_code, texts) if text)
+        return display.visible(" ".join((line or self.binding.identifier).split()))[:_MAX_SUMMARY]
 
     @property
     def document_title(self) -> str:
@@ -265,8 +265,8 @@ class Description(Formatted):
     @property
     def signposts(self) -> Signposts:
         """The links of the name for programs."""
-        found = (("successor-version", self.successor), ("terms-of-service", self.policy))
-        further = tuple(Link(rel, address) for rel, address in found if address is not None)
+        links = (("successor-version", self.successor), ("terms-of-service", self.policy))
+        further = tuple(Link(rel, address) for rel, address in links if address is not None)
         container = self.through and f"{self.root}/{self.through}"
         return Signposts(self.reference, self.formats, self.item, container, further)
 
@@ -301,7 +301,7 @@ class Description(Formatted):
 
         Its metadata has short names; members without a value are omitted.
         """
-        known = {
+        members = {
             "identifier": self.binding.identifier,
             "address": self.address,
             "status": self.binding.status,
@@ -323,7 +323,7 @@ class Description(Formatted):
             "log": self.log,
             "inflections": dict(self.inflections) or None,
         }
-        return {name: value for name, value in known.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
     def as_html(self, site: Presentation = PLAIN) -> bytes:
         return templates.render("description.html", site, view=self)
@@ -353,8 +353,8 @@ def hold_sentence(hold: Hold | None) -> str | None:
 
 def hold_lines(hold: Hold | None) -> dict[str, str]:
     """Return a hold as lines of a text, by their labels. The dict is empty without a hold."""
-    found = {} if hold is None else hold.as_dict()
-    return {f"hold_{name}": str(value) for name, value in found.items() if value is not None}
+    members = {} if hold is None else hold.as_dict()
+    return {f"hold_{name}": str(value) for name, value in members.items() if value is not None}
 
 
 def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
@@ -365,24 +365,24 @@ def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
 def source_members(inherited: InheritedStatements) -> dict[str, str]:
     """Return the NAAN or shoulder of each inherited statement, as members of a JSON object.
 
-    >>> from ararat.bindings.names.prefixes.prefixes import Inherited
-    >>> source_members(InheritedStatements(availability=Inherited("lifetime", "ark:12345/")))
+    >>> from ararat.bindings.names.prefixes.prefixes import InheritedText
+    >>> source_members(InheritedStatements(availability=InheritedText("lifetime", "ark:12345/")))
     {'availability_source': 'ark:12345/'}
     """
     return {f"{element}_source": each.prefix for element, each in inherited.by_element.items()}
 
 
-def citation(known: Reference, institution: str | None, address: str) -> str:
+def citation(reference: Reference, institution: str | None, address: str) -> str:
     """Return a reference as a line of text.
 
     >>> from types import SimpleNamespace
-    >>> known = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", publisher=None)
-    >>> citation(known, "The Library", "https://example.org/ark:12345/x")
+    >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", publisher=None)
+    >>> citation(book, "The Library", "https://example.org/ark:12345/x")
     'Noah; Sem (1912). A map. The Library. https://example.org/ark:12345/x'
     """
-    who = "; ".join(known.creators[:_MAX_CREATORS]) + (" et al." if len(known.creators) > _MAX_CREATORS else "")
-    year = f"({known.year})" if known.year else ""
-    parts = [" ".join(filter(None, (who, year))), known.title or "", known.publisher or institution or ""]
+    who = "; ".join(reference.creators[:_MAX_CREATORS]) + (" et al." if len(reference.creators) > _MAX_CREATORS else "")
+    year = f"({reference.year})" if reference.year else ""
+    parts = [" ".join(filter(None, (who, year))), reference.title or "", reference.publisher or institution or ""]
     return " ".join([*(f"{part.rstrip('.')}." for part in parts if part), address])
 
 

@@ -280,9 +280,9 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
         yield Hint("prefix", "The group of identifiers that it begins with", f"{root}/{prefix}", prefix)
     if len(given) > ECHOED:
         return
-    if resolution.status == 400 and resolution.correction is None and (found := suggestions(given)):
+    if resolution.status == 400 and resolution.correction is None and (corrections := suggestions(given)):
         # Not bound, but valid.
-        meant = found[0].identifier
+        meant = corrections[0].identifier
         yield Hint("suggestion", HINTS["suggestion"], f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)
     if inspector is not None:
         page = inspector if inspector.startswith("http") else root + inspector

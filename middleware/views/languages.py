@@ -28,10 +28,10 @@ def preferred_language(field: str | None, permitted: Sequence[str]) -> str:
 
     ranges = [(_primary(text), quality) for text, quality in parse_accept_header(field, Accept)]
     refused = {language for language, quality in ranges if not quality}
-    for wanted, quality in ranges:
-        found = next((each for each in permitted if wanted in (each, "*") and each not in refused), None)
-        if quality and found is not None:
-            return found
+    for requested, quality in ranges:
+        match = next((each for each in permitted if requested in (each, "*") and each not in refused), None)
+        if quality and match is not None:
+            return match
     return permitted[0]
 
 

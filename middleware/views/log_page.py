@@ -59,7 +59,7 @@ class LogPage:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the state of the log as a JSON object. Members without a value are omitted."""
-        known = {
+        members = {
             "origin": self.origin,
             "key": self.key,
             "entries": self.size,
@@ -67,7 +67,7 @@ class LogPage:
             "witnesses": self.witnesses,
             "checkpoint": self.checkpoint,
         }
-        return {name: value for name, value in known.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
     def as_html(self, site: Presentation = PLAIN) -> bytes:
         return templates.render("log.html", site, view=self)

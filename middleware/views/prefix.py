@@ -104,7 +104,7 @@ class PrefixDescription(Formatted):
         The member "persistence" is always present. Other members without a value are omitted.
         """
         record = self.record
-        known = {
+        members = {
             "prefix": record.prefix,
             "address": self.address,
             "test": self.reference.is_test or None,
@@ -129,7 +129,7 @@ class PrefixDescription(Formatted):
             "hold": self.hold and self.hold.as_dict(),
             "changed": rfc3339(record.changed),
         }
-        return {name: value for name, value in known.items() if value is not None}
+        return {name: value for name, value in members.items() if value is not None}
 
     @cached_property
     def reference(self) -> Reference:

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import examine, iri_policy
 from ararat.identifiers.ark import parser as ark
-from ararat.identifiers.iri_policy import FINDINGS, Known, evaluate, evaluate_all, languages
+from ararat.identifiers.iri_policy import FINDINGS, AllocationFacts, evaluate, evaluate_all, languages
 from ararat.identifiers.iri_policy.iri_parts import first_fault, normal_form
 
-P = iri_policy.known("17beta")
+P = iri_policy.built_in("17beta")
 SITE = "https://17beta.top"
 UUID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
@@ -139,7 +139,7 @@ def test_without_a_naan_only_the_one_for_tests_is_reported():
 )
 def test_names_and_paths_of_the_profile_redirect_for_a_time(iri, status, codes):
     own = iri_policy.Profile.of(P.as_dict() | {"temporary_paths": ["/id/"], "namespaces": []})
-    assert evaluate(iri, own, Known(status=status)).codes == codes
+    assert evaluate(iri, own, AllocationFacts(status=status)).codes == codes
 
 
 @pytest.mark.parametrize("code", FINDINGS)
@@ -154,22 +154,36 @@ def test_codes_are_kebab_case_and_texts_are_ascii(code):
 @pytest.mark.parametrize(
     ("known", "iri", "code"),
     [
-        pytest.param(Known(documented=False), f"{SITE}/en", "undocumented", id="POL-002"),
-        pytest.param(Known(persistent=True), f"{SITE}/en", "persistent-not-ark", id="POL-017"),
-        pytest.param(Known(persistent=True, availability="month"), "ark:21206/1b", "availability-statement", id="018"),
-        pytest.param(Known(persistent=True), "ark:21206/1b", None, id="POL-018 default"),
-        pytest.param(Known(persistent=True, published=False, availability="month"), "ark:21206/1b", None, id="POL-020"),
-        pytest.param(Known(status=301), "ark:21206/1b", "permanent-redirect", id="POL-035"),
-        pytest.param(Known(status=307), "ark:21206/1b", None, id="POL-036"),
-        pytest.param(Known(information=False), f"{SITE}/en#me", "non-information-fragment", id="POL-039 fragment"),
-        pytest.param(Known(information=False, status=302), f"{SITE}/en", "non-information-status", id="POL-039"),
-        pytest.param(Known(information=False, status=200), f"{SITE}/en", "non-information-status", id="P-06"),
-        pytest.param(Known(information=False, status=303), f"{SITE}/en", None, id="POL-039 303"),
-        pytest.param(Known(information=True, status=302), f"{SITE}/en", None, id="a page"),
-        pytest.param(Known(allocated="2020-10-05"), f"{SITE}/20201004T120000Z", "timespec-differs", id="POL-055"),
-        pytest.param(Known(allocated="2020-10-04T12:00:00+00:00"), f"{SITE}/20201004T120000.5Z", None, id="same time"),
-        pytest.param(Known(others={f"{SITE}/en"}), f"{SITE}/en/x", "parent-unallocated", id="POL-010: the root"),
-        pytest.param(Known(others={f"{SITE}/en", f"{SITE}/"}), f"{SITE}/en/x", None, id="POL-010"),
+        pytest.param(AllocationFacts(documented=False), f"{SITE}/en", "undocumented", id="POL-002"),
+        pytest.param(AllocationFacts(persistent=True), f"{SITE}/en", "persistent-not-ark", id="POL-017"),
+        pytest.param(
+            AllocationFacts(persistent=True, availability="month"), "ark:21206/1b", "availability-statement", id="018"
+        ),
+        pytest.param(AllocationFacts(persistent=True), "ark:21206/1b", None, id="POL-018 default"),
+        pytest.param(
+            AllocationFacts(persistent=True, published=False, availability="month"), "ark:21206/1b", None, id="POL-020"
+        ),
+        pytest.param(AllocationFacts(status=301), "ark:21206/1b", "permanent-redirect", id="POL-035"),
+        pytest.param(AllocationFacts(status=307), "ark:21206/1b", None, id="POL-036"),
+        pytest.param(
+            AllocationFacts(information=False), f"{SITE}/en#me", "non-information-fragment", id="POL-039 fragment"
+        ),
+        pytest.param(
+            AllocationFacts(information=False, status=302), f"{SITE}/en", "non-information-status", id="POL-039"
+        ),
+        pytest.param(AllocationFacts(information=False, status=200), f"{SITE}/en", "non-information-status", id="P-06"),
+        pytest.param(AllocationFacts(information=False, status=303), f"{SITE}/en", None, id="POL-039 303"),
+        pytest.param(AllocationFacts(information=True, status=302), f"{SITE}/en", None, id="a page"),
+        pytest.param(
+            AllocationFacts(allocated="2020-10-05"), f"{SITE}/20201004T120000Z", "timespec-differs", id="POL-055"
+        ),
+        pytest.param(
+            AllocationFacts(allocated="2020-10-04T12:00:00+00:00"), f"{SITE}/20201004T120000.5Z", None, id="same time"
+        ),
+        pytest.param(
+            AllocationFacts(others={f"{SITE}/en"}), f"{SITE}/en/x", "parent-unallocated", id="POL-010: the root"
+        ),
+        pytest.param(AllocationFacts(others={f"{SITE}/en", f"{SITE}/"}), f"{SITE}/en/x", None, id="POL-010"),
     ],
 )
 def test_known_facts_of_an_allocation_are_checked(known, iri, code):
@@ -304,7 +318,7 @@ def test_every_text_has_a_namespace(text):
 
 @given(texts)
 def test_evaluation_never_fails_and_positions_are_in_the_text(text):
-    verdict = evaluate(text, P, Known(information=False, status=200, persistent=True, others=()))
+    verdict = evaluate(text, P, AllocationFacts(information=False, status=200, persistent=True, others=()))
     for found in verdict.findings:
         assert found.code in FINDINGS
         assert 0 <= found.start <= found.end <= len(text)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import iri_policy
-from ararat.identifiers.iri_policy import FINDINGS, Known, Profile, ProfileError, evaluate
+from ararat.identifiers.iri_policy import FINDINGS, AllocationFacts, Profile, ProfileError, evaluate
 from ararat.identifiers.iri_policy.profile import EXTENSIONS, PARAMETERS, TECHNOLOGY
 
 OURS = """
@@ -29,7 +29,7 @@ extensions = ["html"]
 
 
 def test_the_built_in_profile_has_the_settings_of_the_document():
-    profile = iri_policy.known("17beta")
+    profile = iri_policy.built_in("17beta")
     assert profile.hosts == ("17beta.top", "male-to-female.org")
     assert (profile.naan, profile.resolvers) == ("21206", ("https://17beta.top", "https://n2t.net"))
     assert profile.namespaces == iri_policy.NAMESPACES
@@ -116,12 +116,12 @@ def test_every_text_is_a_profile_or_refused(text):
 
 def test_an_unknown_profile_name_raises_value_error():
     with pytest.raises(ValueError, match='the policy profile "18beta"'):
-        iri_policy.known("18beta")
+        iri_policy.built_in("18beta")
 
 
 @pytest.mark.parametrize("name", iri_policy.SHIPPED)
 def test_each_ready_profile_can_be_written_and_read(name):
-    profile = iri_policy.known(name)
+    profile = iri_policy.built_in(name)
     assert profile.name == name
     assert profile.title
     assert iri_policy.read(json.dumps(profile.as_dict())) == profile
@@ -131,7 +131,7 @@ def test_each_ready_profile_can_be_written_and_read(name):
 
 
 def test_the_sections_of_the_built_in_profile_are_those_of_the_catalogue():
-    profile = iri_policy.known("17beta")
+    profile = iri_policy.built_in("17beta")
     assert {code: f"17beta policy, {section}" for code, section in profile.sections} == {
         code: known.reference for code, known in iri_policy.FINDINGS.items() if known.reference.startswith("17beta")
     }
@@ -171,7 +171,7 @@ def test_a_message_expects_the_values_of_the_profile():
     own = Profile(
         "ours", ("a.org",), schemes=("http", "https"), availability=("indefinite",), default_availability=None
     )
-    facts = Known(persistent=True, availability="lifetime")
+    facts = AllocationFacts(persistent=True, availability="lifetime")
     found = (*evaluate("https://a.org/x", own).findings, *evaluate("http://a.org/x", own, facts).findings)
     expected = {each.code: each.expected for each in found}
     assert (expected["prefer-https"], expected["availability-statement"]) == ("http", "indefinite")

@@ -13,7 +13,7 @@ from flask import Response, render_template, request
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
-from ...middleware.statistics.counts import CountStore, Requested, Total
+from ...middleware.statistics.counts import CountSelection, CountStore, Total
 from ..config import site
 from . import exports
 from .blueprint import blueprint, management
@@ -51,7 +51,7 @@ def requests_in(counts: CountStore, period: Period, today: date, name: str | Non
 
     Raises :class:`~ararat.middleware.BindingsUnavailable`.
     """
-    requested = Requested(name=name, first=_first(period, today))
+    requested = CountSelection(name=name, first=_first(period, today))
     found = {each.label: each for each in counts.totals("day" if period == "days" else "month", requested)}
     times = [found.get(label, Total(label, 0, 0)) for label in _labels(period, today)]
     sums = {each.label: each.resolutions + each.descriptions for each in times}
@@ -81,7 +81,7 @@ def page() -> str:
     try:
         if counts is not None:
             found = requests_in(counts, period, today)
-            names = counts.totals("name", Requested(first=_first(period, today)), MAX_NAMES)
+            names = counts.totals("name", CountSelection(first=_first(period, today)), MAX_NAMES)
     except BindingsUnavailable as error:
         _log.warning("The statistics cannot be read: %s", display.escape(str(error)))
         failed = True
@@ -104,7 +104,7 @@ def page() -> str:
 def export_requests(form: str) -> Response:
     """Return the counts of all names in the period as a file."""
     counts, period = site().statistics, _period()
-    totals = [] if counts is None else counts.totals("name", Requested(first=_first(period, _today())))
+    totals = [] if counts is None else counts.totals("name", CountSelection(first=_first(period, _today())))
     rows = (dict[str, object](zip(_COLUMNS, each, strict=True)) for each in totals)
     if form == "csv":
         return exports.csv_file(f"requests-{period}", _COLUMNS, rows)

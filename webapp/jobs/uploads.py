@@ -14,7 +14,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
-from ...bindings.imports.summary import Imported, NotedLine, Summary
+from ...bindings.imports.summary import ImportEffect, NotedLine, Summary
 from ...bindings.names import validation
 from ...bindings.names.binding import Binding
 from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
@@ -295,7 +295,7 @@ class _Work:
         names: list[tuple[Part, int, str]] = []
         with closing(_Preview(self._uploads, number)) as preview:
 
-            def effect(imported: Imported) -> None:
+            def effect(imported: ImportEffect) -> None:
                 if imported.minted and isinstance(imported.after, Binding) and (place := preview.place(imported.line)):
                     names.append((*place, imported.after.identifier))
 
@@ -351,7 +351,7 @@ class _Preview:
             )
             self._spill.add("INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?)", stored)
 
-    def differs(self, imported: Imported) -> str | None:
+    def differs(self, imported: ImportEffect) -> str | None:
         """Return why the effect of a row is another one than in the preview, or None: an :data:`Expect`."""
         row = _effect(imported)
         identifier = "" if imported.minted else row.identifier
@@ -382,7 +382,7 @@ def _noted(kind: str, noted: NotedLine) -> RowOutcome:
     )
 
 
-def _effect(imported: Imported, *, is_kept: bool = True) -> RowOutcome:
+def _effect(imported: ImportEffect, *, is_kept: bool = True) -> RowOutcome:
     """Return the outcome of a row. A name that is minted in a preview (not ``is_kept``) is not shown."""
     after = imported.after
     identifier = after.identifier if isinstance(after, Binding) else after[0]

@@ -3,7 +3,7 @@
 The JSON API, the EZID API and the desk translate requests to :class:`Management` and have no rules of their own.
 """
 
-from ...bindings.changes import Made
+from ...bindings.changes import ChangeResult
 from ...bindings.names.errors import Stale
 from ...bindings.names.fields import Fields
 from .permissions import Forbidden, Missing
@@ -12,9 +12,9 @@ from .service import Management, NewName, etag
 
 __all__ = [
     "NO_RECORD",
+    "ChangeResult",
     "Fields",
     "Forbidden",
-    "Made",
     "Management",
     "Missing",
     "NewName",

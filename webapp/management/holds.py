@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ...bindings import holding
-from ...bindings.holding import Held, Holding, Of
+from ...bindings.holding import HoldChange, Holding, Of
 from .permissions import require_granted, require_reader, require_right
 from .recording import Recorder
 
@@ -35,16 +35,18 @@ class HoldOperations:
         *,
         kind: Of | None = None,
         revision: int | None = None,
-    ) -> Held:
+    ) -> HoldChange:
         """Put a name or all names below a prefix on hold, as :func:`.holding.hold`."""
         with self._recorder.acting(caller, "hold", of) as actor:
             key, found = holding.require(self._bindings, of, kind)
             require_right(require_granted(actor.caller, key), "withdraw", key)
             return holding.hold(self._bindings, key, until, reason, kind=found, revision=revision, actor=actor)
 
-    def release(self, caller: Caller | None, of: str, *, kind: Of | None = None, revision: int | None = None) -> Held:
+    def release(
+        self, caller: Caller | None, of: str, *, kind: Of | None = None, revision: int | None = None
+    ) -> HoldChange:
         """End the hold of a name or prefix, as :func:`.holding.release`."""
         with self._recorder.acting(caller, "release", of) as actor:
-            key, found = holding.held(self._bindings, of, kind)
+            key, found = holding.require_held(self._bindings, of, kind)
             require_right(require_granted(actor.caller, key), "withdraw", key)
             return holding.release(self._bindings, key, kind=found, revision=revision, actor=actor)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings import creation
-from ...bindings.changes import Made, NameChange, at_item
+from ...bindings.changes import ChangeResult, NameChange, at_item
 from ...bindings.checks import new_names
 from ...bindings.creation import MintedChange
 from ...bindings.names import assignment
@@ -166,7 +166,7 @@ class Management:
 
     def save(
         self, caller: Caller | None, name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False
-    ) -> Made:
+    ) -> ChangeResult:
         """Create a name, or replace all its fields.
 
         A field that is not given gets its default. The state and the resource stay if they are not given. With
@@ -191,7 +191,7 @@ class Management:
         revision: int | None = None,
         relocate: bool = False,
         create: bool = False,
-    ) -> Made:
+    ) -> ChangeResult:
         """Change the given fields of a name. The other fields stay.
 
         ``relocate`` is as for :meth:`save`. With ``create``, a name that is not recorded is created.
@@ -206,7 +206,7 @@ class Management:
 
         return self._make(caller, "change", name, decide, revision)
 
-    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[Made]:
+    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[ChangeResult]:
         """Create up to 1,000 names, all or none, and return them in their order.
 
         A name that is recorded already with the same values is "unchanged". With other values it is a BindingConflict
@@ -241,11 +241,11 @@ class Management:
 
     def mint(
         self, caller: Caller | None, shoulder: str, fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
-    ) -> Made:
+    ) -> ChangeResult:
         """Mint a name below a NAAN or shoulder, as :meth:`create`."""
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
 
-    def mistakes(self, made: Sequence[Made]) -> list[list[NameWarning]]:
+    def mistakes(self, made: Sequence[ChangeResult]) -> list[list[NameWarning]]:
         """Return the warnings about probable mistakes in changed names, a list for each
         (:mod:`~ararat.bindings.checks.new_names`).
         """
@@ -257,7 +257,7 @@ class Management:
                 warnings[:] = new_names.successor_warnings(self.bindings, after.identifier, after.successor)
         return found
 
-    def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> Made:
+    def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> ChangeResult:
         """Delete a reserved name. The result has its last binding."""
         return self._make_recorded(caller, "delete", name, assignment.delete, revision)
 
@@ -269,14 +269,14 @@ class Management:
         reason: str | None = None,
         successor: str | None = None,
         revision: int | None = None,
-    ) -> Made:
+    ) -> ChangeResult:
         """Withdraw a name. ``reason`` and ``successor`` are shown on its public page."""
         decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
         return self._make_recorded(caller, "withdraw", name, decide, revision)
 
     def restore(
         self, caller: Caller | None, name: Name, *, resource: str | None = None, revision: int | None = None
-    ) -> Made:
+    ) -> ChangeResult:
         """Make a withdrawn name live again. ``resource`` is None, or must be the recorded one."""
         decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
         return self._make_recorded(caller, "restore", name, decide, revision)
@@ -288,7 +288,7 @@ class Management:
         fields: Fields,
         *,
         revision: int | None = None,
-    ) -> Made:
+    ) -> ChangeResult:
         """Change the target of a name for the same resource, as :meth:`Bindings.relocate`."""
         decide = lambda existing, now: assignment.relocate(existing, fields, now)  # noqa: E731
         return self._make_recorded(caller, "relocate", name, decide, revision)
@@ -300,7 +300,7 @@ class Management:
         name: Name,
         decide: Callable[[Binding, datetime], Change],
         revision: int | None,
-    ) -> Made:
+    ) -> ChangeResult:
         def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
                 raise _missing(name)
@@ -315,7 +315,7 @@ class Management:
         name: Name,
         decide: Callable[[Binding | None, datetime], Sequence[Change]],
         revision: int | None,
-    ) -> Made:
+    ) -> ChangeResult:
         """Make a change of one name. The permission is checked before the name is read."""
         with self.recorder.acting(caller, operation, name) as actor:
             key = names.key(names.read(name))

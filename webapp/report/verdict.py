@@ -177,7 +177,7 @@ def _has_wrong_check_character(report: Report) -> bool:
     form = report.normal_form
     if not form or not _authority(naan(report))[1]:
         return False
-    found = check_character.find(form, stated=True)
+    found = check_character.find(form, required=True)
     return found is not None and found.covers is None
 
 

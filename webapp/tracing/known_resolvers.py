@@ -13,7 +13,7 @@ from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse, regist
 from ...identifiers.ark import embedded
 from ...identifiers.ark import parser as ark
 from ...identifiers.registries import target_templates
-from ...identifiers.registries.target_templates import Asked
+from ...identifiers.registries.target_templates import TemplateParts
 from . import uri
 from .client import url
 
@@ -145,7 +145,7 @@ def prefix_for(identifier: str) -> str | None:
 
 def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
     """Return the known resolver of a text that begins like an ARK with this NAAN, also if the rest is not valid."""
-    known = registries.of_asked(naan, Asked.received(text, naan))
+    known = registries.of_template_parts(naan, TemplateParts.of_text(text, naan))
     resolver = known["resolver"]
     if resolver is None or resolver["address"] is None:
         return None

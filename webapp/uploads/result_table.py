@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, BinaryIO, Literal, NamedTuple
 
-from ...bindings.imports.summary import Imported
+from ...bindings.imports.summary import ImportEffect
 from ...bindings.names.binding import Binding
 from ...bindings.storage.spill import Spill
 from ...bindings.tables import delimited
@@ -49,7 +49,7 @@ class NamesOfRows:
         self._spill = Spill("names (line INTEGER PRIMARY KEY, name TEXT NOT NULL)", "the import")
         self._waiting: list[tuple[int, str]] = []
 
-    def note(self, imported: Imported) -> None:
+    def note(self, imported: ImportEffect) -> None:
         """Record the name of a row: an :data:`~ararat.bindings.imports.summary.Effect`."""
         if isinstance(imported.after, Binding):
             self.add(imported.line, imported.after.identifier)

@@ -81,8 +81,8 @@ class NameIndex:
     def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
         keys = (key for key, _ in self._sorted())
         while some := list(islice(keys, _NAMES_AT_ONCE)):
-            found = bindings.store.fetch(some)
-            yield from ((key, found[key].target or "") for key in some if key in found)
+            stored = bindings.store.fetch(some)
+            yield from ((key, stored[key].target or "") for key in some if key in stored)
 
 
 def _checksum(names: Iterator[tuple[str, str]]) -> Checksum:

@@ -14,9 +14,9 @@ from .ezid import batch_download
 from .ezid import xml as ezid_xml
 from .noid import dump as noid_dump
 from .noid.minter import Minter
-from .record import Counter, DumpRecord, Minted, Omission, Skipped
+from .record import Counter, DumpRecord, MintedName, Omission, SkippedPart
 
-Entry = DumpRecord | Counter | Minted | Skipped
+Entry = DumpRecord | Counter | MintedName | SkippedPart
 """The content of a dump: names, the counters and names of a minter, and parts that cannot be imported."""
 
 _PEEKED = 4096
@@ -27,7 +27,7 @@ def read(
 ) -> Generator[Entry, None, None]:
     """Yield the names in a dump of another system, as records. Close the generator to close the file.
 
-    Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.Skipped`.
+    Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.SkippedPart`.
 
     ``file`` is a path or a binary file, which can be compressed (:mod:`compressed`). ``source`` is one of
     :data:`SOURCES`. ``encoding`` is that of formats other than JSON and XML; the default is UTF-8. ``read_as`` receives
@@ -83,10 +83,10 @@ def _noid(content: _Content) -> Iterator[Entry]:
     yield from noid_dump.records(content.lines(), content.first_line(), minter)
     if fault := minter.fault():
         remedy = "add the missing lines, or mint below another shoulder in the future"
-        yield Skipped(minter.line, "", Omission(":/template", f"the minted names are not known: {fault}", remedy))
+        yield SkippedPart(minter.line, "", Omission(":/template", f"the minted names are not known: {fault}", remedy))
     if (counter := minter.counter()) is not None:
         yield counter
-    yield from (Minted(minter.line, name) for name in minter.names())
+    yield from (MintedName(minter.line, name) for name in minter.names())
 
 
 def _n2t(content: _Content) -> Iterator[Entry]:

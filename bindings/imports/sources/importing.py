@@ -22,7 +22,7 @@ from ..summary import MAX_LISTED, Report, Summary
 from . import conversion, dump
 from .checksum import Checksum, NameIndex
 from .dump import Entry
-from .record import Counter, DumpRecord, Minted, Omission, Skipped, State
+from .record import Counter, DumpRecord, MintedName, Omission, SkippedPart, State
 
 _CHUNK = 1000
 _PASSING_ON = ("ezid", "arklet", "n2t")
@@ -97,9 +97,9 @@ def import_dump(
     >>> from ararat.middleware import open_bindings
     >>> with tempfile.TemporaryDirectory() as folder, open_bindings(f"{folder}/a.sqlite", create=True) as bindings:
     ...     dump = io.BytesIO(b":: ark:/12345/x5\\n_target: https://example.org/5\\n_owner: maria\\n")
-    ...     found = import_dump(bindings, dump, "ezid")
+    ...     result = import_dump(bindings, dump, "ezid")
     ...     [event] = bindings.history("ark:12345/x5")
-    >>> found.summary.added, found.given == found.result, event.actor
+    >>> result.summary.added, result.given == result.result, event.actor
     (1, True, 'maria')
     """
     migration = Migration(source)
@@ -152,10 +152,10 @@ class _Reading:
                         yield row
                 case Counter():
                     yield Row(entry.line, {"identifier": entry.identifier, "kind": "counter", "target": entry.target})
-                case Skipped():
+                case SkippedPart():
                     self._omit(entry.line, entry.identifier, entry.omitted)
-                case Minted():
-                    minted = (each for each in chain([entry], entries) if isinstance(each, Minted))
+                case MintedName():
+                    minted = (each for each in chain([entry], entries) if isinstance(each, MintedName))
                     while some := list(islice(minted, _CHUNK)):
                         yield from self._unknown(some)
 
@@ -171,17 +171,17 @@ class _Reading:
         self._index.add(*_key_and_target(row, self._bindings.naming.test_naans))
         return row
 
-    def _unknown(self, minted: list[Minted]) -> Iterator[Row]:
+    def _unknown(self, minted: list[MintedName]) -> Iterator[Row]:
         """Yield the rows of the names that are neither in the dump nor recorded."""
-        keys: dict[str, Minted] = {}
+        keys: dict[str, MintedName] = {}
         for each in minted:
             try:
                 keys[names.assignable(each.identifier, self._bindings.naming.test_naans)] = each
             except BindingError as error:
                 self._omit(each.line, each.identifier, Omission("identifier", error.message, error.expected))
-        known = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
+        recorded_keys = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
         for key, each in keys.items():
-            if key not in known:
+            if key not in recorded_keys:
                 self._migration.minted += 1
                 yield Row(each.line, {"identifier": each.identifier, "status": "reserved"})
 

@@ -138,11 +138,11 @@ class _Text:
 
     def separator(self, end: str) -> bool:
         """Consume a comma and return True, or consume ``end`` and return False."""
-        found = self.next_character()
-        if found not in (",", end) or not found:
+        character = self.next_character()
+        if character not in (",", end) or not character:
             self.refuse(f"expected a comma or {end}")
         self.skip(1)
-        return found == ","
+        return character == ","
 
     def require_end(self) -> None:
         if self.next_character():

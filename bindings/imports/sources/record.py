@@ -54,7 +54,7 @@ class DumpRecord(NamedTuple):
     embargo: str | None = None
 
 
-class Skipped(NamedTuple):
+class SkippedPart(NamedTuple):
     """A part of a dump that the import ignores as a whole, such as a name that another system keeps.
 
     ``line`` is its line in the file, ``identifier`` its name or "", and ``omitted`` the note with the reason.
@@ -65,7 +65,7 @@ class Skipped(NamedTuple):
     omitted: Omission
 
 
-class Minted(NamedTuple):
+class MintedName(NamedTuple):
     """A name that the other system has minted. It is reserved, unless it is bound here or in the same dump."""
 
     line: int

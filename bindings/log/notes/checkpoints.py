@@ -13,7 +13,7 @@ from ....identifiers.text import display
 from ..errors import LogError
 from ..tree.tree import EMPTY_ROOT, HASH_BYTES, MAX_SIZE
 from .keys import VerifierKey, decode, encode
-from .notes import SignedNote, Verified
+from .notes import SignedNote, VerifiedSignature
 
 # size = "0" / ( %x31-39 *18DIGIT )
 _SIZE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
@@ -69,7 +69,7 @@ class Checkpoint:
 
 def read_checkpoint(
     content: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
-) -> tuple[Checkpoint, list[Verified]]:
+) -> tuple[Checkpoint, list[VerifiedSignature]]:
     """Read a signed checkpoint of the log with the key ``key``, and verify its signatures.
 
     Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if the note is not a
@@ -77,10 +77,10 @@ def read_checkpoint(
     """
     note = SignedNote.of_bytes(content)
     verified = note.verify([key, *witnesses])
-    if key not in [found.key for found in verified]:
+    if key not in [signature.key for signature in verified]:
         raise LogError(f"the checkpoint has no signature of {display.escape(key.name)}")
     checkpoint = Checkpoint.of_text(note.text)
     if checkpoint.origin != key.name:
-        ours, found = display.escape(key.name), display.escape(checkpoint.origin[:100])
-        raise LogError(f"the checkpoint is of the log {found}, not of {ours}")
-    return checkpoint, [found for found in verified if found.key != key]
+        ours, signature = display.escape(key.name), display.escape(checkpoint.origin[:100])
+        raise LogError(f"the checkpoint is of the log {signature}, not of {ours}")
+    return checkpoint, [signature for signature in verified if signature.key != key]

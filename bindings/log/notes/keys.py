@@ -220,8 +220,8 @@ def _parts(text: str, kind: str) -> tuple[str, Algorithm, bytes, bytes]:
         raise LogError(f"the {kind} is not a name, an ID of 8 hexadecimal digits and a key in Base 64, joined by +")
     algorithm = ALGORITHMS.get(content[0])
     if algorithm is None or len(content) != 1 + KEY_BYTES:
-        known = " or ".join(known.title for known in ALGORITHMS.values())
-        raise LogError(f"the {kind} of {display.escape(name)} is not a key of {known}")
+        algorithms = " or ".join(algorithms.title for algorithms in ALGORITHMS.values())
+        raise LogError(f"the {kind} of {display.escape(name)} is not a key of {algorithms}")
     return name, algorithm, content[1:], key_id
 
 

@@ -44,7 +44,7 @@ class Signature:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verified:
+class VerifiedSignature:
     """A signature of a known key that was verified.
 
     - ``key``: the key.
@@ -90,7 +90,7 @@ class SignedNote:
             raise LogError(f"the note has {len(lines):,} signatures; at most {MAX_SIGNATURES} are allowed")
         return cls(text=f"{text}\n", signatures=tuple(map(_signature, lines)))
 
-    def verify(self, keys: Iterable[VerifierKey]) -> list[Verified]:
+    def verify(self, keys: Iterable[VerifierKey]) -> list[VerifiedSignature]:
         """Verify the signatures of known keys, and return them in the order of the note.
 
         Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if all
@@ -98,18 +98,18 @@ class SignedNote:
         """
         known = {(key.name, key.key_id): key for key in keys}
         text = self.text.encode()
-        found: dict[VerifierKey, Verified] = {}
+        verified: dict[VerifierKey, VerifiedSignature] = {}
         for signature in self.signatures:
             key = known.get((signature.name, signature.key_id))
-            if key is None or key in found:
+            if key is None or key in verified:
                 continue
             if not key.verify(text, signature.value):
                 raise LogError(f"the signature of {display.escape(key.name)} is wrong")
-            found[key] = Verified(key=key, time=signature_time(key.algorithm, signature.value))
-        if not found:
+            verified[key] = VerifiedSignature(key=key, time=signature_time(key.algorithm, signature.value))
+        if not verified:
             names = " or ".join(sorted({display.escape(name) for name, _ in known}))
             raise LogError(f"the note has no signature of {names or 'a known key'}")
-        return list(found.values())
+        return list(verified.values())
 
 
 def sign_note(text: str, keys: Iterable[SignerKey], time: int = 0) -> SignedNote:

@@ -81,10 +81,10 @@ class LogEntry:
     @classmethod
     def of_bytes(cls, content: bytes) -> LogEntry:
         """Read an entry. Raises :class:`LogError` for any other content."""
-        found = _ENTRY.fullmatch(content)
-        if found is None:
+        match = _ENTRY.fullmatch(content)
+        if match is None:
             raise LogError(f"the entry {display.escape(content[:60].decode('latin-1'))} is not {VERSION}")
-        key, revision, action, time, thing, state, before = (value.decode() for value in found.groups())
+        key, revision, action, time, thing, state, before = (value.decode() for value in match.groups())
         if int(revision) > MAX_SIZE or (before != "-" and int(before) > MAX_SIZE):
             raise LogError(f"the entry of {display.escape(key[:100])} has a number above {MAX_SIZE:,}")
         try:

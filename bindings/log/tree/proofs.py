@@ -13,7 +13,7 @@ from ....identifiers.text import display
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import VerifierKey, decode, encode
-from ..notes.notes import MAX_BYTES, Verified
+from ..notes.notes import MAX_BYTES, VerifiedSignature
 from .tree import HASH_BYTES, leaf_hash, root_of_inclusion
 
 MEDIA_TYPE = "text/plain; charset=utf-8"
@@ -61,17 +61,17 @@ class Proof:
         extra = b""
         if lines and lines[0].startswith(_EXTRA):
             extra = _decoded(lines.pop(0).removeprefix(_EXTRA), "extra data")
-        found = _INDEX.fullmatch(lines[0]) if lines else None
-        if found is None:
+        match = _INDEX.fullmatch(lines[0]) if lines else None
+        if match is None:
             raise LogError("the proof does not have the line index with the number of the entry")
         hashes = tuple(_decoded(line, "hash") for line in lines[1:])
         if len(hashes) > _MAX_HASHES or any(len(each) != HASH_BYTES for each in hashes):
             raise LogError(f"the proof does not have at most {_MAX_HASHES} hashes of {HASH_BYTES} bytes")
-        return cls(index=int(found[1]), hashes=hashes, checkpoint=checkpoint, extra=extra)
+        return cls(index=int(match[1]), hashes=hashes, checkpoint=checkpoint, extra=extra)
 
     def verify(
         self, entry: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
-    ) -> tuple[Checkpoint, list[Verified]]:
+    ) -> tuple[Checkpoint, list[VerifiedSignature]]:
         """Verify that an entry is in the log with the key ``key``.
 
         Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if a signature or

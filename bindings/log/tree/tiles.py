@@ -73,10 +73,10 @@ class Tile:
         >>> Tile.of_path("tile/0/x000/067"), Tile.of_path("tile/0/67"), Tile.of_path("tile/0/067.p/256")
         (None, None, None)
         """
-        found = _PATH.fullmatch(path)
-        if found is None:
+        match = _PATH.fullmatch(path)
+        if match is None:
             return None
-        level, number, width = found.groups()
+        level, number, width = match.groups()
         index = int(number.replace("/", "").replace("x", ""))
         tile = cls(ENTRIES if level == ENTRIES else int(level), index, int(width or WIDTH))
         if index > MAX_INDEX or (level != ENTRIES and int(level) > MAX_LEVEL) or tile.path != path:
@@ -134,17 +134,17 @@ def entries_of(tile: Tile, content: bytes) -> list[bytes]:
     >>> entries_of(Tile(ENTRIES, 0, 2), b"\\x00\\x03one\\x00\\x00")
     [b'one', b'']
     """
-    found: list[bytes] = []
+    entries: list[bytes] = []
     position = 0
     while position < len(content):
         end = position + 2 + int.from_bytes(content[position : position + 2], "big")
-        if end > len(content) or position + 2 > len(content) or len(found) == tile.width:
-            raise LogError(f"{tile.path} is damaged from byte {position:,}, its entry {len(found)}")
-        found.append(content[position + 2 : end])
+        if end > len(content) or position + 2 > len(content) or len(entries) == tile.width:
+            raise LogError(f"{tile.path} is damaged from byte {position:,}, its entry {len(entries)}")
+        entries.append(content[position + 2 : end])
         position = end
-    if len(found) != tile.width:
-        raise LogError(f"{tile.path} has {len(found)} entries instead of {tile.width}")
-    return found
+    if len(entries) != tile.width:
+        raise LogError(f"{tile.path} has {len(entries)} entries instead of {tile.width}")
+    return entries
 
 
 def hash_reader(size: int, read: Callable[[Tile], bytes], kept: int = 64) -> ReadHash:
@@ -163,9 +163,9 @@ def hash_reader(size: int, read: Callable[[Tile], bytes], kept: int = 64) -> Rea
         height, inner = divmod(level, HEIGHT)
         first = index << inner
         start = first % WIDTH
-        found = hashes(height, first // WIDTH)[start : start + (1 << inner)]
-        if len(found) != 1 << inner:
+        subtrees = hashes(height, first // WIDTH)[start : start + (1 << inner)]
+        if len(subtrees) != 1 << inner:
             raise IndexError(f"a tree of {size} entries does not have subtree {index} of level {level}")
-        return subtree_hash(found)
+        return subtree_hash(subtrees)
 
     return read_hash

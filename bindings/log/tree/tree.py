@@ -118,11 +118,11 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
     expected = inner + (index >> inner).bit_count()
     if len(proof) != expected:
         raise LogError(f"the proof of inclusion has {len(proof)} hashes instead of {expected}")
-    found = leaf
+    node = leaf
     for level, other in enumerate(proof):
         is_right = level >= inner or index >> level & 1
-        found = node_hash(other, found) if is_right else node_hash(found, other)
-    return found
+        node = node_hash(other, node) if is_right else node_hash(node, other)
+    return node
 
 
 def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:

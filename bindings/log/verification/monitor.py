@@ -134,9 +134,9 @@ class Monitor:
             yield _of_checkpoint("quorum", str(error))
         with closing(NameStates()) as names:
             is_consistent = True
-            for found in chain(self._compare_last(self.seen), self._replay(self.seen.checkpoint, names)):
-                is_consistent = is_consistent and found.code not in _CONTRADICTIONS
-                yield found
+            for finding in chain(self._compare_last(self.seen), self._replay(self.seen.checkpoint, names)):
+                is_consistent = is_consistent and finding.code not in _CONTRADICTIONS
+                yield finding
             self.names = len(names)
         self.is_consistent = is_consistent
 

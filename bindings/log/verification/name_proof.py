@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ....identifiers.text import display
 from ..errors import LogError
 from ..notes.keys import VerifierKey
-from ..notes.notes import Verified
+from ..notes.notes import VerifiedSignature
 from ..tree.entries import LogEntry
 from ..tree.proofs import Proof
 from ..tree.tree import leaf_hash, root_of_inclusion
@@ -27,7 +27,7 @@ class ProvedEntry:
     index: int
     size: int
     log: VerifierKey
-    cosignatures: tuple[Verified, ...]
+    cosignatures: tuple[VerifiedSignature, ...]
 
 
 def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:

@@ -79,15 +79,15 @@ class NameStates:
             keys = list({name for _, name, _ in batch})
             marks = ", ".join("?" * len(keys))
             query = f"SELECT * FROM names WHERE key IN ({marks})"  # noqa: S608 - only marks
-            known = {row[0]: _State(*row[1:]) for row in self._spill.rows(query, keys)}
+            states = {row[0]: _State(*row[1:]) for row in self._spill.rows(query, keys)}
             for number, (entry, name, problem) in enumerate(batch, first + start):
-                before = known.get(name)
+                before = states.get(name)
                 if problem is not None:
                     message = f"{display.escape(entry.key[:300])} {problem}"
                     yield LogFinding(code="name", place=f"entry {number}", message=message, name=entry.key)
                 yield from _compare(number, entry, before)
-                known[name] = _after(number, entry, before)
-            rows = [(key, *known[key]) for key in keys]
+                states[name] = _after(number, entry, before)
+            rows = [(key, *states[key]) for key in keys]
             self._spill.add("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, ?)", rows)
 
 
@@ -138,8 +138,8 @@ def _problems(entry: LogEntry, before: _State | None) -> Iterator[tuple[str, str
             yield "revision-missing", f"{name} has no entry before its change {entry.revision}, {entry.action}"
         return
     if entry.before != before.entry:
-        stated = "no previous entry" if entry.before is None else f"entry {entry.before}"
-        yield "before", f"{name} names {stated}, and its previous entry is entry {before.entry}"
+        place = "no previous entry" if entry.before is None else f"entry {entry.before}"
+        yield "before", f"{name} names {place}, and its previous entry is entry {before.entry}"
     if entry.revision <= before.revision:
         message = f"{name} has change {entry.revision} after change {before.revision} in entry {before.entry}"
         yield "revision-repeated", message

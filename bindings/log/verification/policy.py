@@ -20,7 +20,7 @@ from ....identifiers.text import display
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import COSIGNATURE, ED25519, Algorithm, VerifierKey
-from ..notes.notes import MAX_SIGNATURES, SignedNote, Verified
+from ..notes.notes import MAX_SIGNATURES, SignedNote, VerifiedSignature
 
 MAX_BYTES = 1_000_000
 """The maximum length of a policy in bytes."""
@@ -61,7 +61,7 @@ class VerifiedCheckpoint:
 
     checkpoint: Checkpoint
     log: VerifierKey
-    cosignatures: tuple[Verified, ...]
+    cosignatures: tuple[VerifiedSignature, ...]
 
 
 @dataclass(kw_only=True)
@@ -127,9 +127,9 @@ class Policy:
         names = " or ".join(display.escape(log.key.name) for log in self.logs)
         raise LogError(f"the checkpoint has no signature of {names or 'a log, because the policy has none'}")
 
-    def require_quorum(self, cosignatures: Iterable[Verified]) -> None:
+    def require_quorum(self, cosignatures: Iterable[VerifiedSignature]) -> None:
         """Raise :class:`LogError` if the witnesses of these cosignatures are not a quorum."""
-        keys = {found.key for found in cosignatures}
+        keys = {signature.key for signature in cosignatures}
         if not self.is_satisfied(keys):
             quorum = display.escape(self.quorum)
             have = ", ".join(sorted(display.escape(key.name) for key in keys)) or "no witness"
@@ -177,7 +177,7 @@ class _Reader:
     def _group(self, words: Sequence[str]) -> None:
         if len(words) < 3:
             raise LogError("write: group NAME all|any|NUMBER MEMBER ...")
-        name, wanted, *members = words
+        name, quorum, *members = words
         self._new(name)
         _require_room(len(self.policy.groups), "groups")
         for member in members:
@@ -187,11 +187,11 @@ class _Reader:
             self._used.add(member)
         thresholds = {"all": len(members), "any": 1}
         # A number is decimal and has no leading zero.
-        if wanted.isascii() and wanted.isdigit() and not wanted.startswith("0") and len(wanted) < 10:
-            thresholds[wanted] = int(wanted)
-        threshold = thresholds.get(wanted, 0)
+        if quorum.isascii() and quorum.isdigit() and not quorum.startswith("0") and len(quorum) < 10:
+            thresholds[quorum] = int(quorum)
+        threshold = thresholds.get(quorum, 0)
         if not 1 <= threshold <= len(members):
-            raise LogError(f"{_shown(wanted)} is not all, any or a number from 1 to {len(members)}")
+            raise LogError(f"{_shown(quorum)} is not all, any or a number from 1 to {len(members)}")
         self.policy.groups.append(Group(name=name, threshold=threshold, members=tuple(members)))
 
     def _quorum(self, words: Sequence[str]) -> None:

@@ -51,12 +51,12 @@ class AddCheckpoint:
             first, *lines = head.decode("ascii").split("\n")
         except UnicodeDecodeError as error:
             raise LogError(f"the request is not ASCII at byte {error.start:,}") from None
-        found = _OLD.fullmatch(first)
-        if found is None or not separator or int(found[1]) > MAX_SIZE:
+        match = _OLD.fullmatch(first)
+        if match is None or not separator or int(match[1]) > MAX_SIZE:
             raise LogError("the request does not begin with a line such as: old 17")
         if len(lines) > MAX_HASHES:
             raise LogError(f"the request has {len(lines):,} hashes; at most {MAX_HASHES} are allowed")
-        return cls(old=int(found[1]), proof=tuple(map(_hash, lines)), checkpoint=checkpoint)
+        return cls(old=int(match[1]), proof=tuple(map(_hash, lines)), checkpoint=checkpoint)
 
 
 def read_size(content: bytes) -> int:
@@ -65,17 +65,17 @@ def read_size(content: bytes) -> int:
     >>> read_size(b"17\\n")
     17
     """
-    found = _SIZE.fullmatch(content)
-    if found is None or int(found[1]) > MAX_SIZE:
+    match = _SIZE.fullmatch(content)
+    if match is None or int(match[1]) > MAX_SIZE:
         raise LogError("the witness did not return the number of entries that it has seen")
-    return int(found[1])
+    return int(match[1])
 
 
 def _hash(line: str) -> bytes:
     try:
-        found = decode(line)
+        content = decode(line)
     except ValueError:
-        found = b""
-    if len(found) != HASH_BYTES:
+        content = b""
+    if len(content) != HASH_BYTES:
         raise LogError(f"the line {display.escape(line[:60])} of the request is not a hash in Base 64")
-    return found
+    return content

@@ -44,10 +44,10 @@ class Witnessing:
     def is_satisfied(self, content: bytes, key: VerifierKey) -> bool:
         """Return whether a signed checkpoint of the log with the key ``key`` has the quorum."""
         try:
-            found = read_checkpoint(content, key, self.policy.witness_keys)[1]
+            cosignatures = read_checkpoint(content, key, self.policy.witness_keys)[1]
         except LogError:
             return False
-        return self.policy.is_satisfied({each.key for each in found})
+        return self.policy.is_satisfied({each.key for each in cosignatures})
 
 
 @dataclass(kw_only=True)
@@ -165,11 +165,11 @@ class Cosigning:
         """Yield the keys and cosignatures of the published checkpoint, if it is the same."""
         try:
             earlier = SignedNote.of_bytes(self.note)
-            found = earlier.verify(self.witnessing.policy.witness_keys)
+            cosignatures = earlier.verify(self.witnessing.policy.witness_keys)
         except LogError:
             return
         if earlier.text == note.text:
-            yield from ((each.key, _signature_of(earlier, each.key)) for each in found)
+            yield from ((each.key, _signature_of(earlier, each.key)) for each in cosignatures)
 
 
 def _signature_of(note: SignedNote, key: VerifierKey) -> Signature:

@@ -70,19 +70,19 @@ def data_url(image: bytes) -> str:
 
 
 def _check_data(text: str) -> str:
-    found = _DATA.fullmatch(text) if len(text) <= 2 * MAX_BYTES else None
+    match = _DATA.fullmatch(text) if len(text) <= 2 * MAX_BYTES else None
     try:
-        image = b64decode(found[2], validate=True) if found else b""
+        image = b64decode(match[2], validate=True) if match else b""
     except binascii.Error:
         image = b""
-    if found is None or not image:
+    if match is None or not image:
         raise BindingError(
             "branding-logo",
             Translatable("%(text)s is not an image in base64 of this size", text=validation.shown(text)),
         )
     checked = data_url(image)
-    if not checked.startswith(f"data:{found[1]};"):
+    if not checked.startswith(f"data:{match[1]};"):
         raise BindingError(
-            "branding-logo", Translatable("the image does not have the format %(found)s", found=found[1])
+            "branding-logo", Translatable("the image does not have the format %(found)s", found=match[1])
         )
     return checked

@@ -48,8 +48,8 @@ class Branding:
         >>> Branding(contact="a@example.org").over(Branding(institution="A library", contact="b@example.org"))
         Branding(institution='A library', logo=None, contact='a@example.org', colour=None, statement=None)
         """
-        given = {field: value for field, value in self.as_dict().items() if value is not None}
-        return Branding(**{**default.as_dict(), **given})
+        values = {field: value for field, value in self.as_dict().items() if value is not None}
+        return Branding(**{**default.as_dict(), **values})
 
     def as_dict(self) -> dict[str, str | None]:
         """Return the values by field, in the order of :data:`FIELDS`."""

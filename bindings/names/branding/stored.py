@@ -38,8 +38,8 @@ class BrandingVersion:
     @property
     def text(self) -> str:
         """The version as JSON, for the store."""
-        known = {"revision": self.revision, "changed": rfc3339(self.changed), "actor": self.actor}
-        return json.dumps(self.branding.as_dict() | known, ensure_ascii=False)
+        members = {"revision": self.revision, "changed": rfc3339(self.changed), "actor": self.actor}
+        return json.dumps(self.branding.as_dict() | members, ensure_ascii=False)
 
 
 def history_of(texts: Iterable[str]) -> list[BrandingVersion]:

@@ -53,13 +53,13 @@ def with_identifier(document: str, key: str, shown: str | None = None, *, refuse
         return document
     kind = key.partition(":")[0].upper()
     if refuses and place.type.upper() != kind and not _NO_TEXT.fullmatch(place.text):
-        stated = f"{place.type or 'no type'} {place.text.strip()}"
+        other = f"{place.type or 'no type'} {place.text.strip()}"
         raise BindingError(
             "metadata-document",
             Translatable(
                 "the metadata element datacite has the identifier %(stated)s in line %(line)s, but the name is an "
                 "%(kind)s; send it with the type %(kind)s, or without a text",
-                stated=validation.shown(stated),
+                stated=validation.shown(other),
                 line=place.line,
                 kind=kind,
             ),
@@ -72,7 +72,7 @@ def _find(octets: bytes) -> _Place | None:
     """Return the place of the first element ``identifier`` below the root, or the place for one."""
     from xml.parsers import expat  # only an XML document needs it
 
-    found: list[_Place] = []
+    places: list[_Place] = []
     depth, start, line, kind = 0, -1, 0, ""
     texts: list[str] = []
     root = b""
@@ -87,7 +87,7 @@ def _find(octets: bytes) -> _Place | None:
         depth += 1
         if depth == 1:
             root = octets[: parser.CurrentByteIndex]
-        elif depth == 2 and name.rpartition(" ")[2] == "identifier" and not found:
+        elif depth == 2 and name.rpartition(" ")[2] == "identifier" and not places:
             start, line, kind = parser.CurrentByteIndex, parser.CurrentLineNumber, attributes.get("identifierType", "")
 
     def end(name: str) -> None:
@@ -98,7 +98,7 @@ def _find(octets: bytes) -> _Place | None:
             tag = _TAG.match(octets, start)
             if tag is None or not tag[0].endswith(b"/>"):
                 stop = octets.index(b">", stop) + 1
-            found.append(_Place(start, stop, _tag(octets, start), kind, "".join(texts), line))
+            places.append(_Place(start, stop, _tag(octets, start), kind, "".join(texts), line))
             start = -1
         depth -= 1
 
@@ -113,8 +113,8 @@ def _find(octets: bytes) -> _Place | None:
         parser.Parse(octets, True)
     except (expat.ExpatError, ValueError):
         return None
-    if found:
-        return found[0]
+    if places:
+        return places[0]
     tag = _TAG.match(octets, len(root))
     if tag is None or tag[0].endswith(b"/>"):
         return None

@@ -257,36 +257,36 @@ def _rule(name: str, in_related_item: bool) -> _Rule:
 
 
 def _child_faults(element: _Open) -> Iterator[str]:
-    rule, found = element.rule, element.children
+    rule, children = element.rule, element.children
     for each in rule.children.split():
         name, sign = each.rstrip(_SIGNS), each[-1] if each[-1] in _SIGNS else ""
-        if name not in found and sign in ("", "+"):
+        if name not in children and sign in ("", "+"):
             yield f"lacks the element {name} in {element.name} (line {element.line})"
-        if found.count(name) > 1 and sign in ("", "?"):
+        if children.count(name) > 1 and sign in ("", "?"):
             yield f"has the element {name} twice in {element.name} (line {element.line})"
     order = _named(rule)
-    if rule.is_ordered and (places := [order.index(name) for name in found]) != sorted(places):
+    if rule.is_ordered and (places := [order.index(name) for name in children]) != sorted(places):
         yield f"has a wrong order in {element.name} (line {element.line}); expected {', '.join(order)}"
-    if element.name == "geoLocationPolygon" and found.count("polygonPoint") < 4:
+    if element.name == "geoLocationPolygon" and children.count("polygonPoint") < 4:
         yield f"has a polygon of fewer than four points in line {element.line}"
 
 
 def _attribute_faults(element: _Open, attributes: Mapping[str, str]) -> Iterator[str]:
     place = f"of {element.name} in line {element.line}"
-    known = {each.rstrip("!"): each.endswith("!") for each in element.rule.attributes.split()}
-    given: dict[str, str] = {}
+    permitted = {each.rstrip("!"): each.endswith("!") for each in element.rule.attributes.split()}
+    present: dict[str, str] = {}
     for name, value in attributes.items():
         space, _, local = name.rpartition(" ")
-        if space == _INSTANCE or (space == _XML and (local != "lang" or "lang" in known)):
+        if space == _INSTANCE or (space == _XML and (local != "lang" or "lang" in permitted)):
             continue
-        if space or local not in known:
+        if space or local not in permitted:
             yield f"has the attribute {validation.shown(local)} {place}, which the schema does not have"
-        given[local] = value
+        present[local] = value
         values = _VALUES.get(local)
         if values is not None and value not in values:
             yield f"has {local} {validation.shown(value)} {place}; expected {', '.join(values)}"
-    for name, is_required in known.items():
-        if is_required and name not in given:
+    for name, is_required in permitted.items():
+        if is_required and name not in present:
             yield f"lacks the attribute {name} {place}"
 
 

@@ -126,8 +126,8 @@ def search_text(texts: Iterable[str]) -> str:
     if text.isascii():
         return f" {words[0]} "
     # Only these words have a second spelling. A pattern of whole words takes quadratic time in a long word.
-    given = unicodedata.normalize("NFC", text).split()
-    words += [each.translate(_SECOND_SPELLING) for each in given if _HAS_SECOND.search(each)]
+    parts_of_text = unicodedata.normalize("NFC", text).split()
+    words += [each.translate(_SECOND_SPELLING) for each in parts_of_text if _HAS_SECOND.search(each)]
     return f" {' '.join(' '.join(words).split())} "
 
 
@@ -168,18 +168,18 @@ def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
     >>> parts(["x"])
     [(' x ',)]
     """
-    folded = [found for word in words if (found := tuple(filter(None, spellings(word))))]
+    folded = [spelled for word in words if (spelled := tuple(filter(None, spellings(word))))]
     is_alone = all(len(word[0]) == 1 for word in folded)
     return [tuple(_part(each, is_alone) for each in word) for word in folded]
 
 
-def contains(text: str, wanted: Iterable[tuple[str, ...]]) -> bool:
+def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
     """Return whether a search text contains one of the parts for each word.
 
     >>> contains(search_text(["Käthe Müllerin"]), parts(["ulleri", "kaethe"]))
     True
     """
-    return all(any(part in text for part in word) for word in wanted)
+    return all(any(part in text for part in word) for word in words)
 
 
 def trigrams(part: str) -> list[str]:

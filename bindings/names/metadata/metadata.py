@@ -103,8 +103,8 @@ def code_meaning(text: str) -> str | None:
     >>> code_meaning("(:tba) in 2030"), code_meaning("Noah")
     ('to be assigned or announced later', None)
     """
-    found = _CODE.match(text)
-    return VALUE_CODES.get(found[0]) if found else None
+    match = _CODE.match(text)
+    return VALUE_CODES.get(match[0]) if match else None
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
@@ -129,8 +129,8 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
     if not metadata:
         return NOTHING
     checked: dict[str, str] = {}
-    for given, text in metadata.items():
-        element = given if given in _SHORT else full_name(given)
+    for name, text in metadata.items():
+        element = name if name in _SHORT else full_name(name)
         if element in checked:
             raise BindingError(
                 "metadata-twice", Translatable("the metadata element %(element)s is given twice", element=element)
@@ -164,10 +164,10 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
     """
     if not metadata:
         return NOTHING
-    found = {element: metadata[element] for element in _SHORT if element in metadata}
-    if len(found) < len(metadata):
-        found.update((element, metadata[element]) for element in sorted(metadata) if element not in found)
-    return MappingProxyType(found)
+    elements = {element: metadata[element] for element in _SHORT if element in metadata}
+    if len(elements) < len(metadata):
+        elements.update((element, metadata[element]) for element in sorted(metadata) if element not in elements)
+    return MappingProxyType(elements)
 
 
 def erc(metadata: Mapping[str, str]) -> str:

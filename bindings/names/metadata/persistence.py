@@ -74,8 +74,8 @@ def term(element: str, text: str | None) -> str | None:
     >>> term("availability", "banana"), term("availability", "lifetimes"), term("availability", None)
     (None, None, None)
     """
-    found = _FIRST_WORD.fullmatch(text or "")
-    word = found[1].lower() if found else ""
+    match = _FIRST_WORD.fullmatch(text or "")
+    word = match[1].lower() if match else ""
     return word if word in TERMS[element] else None
 
 
@@ -85,8 +85,8 @@ def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
     >>> definitions({"who": "Noah", "availability": "lifetime", "variance": "unknown"})
     {'availability': 'It is available as long as the institution exists.'}
     """
-    found = {element: term(element, elements.get(element)) for element in TERMS}
-    return {element: TERMS[element][known] for element, known in found.items() if known is not None}
+    terms = {element: term(element, elements.get(element)) for element in TERMS}
+    return {element: TERMS[element][term_name] for element, term_name in terms.items() if term_name is not None}
 
 
 def split(element: Element, text: str) -> tuple[str, str]:
@@ -95,11 +95,11 @@ def split(element: Element, text: str) -> tuple[str, str]:
     >>> split("availability", "finite, until 2030"), split("variance", "rising (yearly)"), split("variance", "unknown")
     (('finite', 'until 2030'), ('rising', '(yearly)'), ('', 'unknown'))
     """
-    found = term(element, text)
-    if found is None:
+    value_term = term(element, text)
+    if value_term is None:
         return "", text
-    rest = text.strip()[len(found) :].lstrip()
-    return found, rest[1:].lstrip() if rest.startswith(",") else rest
+    rest = text.strip()[len(value_term) :].lstrip()
+    return value_term, rest[1:].lstrip() if rest.startswith(",") else rest
 
 
 def joined(element: str, chosen: str, words: str) -> str:
@@ -139,25 +139,27 @@ def is_denied(text: str) -> bool:
     >>> is_denied("Not Guaranteed: no commitment has been made"), is_denied("indefinite"), is_denied("We keep it.")
     (True, True, False)
     """
-    known = term("availability", text)
-    return text.strip().lower().startswith(("not guaranteed", "(:")) or (known is not None and known not in PROMISES)
+    value_term = term("availability", text)
+    return text.strip().lower().startswith(("not guaranteed", "(:")) or (
+        value_term is not None and value_term not in PROMISES
+    )
 
 
-def warnings_about(statements: Mapping[str, str], known: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:
+def warnings_about(statements: Mapping[str, str], recorded: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:
     """Yield a warning for each value that has no term of the vocabulary.
 
     ``statements`` can have the keys ``erc.availability`` and ``erc.variance``. A value that begins with a code such as
-    ``(:unkn)`` has no warning, and neither has a value that is in ``known`` already.
+    ``(:unkn)`` has no warning, and neither has a value that is in ``recorded`` already.
 
-    >>> for found in warnings_about({"erc.availability": "banana", "erc.variance": "frozen"}):
-    ...     print(found.message)
+    >>> for warning in warnings_about({"erc.availability": "banana", "erc.variance": "frozen"}):
+    ...     print(warning.message)
     the availability banana is not a term of persistence statements: finite, indefinite, lifetime, subinfinite
     """
     for element, terms in TERMS.items():
         text = statements.get(f"erc.{element}")
         if (
             not text
-            or text == known.get(f"erc.{element}")
+            or text == recorded.get(f"erc.{element}")
             or text.startswith("(:")
             or (element == "availability" and text.strip() == UNPUBLISHED)
         ):

@@ -36,21 +36,21 @@ class _Rule(NamedTuple):
     confirms: Callable[[re.Match[str]], bool]
 
 
-def _is_address(found: re.Match[str]) -> bool:
+def _is_address(match: re.Match[str]) -> bool:
     # The local part of a reference such as urn:lex:br:...;137@data.evento has no letter.
-    return any(character.isalpha() for character in found[1])
+    return any(character.isalpha() for character in match[1])
 
 
-def _is_isni(found: re.Match[str]) -> bool:
+def _is_isni(match: re.Match[str]) -> bool:
     # ISO/IEC 7064, MOD 11-2.
-    digits, total = found[1].replace("-", "").upper(), 0
+    digits, total = match[1].replace("-", "").upper(), 0
     for digit in digits[:-1]:
         total = (total + int(digit)) * 2 % 11
     return "0123456789X"[(1 - total) % 11] == digits[-1]
 
 
-def _is_date(found: re.Match[str]) -> bool:
-    parts = [int(part) for part in found.groups() if part]
+def _is_date(match: re.Match[str]) -> bool:
+    parts = [int(part) for part in match.groups() if part]
     year, month, day = parts if parts[0] > 31 else parts[::-1]
     try:
         return 1900 <= date(year, month, day).year <= 2100
@@ -58,18 +58,18 @@ def _is_date(found: re.Match[str]) -> bool:
         return False
 
 
-def _is_french(found: re.Match[str]) -> bool:
+def _is_french(match: re.Match[str]) -> bool:
     # Corsica has the departments 2A and 2B instead of 19 and 18.
-    digits = re.sub(r"\s", "", found[0]).upper().replace("2A", "19").replace("2B", "18")
+    digits = re.sub(r"\s", "", match[0]).upper().replace("2A", "19").replace("2B", "18")
     return 97 - int(digits[:-2]) % 97 == int(digits[-2:])
 
 
-def _is_swiss(found: re.Match[str]) -> bool:
-    digits = [int(digit) for digit in found[0] if digit.isdigit()]
+def _is_swiss(match: re.Match[str]) -> bool:
+    digits = [int(digit) for digit in match[0] if digit.isdigit()]
     return (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
 
 
-def _always(found: re.Match[str]) -> bool:
+def _always(match: re.Match[str]) -> bool:
     return True
 
 
@@ -164,11 +164,11 @@ def of_bindings(bindings: Sequence[Binding]) -> list[list[NameWarning]]:
 
     It takes a fraction of the time if few bindings have warnings: most are searched together.
     """
-    found: list[list[NameWarning]] = [[] for _ in bindings]
+    warnings: list[list[NameWarning]] = [[] for _ in bindings]
     texts = [_text(each) for each in bindings]
     for place in _suspects(texts, 0, len(texts)):
-        found[place] = of_binding(bindings[place])
-    return found
+        warnings[place] = of_binding(bindings[place])
+    return warnings
 
 
 def _text(binding: Binding) -> str:
@@ -219,7 +219,7 @@ def _found(place: str, value: str, rules: tuple[_Rule, ...], why: str) -> Iterat
     if "%" in text:
         text = unquote(text)
     for kind, pattern, confirms in rules:
-        for found in pattern.finditer(text):
-            if confirms(found):
+        for match in pattern.finditer(text):
+            if confirms(match):
                 yield NameWarning(CODE, f"the {place} contains {kind}; {why}")
                 return

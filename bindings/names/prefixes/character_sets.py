@@ -70,8 +70,8 @@ def first_wrong(name: str, characters: str) -> str | None:
     wrong = _others(characters)
     for part in _DELIMITERS.split(name):
         text = unquote(part, errors="surrogateescape") if "%" in part else part
-        if found := wrong.search(text) or _SURROGATES.search(text):
-            return found[0]
+        if match := wrong.search(text) or _SURROGATES.search(text):
+            return match[0]
     return None
 
 

@@ -102,20 +102,24 @@ def check_lineage(text: str) -> str:
     """Check the earlier institutions in a row of a table. Raises BindingError: ``prefix-lineage``."""
     validation.check(text, "prefix-lineage", "lineage", _MAX_LINEAGE)
     try:
-        found = json.loads(text)
-        known = [Predecessor(**each) for each in found]
+        items = json.loads(text)
+        predecessors = [Predecessor(**each) for each in items]
     except (ValueError, TypeError, RecursionError):
-        known = None
-    if not isinstance(known, list) or not 0 < len(known) <= MAX_PREDECESSORS or not all(map(_is_text, known)):
+        predecessors = None
+    if (
+        not isinstance(predecessors, list)
+        or not 0 < len(predecessors) <= MAX_PREDECESSORS
+        or not all(map(_is_text, predecessors))
+    ):
         raise BindingError(
             "prefix-lineage", Translatable("%(shown)s is not a list of institutions", shown=validation.shown(text, 100))
         )
-    return write_lineage(known)
+    return write_lineage(predecessors)
 
 
-def _is_text(found: Predecessor) -> bool:
-    others = all(each is None or (isinstance(each, str) and 0 < len(each) <= 4000) for each in found[:2])
-    return others and isinstance(found.until, str) and len(found.until) == len("2026-11-26")
+def _is_text(predecessor: Predecessor) -> bool:
+    others = all(each is None or (isinstance(each, str) and 0 < len(each) <= 4000) for each in predecessor[:2])
+    return others and isinstance(predecessor.until, str) and len(predecessor.until) == len("2026-11-26")
 
 
 CHECKS: Mapping[Any, Callable[[str], str]] = {
@@ -128,10 +132,10 @@ CHECKS: Mapping[Any, Callable[[str], str]] = {
 """The checks of texts by field. Each returns the stored form."""
 
 
-def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], given: Mapping[Any, str]) -> None:
+def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], changes: Mapping[Any, str]) -> None:
     """Check the state of a record after a change, and delete the addresses of a resolver that no longer has the names.
 
-    ``before`` and ``after`` are the texts of the record, ``given`` those of the change. Raises :class:`BindingError`
+    ``before`` and ``after`` are the texts of the record, ``changes`` those of the change. Raises :class:`BindingError`
     with the code ``prefix-retired`` or ``prefix-delegation``.
     """
     state = after.get("state", "active")
@@ -139,7 +143,7 @@ def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], give
         raise BindingError("prefix-retired", Translatable("%(prefix)s is retired, and stays retired", prefix=prefix))
     if state == "active":
         for field in ("resolver", "minter"):
-            if given.get(field):
+            if changes.get(field):
                 raise BindingError(
                     "prefix-delegation",
                     Translatable("%(prefix)s is active, so it has no %(field)s elsewhere", prefix=prefix, field=field),

@@ -5,10 +5,10 @@ released. A hold of a name includes all names below it, those that continue it w
 the narrowest one is shown: that of the longest name or prefix.
 
 >>> from datetime import UTC, datetime
->>> found = Holds([Hold("ark:12345/x", read_end("2027-03-01"), "a court order")])
->>> found.over("ark:12345/x/p1", datetime(2027, 3, 1, 23, tzinfo=UTC)).reason
+>>> holds = Holds([Hold("ark:12345/x", read_end("2027-03-01"), "a court order")])
+>>> holds.over("ark:12345/x/p1", datetime(2027, 3, 1, 23, tzinfo=UTC)).reason
 'a court order'
->>> found.over("ark:12345/x/p1", datetime(2027, 3, 2, tzinfo=UTC)), found.over("ark:12345/x1", datetime.now(UTC))
+>>> holds.over("ark:12345/x/p1", datetime(2027, 3, 2, tzinfo=UTC)), holds.over("ark:12345/x1", datetime.now(UTC))
 (None, None)
 """
 
@@ -100,9 +100,9 @@ class Holds:
 
         Those of names are first, each in order.
         """
-        found = [*self._names.values(), *self._prefixes.values()]
+        holds = [*self._names.values(), *self._prefixes.values()]
         return sorted(
-            (each for each in found if each.until > now and each.is_public(now)),
+            (each for each in holds if each.until > now and each.is_public(now)),
             key=lambda each: (each.is_prefix, each.of),
         )
 
@@ -121,17 +121,17 @@ class Holds:
         - ``above``: further names whose holds include this name: those that it is a variant of.
         - ``read``: the name whose record was read, so that its hold here can be older.
         """
-        found = [each for each in self._of_names(key, above, read) if each.is_public(now)]
-        found += [hold for length in self._lengths if (hold := self._prefixes.get(key[:length])) is not None]
-        return narrowest(found, now)
+        holds = [each for each in self._of_names(key, above, read) if each.is_public(now)]
+        holds += [hold for length in self._lengths if (hold := self._prefixes.get(key[:length])) is not None]
+        return narrowest(holds, now)
 
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
         """Return the first time after ``now`` at which a reserved name above a name is public with its hold, or None.
 
         The parameters are those of :meth:`over`.
         """
-        found = (each for each in self._of_names(key, above, None) if not each.is_public(now))
-        times = (each.public_from for each in found if each.public_from is not None and each.public_from < each.until)
+        holds = (each for each in self._of_names(key, above, None) if not each.is_public(now))
+        times = (each.public_from for each in holds if each.public_from is not None and each.public_from < each.until)
         return min(times, default=None)
 
     def _of_names(self, key: str, above: Collection[str], read: str | None) -> list[Hold]:

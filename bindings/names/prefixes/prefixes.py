@@ -6,7 +6,7 @@ prefix inherit the statement, pattern and character set, each from the longest p
 
 >>> records = PrefixRecords([record("ark:12345/", {"statement": "We keep names."}), record("ark:12345/x5")])
 >>> records.inherited("ark:12345/x5a", "statement")
-Inherited(text='We keep names.', prefix='ark:12345/')
+InheritedText(text='We keep names.', prefix='ark:12345/')
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ class PrefixRecord:
     @property
     def statements(self) -> dict[str, str]:
         """The persistence statements of the record, by the full names of the metadata elements of names."""
-        found = {"persistence": self.statement, "availability": self.availability, "variance": self.variance}
-        return {f"erc.{element}": text for element, text in found.items() if text is not None}
+        texts = {"persistence": self.statement, "availability": self.availability, "variance": self.variance}
+        return {f"erc.{element}": text for element, text in texts.items() if text is not None}
 
     @property
     def has_policy(self) -> bool:
@@ -231,8 +231,8 @@ def record(
     revision: int = 1,
 ) -> PrefixRecord:
     """Create the record of a prefix from its texts by field (:data:`RECORDED`). The others are None."""
-    stated: dict[str, Any] = {**dict.fromkeys(RECORDED), "state": "active", **texts}
-    return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **stated)
+    values: dict[str, Any] = {**dict.fromkeys(RECORDED), "state": "active", **texts}
+    return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **values)
 
 
 class PrefixEvent(NamedTuple):
@@ -251,7 +251,7 @@ class PrefixEvent(NamedTuple):
         return {"action": self.action, **event}
 
 
-class Inherited(NamedTuple):
+class InheritedText(NamedTuple):
     """A text that a name inherits from a prefix record. ``prefix`` is that of the record."""
 
     text: str
@@ -287,16 +287,16 @@ class InheritedStatements(NamedTuple):
     record states what the institution promises.
     """
 
-    persistence: Inherited | None = None
-    availability: Inherited | None = None
-    variance: Inherited | None = None
+    persistence: InheritedText | None = None
+    availability: InheritedText | None = None
+    variance: InheritedText | None = None
     policy: str | None = None
 
     @property
-    def by_element(self) -> dict[str, Inherited]:
+    def by_element(self) -> dict[str, InheritedText]:
         """The inherited statements by the short names of their metadata elements."""
-        found = {"persistence": self.persistence, "availability": self.availability, "variance": self.variance}
-        return {element: each for element, each in found.items() if each is not None}
+        statements = {"persistence": self.persistence, "availability": self.availability, "variance": self.variance}
+        return {element: each for element, each in statements.items() if each is not None}
 
     @property
     def texts(self) -> dict[str, str]:
@@ -353,8 +353,8 @@ class PrefixRecords:
             return None
         if root not in self._roots:
             return root
-        for found in self.above(key):
-            if found.prefix != root or found.pattern or self._roots[root] == 1:
+        for record in self.above(key):
+            if record.prefix != root or record.pattern or self._roots[root] == 1:
                 return None
         return key
 
@@ -364,16 +364,16 @@ class PrefixRecords:
         Records that have only a hold are omitted. ``key`` is the normal form of the name.
         """
         for length in self._lengths:
-            if length <= len(key) and (found := self._stated.get(key[:length])) is not None:
-                yield found
+            if length <= len(key) and (record := self._stated.get(key[:length])) is not None:
+                yield record
 
     def delegation(self, key: str) -> PrefixRecord | None:
         """Return the record whose resolver has a name that is not bound here. Return None if the name belongs here.
 
         The record with the longest prefix decides. ``key`` is the normal form of the name.
         """
-        found = next(self.above(key), None) if self._has_closed else None
-        return found if found is not None and found.state != "active" and (found.resolver or found.about) else None
+        record = next(self.above(key), None) if self._has_closed else None
+        return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 
     def require_minted_here(self, beginning: str) -> None:
         """Raise :class:`BindingError` if no name that begins like this is minted here.
@@ -383,15 +383,15 @@ class PrefixRecords:
         """
         if not self._has_closed:
             return
-        for number, found in enumerate(self.above(beginning)):
-            if found.state == "retired":
+        for number, record in enumerate(self.above(beginning)):
+            if record.state == "retired":
                 raise BindingError(
                     "prefix-retired",
-                    Translatable("the prefix %(prefix)s is retired", prefix=found.prefix),
+                    Translatable("the prefix %(prefix)s is retired", prefix=record.prefix),
                     identifier=beginning,
                 )
-            if found.state == "delegated" and number == 0:
-                raise MintedElsewhere(found.where_minted, found.minter, identifier=beginning)
+            if record.state == "delegated" and number == 0:
+                raise MintedElsewhere(record.where_minted, record.minter, identifier=beginning)
 
     def is_minted_here(self, key: str) -> bool:
         """Return whether a name can be minted here: no record gives it to another resolver or is retired."""
@@ -401,14 +401,14 @@ class PrefixRecords:
             return False
         return True
 
-    def inherited(self, key: str, field: Field) -> Inherited | None:
+    def inherited(self, key: str, field: Field) -> InheritedText | None:
         """Return the text ``field`` that a name inherits: that of the longest prefix which has one. ``key`` is its
         normal form.
 
         Return None if no record has the text.
         """
-        found = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
-        return next((Inherited(*each) for each in found), None)
+        texts = ((text, record.prefix) for record in self.above(key) if (text := record.texts.get(field)))
+        return next((InheritedText(*each) for each in texts), None)
 
     def statements(self, key: str, own: Mapping[str, str]) -> InheritedStatements:
         """Return the statements that a name inherits. ``key`` is its normal form, ``own`` its metadata.
@@ -424,9 +424,9 @@ class PrefixRecords:
         """
         availability = None
         if "erc.availability" not in own and "erc.persistence" not in own:
-            stated = next((each for each in self.above(key) if each.statement or each.availability), None)
-            if stated is not None and stated.availability:
-                availability = Inherited(stated.availability, stated.prefix)
+            record = next((each for each in self.above(key) if each.statement or each.availability), None)
+            if record is not None and record.availability:
+                availability = InheritedText(record.availability, record.prefix)
         return InheritedStatements(
             persistence=None if "erc.persistence" in own else self.inherited(key, "statement"),
             availability=availability,
@@ -440,19 +440,19 @@ class PrefixRecords:
         Return None if all characters are permitted. ``key`` is the normal form of the name.
         """
         for length in self._restricted_lengths:
-            found = self._records.get(key[:length])
-            if found is None or found.characters is None:
+            record = self._records.get(key[:length])
+            if record is None or record.characters is None:
                 continue
             rest = key[length:]
             # A colon separates the parts of a URN, as a slash those of an ARK.
             rest = rest.replace(":", "/") if key.startswith("urn:") else rest
-            wrong = character_sets.first_wrong(rest, found.characters)
+            wrong = character_sets.first_wrong(rest, record.characters)
             if wrong is None:
                 return None
-            permitted = validation.shown(found.characters)
+            permitted = validation.shown(record.characters)
             return (
                 f"the name has {character_sets.named(wrong)}, but names that begin with "
-                f"{found.prefix} can have only these characters: {permitted}"
+                f"{record.prefix} can have only these characters: {permitted}"
             )
         return None
 
@@ -483,8 +483,8 @@ def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[P
 def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
     """Yield the patterns of records whose minted names have a check character.
 
-    >>> stated = record("ark:12345/x5", {"pattern": "29^4+name"})
-    >>> list(checked_patterns([stated]))
+    >>> description = record("ark:12345/x5", {"pattern": "29^4+name"})
+    >>> list(checked_patterns([description]))
     [Pattern(beginning='ark:12345/x5', length=4, check='name', digits=False)]
     """
     for each in records:
@@ -602,15 +602,15 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
         prefix = f"ark:{prefix}"
     naan_alone = prefix.removesuffix("/").removeprefix("ark:/").removeprefix("ark:").count("/") == 0
     try:
-        found = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
+        ark_below = ark.parse(prefix.removesuffix("/") + "/x" if naan_alone else prefix)
     except IdentifierError as error:
         raise BindingError(
             "rule-prefix",
             Translatable("%(prefix)s: %(message)s", prefix=validation.shown(prefix), message=error.problem.message),
         ) from None
-    if found.reserved_naan and found.normal_naan not in test_naans:
-        raise BindingError("naan-reserved-invalid", identifier=found.basic)
-    if found.variants or found.dot_segment or found.query is not None or found.fragment is not None:
+    if ark_below.reserved_naan and ark_below.normal_naan not in test_naans:
+        raise BindingError("naan-reserved-invalid", identifier=ark_below.basic)
+    if ark_below.variants or ark_below.dot_segment or ark_below.query is not None or ark_below.fragment is not None:
         raise BindingError(
             "rule-prefix",
             Translatable(
@@ -618,19 +618,19 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
                 prefix=validation.shown(prefix),
             ),
         )
-    return found.basic.removesuffix("x") if naan_alone else found.basic
+    return ark_below.basic.removesuffix("x") if naan_alone else ark_below.basic
 
 
 def _check_urn_prefix(prefix: str) -> str:
     naming.require_visible(prefix, "prefix", code="rule-prefix")
     try:
-        found = selection.beginning(prefix)
+        beginning = selection.beginning(prefix)
     except BindingError:
         raise BindingError(
             "rule-prefix", Translatable("%(prefix)s is not the beginning of URNs", prefix=validation.shown(prefix))
         ) from None
-    if iri.has_dot_segment(found):
+    if iri.has_dot_segment(beginning):
         raise BindingError(
             "rule-prefix", Translatable("%(prefix)s has a segment of dots; remove it", prefix=validation.shown(prefix))
         )
-    return found
+    return beginning

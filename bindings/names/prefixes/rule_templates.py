@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from ....identifiers.registries import target_templates
-from ....identifiers.registries.target_templates import Asked, Template
+from ....identifiers.registries.target_templates import Template, TemplateParts
 from ....identifiers.text import iri
 from ....identifiers.text.translatable import Translatable
 from .. import targets, validation
@@ -79,8 +79,8 @@ def expand(stored: str, key: str, prefix: str, given: str = "") -> str | None:
         return None
     label, separator = ("urn:", ":") if key.startswith("urn:") else ("ark:", "/")
     spelled = given[4:] if label == "urn:" else given[4:].removeprefix("/")
-    asked = Asked(label, key[4:], "", given=iri.encode(spelled.partition("?")[0].partition("#")[0]))
-    return _read(stored).expand(asked, prefix[4:].partition(separator)[2]).address
+    parts = TemplateParts(label, key[4:], "", given=iri.encode(spelled.partition("?")[0].partition("#")[0]))
+    return _read(stored).expand(parts, prefix[4:].partition(separator)[2]).address
 
 
 def _read(stored: str) -> Template:

@@ -55,8 +55,8 @@ class Rule:
         address = expand(self.template, key, self.prefix, given or key)
         if address is None or iri.has_dot_segment(address.partition("#")[0].partition("?")[0]):
             return None
-        stated = Fields(kind="located", target=address, redirect=self.redirect, spelling=key, key=key)
-        return stated.first(self.changed)
+        fields = Fields(kind="located", target=address, redirect=self.redirect, spelling=key, key=key)
+        return fields.first(self.changed)
 
 
 class RuleMatch(NamedTuple):

@@ -87,7 +87,7 @@ class Readers:
             if reader is None:
                 reader = self._connect(fingerprint)
             try:
-                found = reader.connection.execute(query, parameters).fetchall()
+                rows = reader.connection.execute(query, parameters).fetchall()
             except BaseException as error:
                 if not isinstance(error, database.driver_error):
                     self._discard(reader)
@@ -104,14 +104,14 @@ class Readers:
                 self.close_idle()
                 reader, is_new = None, True
             else:
-                if query is database.version_sql and reader.seen != found:
-                    reader.seen = found
+                if query is database.version_sql and reader.seen != rows:
+                    reader.seen = rows
                     self._version = next(self._versions)
                 reader.used = now
                 idle.append(reader)
                 if len(idle) > 1 or self._waiting or self._closed:
                     self._tidy(now)
-                return found
+                return rows
 
     def version(self) -> int | None:
         """Return a number that increases after each change of the database, or None if changes cannot be detected.

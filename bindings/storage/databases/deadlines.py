@@ -207,17 +207,17 @@ def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: b
         pgconn.send_query(query)
         while pgconn.flush():
             yield pgconn.socket, Wait.W
-        found: list[Any] = []
+        connections: list[Any] = []
         while True:
             while pgconn.is_busy():
                 yield pgconn.socket, Wait.R
                 pgconn.consume_input()
             if (result := pgconn.get_result()) is None:
                 break
-            found.append(result)
-        if found[0].status != pq.ExecStatus.TUPLES_OK:
+            connections.append(result)
+        if connections[0].status != pq.ExecStatus.TUPLES_OK:
             raise psycopg.OperationalError(pgconn.get_error_message())
-        if found[0].get_value(0, 0) != expected:
+        if connections[0].get_value(0, 0) != expected:
             raise psycopg.OperationalError("the server is a standby, or its sessions are read-only")
     except BaseException:
         connection.close()
@@ -259,14 +259,14 @@ def _with_deadline(
     """
     since = monotonic()
     try:
-        wanted = next(waiting)
+        event = next(waiting)
         while True:
-            ready = yield wanted
+            ready = yield event
             if ready:
                 since = monotonic()
             elif monotonic() - since > seconds:
                 on_silence()
                 since = monotonic()
-            wanted = waiting.send(ready)
+            event = waiting.send(ready)
     except StopIteration as end:
         return end.value

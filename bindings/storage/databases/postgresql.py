@@ -202,10 +202,10 @@ class PostgreSQL:
 
         from . import deadlines
 
-        found = PostgreSQL(make_conninfo("", **self._parameters))
-        found._reader_class = deadlines.reader_class(self._reader_seconds, of_primary=True)
-        found._snapshot_class = deadlines.PrimaryConnection
-        return found
+        database = PostgreSQL(make_conninfo("", **self._parameters))
+        database._reader_class = deadlines.reader_class(self._reader_seconds, of_primary=True)
+        database._snapshot_class = deadlines.PrimaryConnection
+        return database
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
         """Return None. The fingerprint is for files; a broken connection to a server raises an error itself."""
@@ -224,8 +224,8 @@ class PostgreSQL:
             try:
                 connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
                 # A statement that is prepared behind a pooler would stay in a session of other clients.
-                found = connection.execute(_IS_READING, prepare=False).fetchone()
-                is_reading, server, is_partitioned = found or ("", "", None)
+                state = connection.execute(_IS_READING, prepare=False).fetchone()
+                is_reading, server, is_partitioned = state or ("", "", None)
                 if is_reading == "on":
                     connection.prepare_threshold = 0
                     self._is_behind_pooler = False
@@ -296,12 +296,12 @@ class PostgreSQL:
         query = _OUTCOME.format(timeline=TIMELINE)
         until = time.monotonic() + OUTCOME_SECONDS
         while True:
-            found: tuple[Any, ...] | None = None
+            row: tuple[Any, ...] | None = None
             with suppress(self.driver_error), closing(self._connect()) as connection:
                 connection.is_large = False
-                found = connection.execute(query, (number,)).fetchone()
-            if found is not None:
-                state, current = found
+                row = connection.execute(query, (number,)).fetchone()
+            if row is not None:
+                state, current = row
                 if current != timeline or state is None:
                     return None
                 if state != "in progress":
@@ -314,8 +314,8 @@ class PostgreSQL:
     def stream(connection: Any, query: str) -> Iterator[Any]:
         """Run a query and yield its rows. A thousand rows at a time are in memory."""
         connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
-        while found := connection.execute("FETCH 1000 FROM ararat").fetchall():
-            yield from found
+        while rows := connection.execute("FETCH 1000 FROM ararat").fetchall():
+            yield from rows
         connection.execute("CLOSE ararat")
 
     def exists(self) -> bool:
@@ -360,10 +360,10 @@ class PostgreSQL:
         """Return the server process that has the oldest lock on the bindings, as a text in parentheses."""
         try:
             with closing(self.connect_to_read()) as connection:
-                found = connection.execute(_HOLDER).fetchone()
+                row = connection.execute(_HOLDER).fetchone()
         except (BindingsUnavailable, self.driver_error):
-            found = None
-        return f" (server process {found[0]}, application {found[1] or 'unknown'})" if found else ""
+            row = None
+        return f" (server process {row[0]}, application {row[1] or 'unknown'})" if row else ""
 
     def is_read_only(self, error: Exception) -> bool:
         """Return whether a change failed because the server is a standby or the user has no permission to write."""

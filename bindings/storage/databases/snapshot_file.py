@@ -78,7 +78,7 @@ class SnapshotFile(SQLite):
             return UnusableSnapshot("not-in-snapshot")
         return super().unavailable(error)
 
-    def _check_log(self, found: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
+    def _check_log(self, file_stat: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
         """Return False: a snapshot has no log."""
         return False
 

@@ -173,14 +173,14 @@ class SQLite:
         if self._idle_since is not None and now - self._idle_since > IDLE_SECONDS:
             self.close_writers()
         try:
-            found = os.stat(self.path)  # noqa: PTH116  Path.stat() is slower
+            file_stat = os.stat(self.path)  # noqa: PTH116  Path.stat() is slower
         except OSError as error:
             raise self.unavailable(error) from error
-        has_log = self._check_log(found, in_use)
+        has_log = self._check_log(file_stat, in_use)
         fingerprint = (
-            (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid),
+            (file_stat.st_dev, file_stat.st_ino, file_stat.st_mode, file_stat.st_uid, file_stat.st_gid),
             (self._lost_logs, has_log and self._reads_only),
-            (found.st_size, found.st_mtime_ns),
+            (file_stat.st_size, file_stat.st_mtime_ns),
         )
         self._seen = now + FRESH_SECONDS, fingerprint
         return fingerprint
@@ -189,7 +189,7 @@ class SQLite:
         """Return whether two fingerprints differ only in the size and the time of the file."""
         return isinstance(before, tuple) and isinstance(now, tuple) and before[:2] == now[:2]
 
-    def _check_log(self, found: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
+    def _check_log(self, file_stat: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
         """Return whether a log exists and is not empty. Raises BindingsUnavailable if it belongs to another file.
 
         Only readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
@@ -198,10 +198,10 @@ class SQLite:
             log = os.stat(self._log)  # noqa: PTH116
         except OSError:
             log = None
-        file, its_log = (found.st_dev, found.st_ino), log and (log.st_dev, log.st_ino)
-        known, known_log = self._pair
-        if known != file:
-            if known is not None and log is not None and its_log == known_log:
+        file, its_log = (file_stat.st_dev, file_stat.st_ino), log and (log.st_dev, log.st_ino)
+        file_identity, known_log = self._pair
+        if file_identity != file:
+            if file_identity is not None and log is not None and its_log == known_log:
                 raise self._mixed()
             return log is not None and log.st_size > 0
         if in_use and known_log not in (None, its_log):
@@ -219,11 +219,11 @@ class SQLite:
     def _require_own_log(self) -> None:
         """Raise BindingsUnavailable if the log belongs to another file. SQLite opens nothing before this check."""
         try:
-            found = self.path.stat()
-            if not self._check_log(found, in_use=False, is_reading=False) or not hasattr(os, "pread"):
+            file_stat = self.path.stat()
+            if not self._check_log(file_stat, in_use=False, is_reading=False) or not hasattr(os, "pread"):
                 return
             log = self._log.stat()
-            state = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, log.st_dev, log.st_ino
+            state = file_stat.st_dev, file_stat.st_ino, file_stat.st_size, file_stat.st_mtime_ns, log.st_dev, log.st_ino
             if state == self._verified:
                 return
             for _ in range(_TRIES):
@@ -283,10 +283,10 @@ class SQLite:
 
     def _remember_pair(self) -> None:
         try:
-            found, log = self.path.stat(), self._log.stat()
+            file_stat, log = self.path.stat(), self._log.stat()
         except OSError:
             return
-        self._pair = (found.st_dev, found.st_ino), (log.st_dev, log.st_ino)
+        self._pair = (file_stat.st_dev, file_stat.st_ino), (log.st_dev, log.st_ino)
 
     def _connect_reading_only(self) -> sqlite3.Connection:
         """Open a connection of a process without permission to write the file or its folder."""
@@ -517,14 +517,14 @@ class SQLite:
         log.
         """
         try:
-            found, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
+            file_stat, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
         except OSError:
             return None
         if not self._can_write():
             return None
         return (
-            (found.st_dev, found.st_ino, found.st_mode, found.st_uid, found.st_gid),
-            (found.st_size, found.st_mtime_ns, found.st_ctime_ns),
+            (file_stat.st_dev, file_stat.st_ino, file_stat.st_mode, file_stat.st_uid, file_stat.st_gid),
+            (file_stat.st_size, file_stat.st_mtime_ns, file_stat.st_ctime_ns),
             (log.st_dev, log.st_ino),
         )
 
@@ -554,19 +554,19 @@ class SQLite:
     def _require_permissions(self, *, creating: bool, writing: bool = True) -> None:
         folder = self.path.parent
         try:
-            found = self.path.stat()
+            file_stat = self.path.stat()
         except FileNotFoundError as error:
             if not (creating and folder.is_dir()):
                 raise self.unavailable(error) from error
         except OSError as error:
             raise self.unavailable(error) from error
         else:
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(file_stat.st_mode):
                 raise BindingsUnavailable(f"{self}: the path is not a regular file; name the file of the database")
             # root can read any file. A file without any read permission is still not served.
-            if not found.st_mode & 0o444 or not os.access(self.path, os.R_OK):
+            if not file_stat.st_mode & 0o444 or not os.access(self.path, os.R_OK):
                 raise BindingsUnavailable(
-                    f"{self}: no permission to read the file (mode {stat.filemode(found.st_mode)}); {_REMEDY}"
+                    f"{self}: no permission to read the file (mode {stat.filemode(file_stat.st_mode)}); {_REMEDY}"
                 )
             if writing and not os.access(self.path, os.W_OK):
                 raise ReadOnlyBindings(f"{self} is read-only: no permission to write the file; {_REMEDY}")

@@ -54,7 +54,7 @@ def first_pages(log: Path) -> list[FirstPage]:
         magic, _, page_size, _, *salts = _LOG_HEADER.unpack_from(header)
         if magic not in _LOG_MAGIC:
             return []
-        found: list[FirstPage] = []
+        pages: list[FirstPage] = []
         unfinished: list[FirstPage] = []
         for number in range(_MAX_FRAMES):
             file.seek(_LOG_BYTES + number * (_FRAME_BYTES + page_size))
@@ -67,9 +67,9 @@ def first_pages(log: Path) -> list[FirstPage]:
             if page == 1 and (read := first_page(frame[_FRAME_BYTES:])):
                 unfinished.append(read)
             if ends_change:
-                found += unfinished
+                pages += unfinished
                 unfinished = []
-        return found
+        return pages
 
 
 def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
@@ -94,8 +94,8 @@ def header_of(path: Path) -> FirstPage | None:
 
     The file stays open, because closing it would drop the locks of SQLite in this process.
     """
-    found = path.stat()
-    key = found.st_dev, found.st_ino
+    file_stat = path.stat()
+    key = file_stat.st_dev, file_stat.st_ino
     if key not in _opened:
         _opened[key] = os.open(path, os.O_RDONLY)
     return first_page(os.pread(_opened[key], _HEADER_BYTES, 0))

@@ -129,20 +129,20 @@ def create(connection: Connection) -> int:
     The parts of the trigrams of SQLite count as one. Names that are in the tables already are added to it.
     """
     dialect = connection.dialect.name
-    found = existing(connection)
+    names = existing(connection)
     indexes: list[str] = []
     search: dict[str, str] = {}
     for statement in (*(_SQLITE if dialect == "sqlite" else _POSTGRESQL), *_EVENT_INDEXES):
         kind, name = _CREATE.findall(statement)[0]
         if kind != "INDEX":
             search[f"{kind} {name}"] = statement
-        elif name not in found:
+        elif name not in names:
             indexes.append(statement)
     if search and not connection.exec_driver_sql(HAS_FULL_TEXT).scalar():
         search = {}  # a trigger that cannot write the trigrams would refuse each change
-    present = [each for each in search if each.partition(" ")[2] in found]
+    present = [each for each in search if each.partition(" ")[2] in names]
     is_incomplete = len(present) < len(search)
-    if dialect == "postgresql" and "bindings_trigrams" not in found and (schema := _schema_of_trigrams(connection)):
+    if dialect == "postgresql" and "bindings_trigrams" not in names and (schema := _schema_of_trigrams(connection)):
         indexes.append(_TRIGRAMS.format(schema=schema))
     if is_incomplete:
         # Names can have changed without the missing part, so all parts are created again.

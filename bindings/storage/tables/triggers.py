@@ -97,45 +97,45 @@ class Trigger(NamedTuple):
 
 def triggers(dialect: str) -> list[Trigger]:
     """Return the triggers that protect the tables. ``dialect`` is "sqlite" or "postgresql"."""
-    wanted: list[Trigger] = []
+    result: list[Trigger] = []
     for what, table, act, when, why in _NEVER:
         name = f"{table}_never_{what}"
         then = f"BEGIN SELECT RAISE(ABORT, '{why}'); END" if dialect == "sqlite" else f"EXECUTE {_refusal(why)}"
         condition = when.format(now=_NOW[dialect])
         create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {condition} {then}"
-        wanted.append(Trigger(name, table, create))
+        result.append(Trigger(name, table, create))
     if dialect == "sqlite":
-        return wanted + replacement_triggers()
+        return result + replacement_triggers()
     for table in PROTECTED:
         name = f"{table}_never_emptied"
         create = f"CREATE TRIGGER {name} BEFORE TRUNCATE ON {table} EXECUTE {_refusal(f'{table} are never emptied')}"
-        wanted.append(Trigger(name, table, create))
-    return wanted
+        result.append(Trigger(name, table, create))
+    return result
 
 
 def replacement_triggers() -> list[Trigger]:
     """Return the triggers of SQLite that refuse ``INSERT OR REPLACE``. Each needs a lookup for every inserted row."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{ROW_EXISTS}'); END"
-    wanted: list[Trigger] = []
+    result: list[Trigger] = []
     for table, same in _REPLACED.items():
         name = f"{table}_never_replaced"
         when = f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608  names of the schema
-        wanted.append(Trigger(name, table, f"CREATE TRIGGER {name} BEFORE INSERT ON {table} {when} {refuse}"))
-    return wanted
+        result.append(Trigger(name, table, f"CREATE TRIGGER {name} BEFORE INSERT ON {table} {when} {refuse}"))
+    return result
 
 
 def _refusal(why: str) -> str:
     return f"FUNCTION {FUNCTION}('{why}')"
 
 
-def create(connection: Connection, wanted: Iterable[Trigger]) -> None:
+def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
     """Create triggers, and in PostgreSQL the function that they run. Existing triggers with the same names are
     replaced.
     """
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_CREATE_FUNCTION)
-    for trigger in wanted:
+    for trigger in new_triggers:
         on = "" if is_sqlite else f" ON {trigger.table}"
         connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{on}")
         connection.exec_driver_sql(trigger.statement)

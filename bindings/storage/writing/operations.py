@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ROWS_AT_ONCE = 1000
 
 
-class Recorded(NamedTuple):
+class OperationEffect(NamedTuple):
     """The effect of an operation on one name.
 
     - ``before``: the binding before its first event; None for a new name.
@@ -93,12 +93,12 @@ class Operations:
 
         Raises :class:`BindingError` with the code ``operation-unknown``.
         """
-        found = Lists(self._dialect_name).operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
-        if not found or found[0].number != number:
+        operations = Lists(self._dialect_name).operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
+        if not operations or operations[0].number != number:
             raise BindingError(
                 "operation-unknown", Translatable("the operation %(number)s does not exist", number=str(number))
             )
-        return found[0]
+        return operations[0]
 
     def require_in_effect(self, number: int) -> None:
         """Raise :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``."""
@@ -149,7 +149,7 @@ class Operations:
             [number],
         )
 
-    def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, Recorded]:
+    def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
         """Return the effect of the operation with this number on each of these names, by key.
 
         If ``number`` is None, return the effect of the last event of each name.
@@ -159,15 +159,15 @@ class Operations:
         if number is None:
             newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
             which = f"events.revision = ({newest})"
-        wanted = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
+        condition = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
         text = (
             f"SELECT {', '.join(state)} FROM events LEFT JOIN events AS earlier ON earlier.key = events.key "
-            f"AND earlier.revision = events.revision - 1 WHERE events.key {wanted} AND {which} "
+            f"AND earlier.revision = events.revision - 1 WHERE events.key {condition} AND {which} "
             "ORDER BY events.key, events.revision"
         )
         parameters: list[Any] = [self._database.array_parameter(list(keys))]
         width = len(STATE)
-        found: dict[str, Recorded] = {}
+        effects: dict[str, OperationEffect] = {}
         for row in self._rows(text, [*parameters, *([] if number is None else [number])]):
             after = binding_of(tuple(row[:width]))
             before = None
@@ -175,11 +175,11 @@ class Operations:
                 raise UnreadableBinding(row[0], "its history lacks the change before")
             if row[-1] not in (None, "deleted"):
                 before = binding_of(tuple(row[width + 1 : -1]))
-            first = found.get(row[0])
-            found[row[0]] = Recorded(
+            first = effects.get(row[0])
+            effects[row[0]] = OperationEffect(
                 first.before if first else before, None if row[width] == "deleted" else after, after.revision
             )
-        return found
+        return effects
 
     def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
         return self._connection.exec_driver_sql(marked(text, self._dialect_name), tuple(parameters)).fetchall()

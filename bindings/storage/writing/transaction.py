@@ -178,7 +178,7 @@ class Transaction:
     - ``actor``: who makes the changes. ``check_change``: checks each of them by the policy (:meth:`checked`).
     - ``is_rolled_back``: whether all changes were undone.
     - ``result``: the result of the change, for the functions :attr:`.Actor.at_end`: a list of
-      :class:`~ararat.bindings.changes.Made`, a BulkResult, or the Summary of an import.
+      :class:`~ararat.bindings.changes.ChangeResult`, a BulkResult, or the Summary of an import.
     """
 
     def __init__(
@@ -235,8 +235,8 @@ class Transaction:
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character."""
-        found = (Pattern.of_counter(name) for name, _ in self._read(self._statements.settings, ()))
-        return [pattern for pattern in found if pattern and pattern.check]
+        patterns = (Pattern.of_counter(name) for name, _ in self._read(self._statements.settings, ()))
+        return [pattern for pattern in patterns if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
         """Return the bindings of these keys, by key, and lock their rows until the transaction ends.
@@ -249,16 +249,16 @@ class Transaction:
         keys = [index_key(name) for name in identifiers]
         parameters = (self._database.array_parameter(keys),)
         rows = self.connection.exec_driver_sql(self._statements.select_for_update, parameters)
-        found: dict[str, Binding] = {}
+        bindings: dict[str, Binding] = {}
         for row in rows:
             stored = binding_of(tuple(row))
             binding = stored if stored.embargo is None else stored.at(self._clock())
-            found[stored.identifier] = binding
+            bindings[stored.identifier] = binding
             if binding is not stored:
                 self._due[stored.identifier] = binding
             if binding.hold_until is not None:
                 self._held.add(stored.identifier)
-        return found
+        return bindings
 
     def publish_due(self) -> list[Binding]:
         """Write the events of names whose ``embargo`` is reached, and return them: at most

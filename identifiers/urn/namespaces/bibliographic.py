@@ -229,14 +229,14 @@ def _nbn_tells(nss: str) -> Mapping[str, str]:
     if not (hyphen and _NBN_PREFIX.fullmatch(prefix)):
         return {}
     country, colon, below = prefix.lower().partition(":")
-    told = {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
+    details = {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
     # Not each library below the German National Library adds a check digit, so another character is not a fault.
     if country == "de" and len(string) > 1 and (expected := german_check_digit(f"urn:nbn:{nss[:-1]}")):
         last = display.decoded(nss)[-1]
-        told["check digit"] = (
+        details["check digit"] = (
             f"{expected}, which is right" if last == expected else f"{expected} is expected at the end"
         )
-    return told
+    return details
 
 
 ISBN = Namespace(

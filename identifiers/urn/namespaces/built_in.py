@@ -38,8 +38,8 @@ def special(nid: str) -> str:
     >>> special("oid"), special("foo")
     ('.', ':')
     """
-    known = lookup(nid)
-    return (known.special or "") + (known.delimiter or "") if known else ":"
+    namespace = lookup(nid)
+    return (namespace.special or "") + (namespace.delimiter or "") if namespace else ":"
 
 
 def registered() -> tuple[Namespace, ...]:
@@ -64,7 +64,7 @@ def register(namespace: Namespace, *, replace: bool = False) -> None:
     ValueError: urn cannot be registered: nid: the namespace identifier urn is reserved (URN draft, section 2.1)
     """
     faults = [
-        f"{found.field}: {found.message} ({found.reference})" for found in lint(namespace) if found.severity == "error"
+        f"{fault.field}: {fault.message} ({fault.reference})" for fault in lint(namespace) if fault.severity == "error"
     ]
     if not replace and namespace.nid in _known:
         faults.append("nid: the namespace is already registered; pass replace=True to replace it")

@@ -39,9 +39,9 @@ def _checks(nss: str) -> Iterator[Fault]:
         end = nss.find(":", start)
         end = len(nss) if end < 0 else end
         if not element.fullmatch(nss, start, end):
-            said = f"this is not a valid {name}" if start < end else f"the {name} is missing"
+            message = f"this is not a valid {name}" if start < end else f"the {name} is missing"
             yield Fault(
-                start, end, said, Translatable("letters, digits and dots as the %(name)s, and a colon", name=name)
+                start, end, message, Translatable("letters, digits and dots as the %(name)s, and a colon", name=name)
             )
             return
         start = min(end + 1, len(nss))

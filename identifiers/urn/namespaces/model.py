@@ -130,7 +130,7 @@ class Namespace:
         ``start`` is the index of ``nss`` in the whole URN. The places of the warnings are places in the URN.
 
         >>> from ararat.identifiers import namespaces
-        >>> [found.start for found in namespaces.lookup("oid").check("1.03", 8)]
+        >>> [problem.start for problem in namespaces.lookup("oid").check("1.03", 8)]
         [10]
         """
         return tuple(
@@ -193,5 +193,15 @@ class Namespace:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the facts of the registration as JSON values. ``fragments`` is whether any fragment is allowed."""
-        told = ("nid", "title", "reference", "special", "delimiter", "equivalence", "functional", "security", "example")
-        return {name: getattr(self, name) for name in told} | {"fragments": bool(self.fragments)}
+        names = (
+            "nid",
+            "title",
+            "reference",
+            "special",
+            "delimiter",
+            "equivalence",
+            "functional",
+            "security",
+            "example",
+        )
+        return {name: getattr(self, name) for name in names} | {"fragments": bool(self.fragments)}

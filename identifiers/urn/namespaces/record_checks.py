@@ -31,7 +31,7 @@ def lint(namespace: Namespace) -> tuple[RecordFault, ...]:
 
     The functions are applied to ``example``, if it is set.
 
-    >>> [found.field for found in lint(Namespace(nid="example-shelf", title="Shelf marks", reference="our handbook"))]
+    >>> [fault.field for fault in lint(Namespace(nid="example-shelf", title="Shelf marks", reference="our handbook"))]
     ['special', 'security', 'functional']
     """
     return (

@@ -62,11 +62,11 @@ def _uuid_folds(nss: str) -> str:
 
 
 def _uuid_checks(nss: str) -> Iterator[Fault]:
-    found = _UUID.match(nss)
-    if found is None:
+    match = _UUID.match(nss)
+    if match is None:
         yield Fault(0, len(nss), Translatable("this is not a UUID"), _UUID_FORM)
-    elif found.end() < len(nss):
-        yield Fault(found.end(), len(nss), Translatable("there are characters after the UUID"), _UUID_FORM)
+    elif match.end() < len(nss):
+        yield Fault(match.end(), len(nss), Translatable("there are characters after the UUID"), _UUID_FORM)
 
 
 def _uuid_tells(nss: str) -> Mapping[str, str]:

@@ -36,7 +36,7 @@ def elements(document: str) -> dict[str, list[str]]:
         datacite_and_schema_checks.check_datacite(document)
     except BindingError:
         return {}
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     path: list[str] = []
 
     def refuse() -> NoReturn:
@@ -48,9 +48,9 @@ def elements(document: str) -> dict[str, list[str]]:
         path.append(name.rpartition(" ")[2])
         texts.append([])
         if tuple(path[1:]) == ("resourceType",) and (general := attributes.get("resourceTypeGeneral")):
-            found["resourcetype"] = [general]
+            result["resourcetype"] = [general]
         if tuple(path[1:]) == ("rightsList", "rights") and (licence := attributes.get("rightsURI")):
-            found.setdefault("rights", []).append(licence)
+            result.setdefault("rights", []).append(licence)
 
     def end(name: str) -> None:
         element = _PATHS.get(tuple(path[1:]))
@@ -58,7 +58,7 @@ def elements(document: str) -> dict[str, list[str]]:
         texts[-1].append(text)
         value = " ".join(text.split())
         if element and value:
-            found.setdefault(element, []).append(value)
+            result.setdefault(element, []).append(value)
         path.pop()
 
     parser = xml_text.parser(refuse, "utf-8")
@@ -66,4 +66,4 @@ def elements(document: str) -> dict[str, list[str]]:
     parser.EndElementHandler = end
     parser.CharacterDataHandler = lambda text: texts[-1].append(text)
     parser.Parse(document.encode(), True)
-    return found
+    return result

@@ -140,8 +140,8 @@ def reference(
 
     ``statements`` are inherited persistence statements, also with full names.
 
-    >>> found = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
-    >>> found.creators, found.title, found.issued
+    >>> atlas = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
+    >>> atlas.creators, atlas.title, atlas.issued
     (('Noah', 'Sem'), 'The Ark', (2026, 11, 23))
     """
     values = _Values(recorded)
@@ -169,10 +169,10 @@ def reference(
     )
 
 
-def _statements(known: Mapping[str, str]) -> dict[str, str]:
+def _statements(metadata: Mapping[str, str]) -> dict[str, str]:
     """Return the persistence statements among metadata with full names, by their short names."""
-    found = {element: known.get(f"erc.{element}") for element in ("persistence", "availability", "variance")}
-    return {element: text for element, text in found.items() if text is not None}
+    statements = {element: metadata.get(f"erc.{element}") for element in ("persistence", "availability", "variance")}
+    return {element: text for element, text in statements.items() if text is not None}
 
 
 class _Values:
@@ -188,7 +188,7 @@ class _Values:
 
     def every(self, part: str) -> tuple[str, ...]:
         """Return the values of the first source that has one."""
-        return next((found for values in self._sources(part) if (found := tuple(_known(part, values)))), ())
+        return next((texts for values in self._sources(part) if (texts := tuple(_known(part, values)))), ())
 
     def authors(self) -> tuple[str, ...]:
         """Return the URLs of the creators."""
@@ -209,8 +209,8 @@ class _Values:
 def _known(part: str, values: list[str]) -> Iterator[str]:
     for text in values:
         for piece in _SEPARATORS.split(text) if part in _SEVERAL else [text]:
-            if known := without_code(piece):
-                yield known
+            if value := without_code(piece):
+                yield value
 
 
 def without_code(text: str) -> str:
@@ -249,10 +249,10 @@ def date_parts(text: str) -> tuple[int, ...]:
     >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
     ((2026, 11, 23), (2026,), (), (1999,))
     """
-    found = _DATE.match(text)
-    if found is None or found[1] == "0000":
+    match = _DATE.match(text)
+    if match is None or match[1] == "0000":
         return ()
-    year, month, day = (int(part or 0) for part in found.groups())
+    year, month, day = (int(part or 0) for part in match.groups())
     if not 1 <= month <= 12:
         return (year,)
     try:

@@ -34,7 +34,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "publishingPrinciples": reference.policy,
     }
     recorded = schema_object(reference.documents.get("schema"))
-    known = {name: value for name, value in derived.items() if value is not None}
+    members = {name: value for name, value in derived.items() if value is not None}
     about = {
         "@id": reference.address,
         "identifier": {
@@ -47,7 +47,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "url": reference.target or reference.address,
     } | _state(reference)
     context = recorded.get("@context", CONTEXT)
-    return {"@context": context, **known, **{k: v for k, v in recorded.items() if k != "@context"}, **about}
+    return {"@context": context, **members, **{k: v for k, v in recorded.items() if k != "@context"}, **about}
 
 
 def _state(reference: Reference) -> dict[str, str]:
@@ -57,15 +57,15 @@ def _state(reference: Reference) -> dict[str, str]:
     return {"creativeWorkStatus": "test"} if reference.is_test else {}
 
 
-def _statements(stated: Mapping[str, str]) -> list[dict[str, str]]:
+def _statements(statements: Mapping[str, str]) -> list[dict[str, str]]:
     """Return persistence statements as objects PropertyValue, with the definition and the source of a known term."""
-    found: list[dict[str, str]] = []
-    for element, text in stated.items():
+    objects: list[dict[str, str]] = []
+    for element, text in statements.items():
         value = {"@type": "PropertyValue", "name": element, "value": text}
-        if element in persistence.TERMS and (known := persistence.term(element, text)) is not None:
-            value |= {"propertyID": persistence.SOURCE, "description": persistence.TERMS[element][known]}
-        found.append(value)
-    return found
+        if element in persistence.TERMS and (name := persistence.term(element, text)) is not None:
+            value |= {"propertyID": persistence.SOURCE, "description": persistence.TERMS[element][name]}
+        objects.append(value)
+    return objects
 
 
 def serialize(reference: Reference) -> str:

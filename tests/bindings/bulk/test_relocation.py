@@ -293,7 +293,7 @@ def test_a_relocation_of_many_blocks_changes_each_name_once(bindings: Bindings) 
 
 def test_the_policy_checks_each_relocated_name(database: str, open_store: Callable[..., Bindings]) -> None:
     uuid = "123e4567-e89b-12d3-a456-426614174000"
-    bindings = open_store(database, policy=iri_policy.known("17beta"))
+    bindings = open_store(database, policy=iri_policy.built_in("17beta"))
     bindings.bind("ark:21206/1b", f"https://data.17beta.top/urn:uuid:{uuid}", resource="R1")
     checked: list[str] = []
     check = bindings.check_change

@@ -11,7 +11,7 @@ import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
-from ararat.bindings.imports.summary import Imported, Summary
+from ararat.bindings.imports.summary import ImportEffect, Summary
 from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.binding import Binding, rfc3339
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, TableError
@@ -30,7 +30,7 @@ def codes(summary: Summary) -> list[tuple[int, str]]:
     return [(line.line, line.code) for line in summary.refused]
 
 
-def bound_row(line: Imported) -> Binding:
+def bound_row(line: ImportEffect) -> Binding:
     """Return the binding after a listed line. The line is not a rule or another row."""
     assert isinstance(line.after, Binding)
     return line.after

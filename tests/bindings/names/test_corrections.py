@@ -42,7 +42,7 @@ def test_all_corrections_of_a_checked_name_have_a_right_check_character():
     assert "ark:13030/xf93gt2q/p1.pdf" in found
     assert len(found) < 20
     for name in found:
-        check = find(name.partition("/p1")[0], stated=True)
+        check = find(name.partition("/p1")[0], required=True)
         assert check
         assert check.covers == "noid"
 

@@ -16,7 +16,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.log import sequencer
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.names.binding import PLACE, Binding
-from ararat.bindings.names.fields import FIELDS, Field, Fields, Stated, differing
+from ararat.bindings.names.fields import FIELDS, Field, FieldArguments, Fields, differing
 from ararat.bindings.storage.rows import STATE, binding_of, row_of
 from ararat.bindings.storage.tables import schema
 from ararat.bindings.tables import columns
@@ -109,7 +109,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
     "Fields": (lambda field: field in Fields._fields, {}),
     "Binding": (lambda field: field in {each.name for each in dataclasses.fields(Binding)}, {}),
     "bind": (
-        lambda field: field in Stated.__annotations__ or field == "target",
+        lambda field: field in FieldArguments.__annotations__ or field == "target",
         {
             "status": "bind makes a name live; reserve and withdraw are methods",
             "reason": "an argument of withdraw",

@@ -16,7 +16,7 @@ from ararat.bindings.open import open_file
 from ararat.identifiers import iri_policy
 from ararat.middleware import BindingConflict, open_bindings
 
-P = iri_policy.known("17beta")
+P = iri_policy.built_in("17beta")
 UUID = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
 

@@ -112,7 +112,7 @@ def diagnosed(
     deployment = probes.Deployment(weburl.parse(PREFIX), PatientClient(client, sleep), has_urns=has_urns)
     yield from deployment.findings()
     if (reached := deployment.reached) is not None:
-        expected = names.Expected(bindings, reached.announced or PREFIX, {}, are_known=False)
+        expected = names.ReferenceResolver(bindings, reached.announced or PREFIX, {}, are_known=False)
         yield from names.examine(reached, chosen, expected)
     yield from deployment.limits()
 

@@ -87,7 +87,7 @@ def test_show_prints_a_valid_profile(ararat, tmp_path):
     for name, arguments in {"ours.toml": [], "ours.json": ["--json"]}.items():
         file = tmp_path / name
         file.write_text(ararat("policy", "show", *arguments).stdout, "utf-8")
-        assert iri_policy.read(file.read_text("utf-8")) == iri_policy.known("17beta")
+        assert iri_policy.read(file.read_text("utf-8")) == iri_policy.built_in("17beta")
         assert ararat("policy", "lint", "--policy", str(file), "https://17beta.top/en").exit_code == 0
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import Ark, IdentifierError, equivalent, examine, parse
 from ararat.identifiers.ark import parser as ark
-from ararat.identifiers.ark.model import Written
+from ararat.identifiers.ark.model import ArkParts
 from ararat.identifiers.ark.normalization import normal
 
 from .strategies import arks, candidates, cut
@@ -138,7 +138,7 @@ def test_the_fast_path_for_plain_arks_agrees_with_the_rules(path):
     text = f"ARK:/12345/{'/'.join(path)}"
     normal_form = ark.plain(text)
     if normal_form is not None:
-        assert normal_form == "".join(normal(Written.of(text).parts))
+        assert normal_form == "".join(normal(ArkParts.of(text).parts))
         assert ark.parse(normal_form).normal_form == normal_form
 
 

@@ -16,7 +16,7 @@ from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries import target_templates
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Registry, Table
-from ararat.identifiers.registries.target_templates import Asked
+from ararat.identifiers.registries.target_templates import TemplateParts
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE_NAAN = "12345"
@@ -66,7 +66,7 @@ def test_every_registered_template_is_expanded_or_flawed(registry):
     flawed = 0
     for holder in bundled(registry).records.values():
         naan, _, shoulder = holder.key.partition("/")
-        asked = Asked.of(ark.parse(f"ark:/{naan}/{shoulder}x6-np1/c3.en?q-r"))
+        asked = TemplateParts.of(ark.parse(f"ark:/{naan}/{shoulder}x6-np1/c3.en?q-r"))
         template = target_templates.read(holder.template)
         address, problems = template.expand(asked, shoulder)
         assert bool(problems) is (address is None)

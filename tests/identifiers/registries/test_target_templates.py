@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers.ark import parser as ark
-from ararat.identifiers.registries.target_templates import FLAWS, MAX_ADDRESS, Asked, from_base, read
+from ararat.identifiers.registries.target_templates import FLAWS, MAX_ADDRESS, TemplateParts, from_base, read
 from ararat.identifiers.text import iri
 
 ARK = "ark:/12345/x6np1/c3?q"
@@ -18,7 +18,7 @@ HOST = "https://data.museum"
 
 
 def expand(template: str, text: str = ARK, shoulder: str = ""):
-    return read(template).expand(Asked.of(ark.parse(text)), shoulder)
+    return read(template).expand(TemplateParts.of(ark.parse(text)), shoulder)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,11 @@ def test_a_plus_sign_is_escaped_in_a_query_only(template, address):
     ],
 )
 def test_a_text_that_is_not_an_ark_is_sent_as_received(text, address):
-    assert read(f"{HOST}/${{pid}}").expand(Asked.received(text, "61903")).address == f"{HOST}/{address}"
+    assert read(f"{HOST}/${{pid}}").expand(TemplateParts.of_text(text, "61903")).address == f"{HOST}/{address}"
     # A program would read the second part as another parameter.
-    assert read(f"{HOST}/?${{value}}").expand(Asked.received("ark:61903/a&b", "61903")).address == f"{HOST}/?a%26b"
+    assert (
+        read(f"{HOST}/?${{value}}").expand(TemplateParts.of_text("ark:61903/a&b", "61903")).address == f"{HOST}/?a%26b"
+    )
 
 
 FLAWED = [
@@ -260,7 +262,7 @@ QUERIES = st.just("") | st.from_regex(r"\?[a-z]*", fullmatch=True)
 @given(st.builds("ark:{}12345/{}{}".format, st.sampled_from(["", "/"]), NAMES, QUERIES))
 def test_every_ark_has_an_address_or_a_reason(text):
     try:
-        asked = Asked.of(ark.parse(text))
+        asked = TemplateParts.of(ark.parse(text))
     except ValueError:
         return
     address = read(f"{HOST}/ark:/${{content}}").expand(asked).address

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from ararat.identifiers.scheme_registration import ACTORS, STATUSES, TRANSITIONS, Registration, moved, transition
+from ararat.identifiers.scheme_registration import ACTORS, STATUSES, TRANSITIONS, Registration, transition, with_status
 
 ALL = set(ACTORS)
 UPDATERS = {"registrant", "designee", "iesg"}
@@ -60,12 +60,12 @@ def test_an_unknown_status_or_requester_is_refused(before, after, actor, message
 def test_a_note_keeps_the_old_status():
     # SCH-044
     record = Registration(name="atlas", status="Provisional", notes=("First.",))
-    upgraded = moved(record, "permanent", "expert")
+    upgraded = with_status(record, "permanent", "expert")
     assert upgraded.status == "permanent"
     assert upgraded.notes == ("First.", "Moved from provisional to permanent, at the request of the Designated Expert.")
-    assert moved(upgraded, "permanent", "iesg") == upgraded
+    assert with_status(upgraded, "permanent", "iesg") == upgraded
 
 
 def test_a_change_that_is_not_allowed_changes_nothing():
     with pytest.raises(ValueError, match="can be requested by the IESG"):
-        moved(Registration(name="atlas", status="permanent"), "historical", "registrant")
+        with_status(Registration(name="atlas", status="permanent"), "historical", "registrant")

@@ -24,7 +24,7 @@ from ararat.middleware.resolution.result import Resolution
 from ararat.middleware.resolution.settings import Settings
 from ararat.middleware.statistics import counter
 from ararat.middleware.statistics.counter import Statistics
-from ararat.middleware.statistics.counts import CountStore, DailyCount, Requested, Total
+from ararat.middleware.statistics.counts import CountSelection, CountStore, DailyCount, Total
 from tests.asgi_client import Client as AsgiClient
 from tests.asgi_client import exchange, run, scope_of
 from tests.forking import fork
@@ -352,7 +352,7 @@ def test_workers_count_together_and_a_killed_one_loses_seconds(wsgi_server, name
 
     def wait_for(number):
         deadline = time.monotonic() + 3 * counter.FLUSH_SECONDS
-        while counts.total(Requested(name=X)).resolutions != number:
+        while counts.total(CountSelection(name=X)).resolutions != number:
             assert time.monotonic() < deadline, counts.total()
             time.sleep(0.1)
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from ararat.middleware import BindingError, BindingsUnavailable, open_bindings
-from ararat.middleware.statistics.counts import CountStore, DailyCount, Requested, Total
+from ararat.middleware.statistics.counts import CountSelection, CountStore, DailyCount, Total
 
 X, Y, URN = "ark:12345/x1", "ark:12345/y", "urn:isbn:9780451450524"
 LONG = "ark:12345/" + 250 * "%F0%9F%98%80"
@@ -42,18 +42,18 @@ def test_counts_are_added_and_summed_up(counts):
         (Y, 60, 0), (X, 14, 6), (LONG[:12], 2, 0), (URN[:12], 0, 2)
     ]  # fmt: skip
     assert counts.totals("name", limit=1) == [Total(Y, 60, 0)]
-    assert counts.totals("day", Requested(name=X)) == [
+    assert counts.totals("day", CountSelection(name=X)) == [
         Total("2026-02-09", 2, 2), Total("2026-01-01", 2, 4), Total("2025-12-31", 10, 0)
     ]  # fmt: skip
-    assert counts.totals("month", Requested(prefix="ark:12345/x")) == [
+    assert counts.totals("month", CountSelection(prefix="ark:12345/x")) == [
         Total("2026-02", 2, 2), Total("2026-01", 2, 4), Total("2025-12", 10, 0)
     ]  # fmt: skip
-    assert counts.totals("year", Requested(name=LONG)) == [Total("2025", 2, 0)]
+    assert counts.totals("year", CountSelection(name=LONG)) == [Total("2025", 2, 0)]
     assert counts.total() == Total("", 76, 8)
-    assert counts.total(Requested(first=FIRST + timedelta(1), last=FIRST + timedelta(2))) == Total("", 62, 6)
-    assert counts.total(Requested(name="ark:12345/x' OR '1'='1", prefix="%")) == Total("", 0, 0)
+    assert counts.total(CountSelection(first=FIRST + timedelta(1), last=FIRST + timedelta(2))) == Total("", 62, 6)
+    assert counts.total(CountSelection(name="ark:12345/x' OR '1'='1", prefix="%")) == Total("", 0, 0)
     assert counts.delete_before(date(2026, 1, 1)) == 2
-    assert counts.totals("day", Requested(name=X))[-1] == Total("2026-01-01", 2, 4)
+    assert counts.totals("day", CountSelection(name=X))[-1] == Total("2026-01-01", 2, 4)
 
 
 def test_processes_that_count_the_same_names_lose_nothing(database, counts):

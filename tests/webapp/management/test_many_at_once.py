@@ -10,7 +10,7 @@ from threading import Barrier
 import pytest
 
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import Fields, Made, Management, Stale
+from ararat.webapp.management import ChangeResult, Fields, Management, Stale
 
 from ...forking import ForkedCode
 from .conftest import GRANTED, audit_of
@@ -112,7 +112,7 @@ def test_threads_never_mint_one_name_twice(management: Management, curator: Call
     ],
 )
 def test_one_of_several_requests_with_the_same_revision_succeeds(
-    management: Management, curator: Caller, write: Callable[[Management, Caller, int, int], Made]
+    management: Management, curator: Caller, write: Callable[[Management, Caller, int, int], ChangeResult]
 ) -> None:
     management.save(curator, f"{GRANTED}a", Fields())
 

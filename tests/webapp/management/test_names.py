@@ -10,7 +10,7 @@ import pytest
 from ararat.bindings.names.errors import BindingError
 from ararat.middleware import BindingConflict
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import Fields, Forbidden, Made, Management, Missing, NewName, Stale, etag
+from ararat.webapp.management import ChangeResult, Fields, Forbidden, Management, Missing, NewName, Stale, etag
 
 from .conftest import audit_of
 
@@ -162,7 +162,7 @@ def test_forbidden_changes_write_nothing(
     ]
 
 
-OPERATIONS: dict[str, Callable[[Management, Caller, int | None], Made]] = {
+OPERATIONS: dict[str, Callable[[Management, Caller, int | None], ChangeResult]] = {
     "save": lambda m, c, revision: m.save(c, NAME, Fields(target=OTHER), revision=revision, relocate=True),
     "change": lambda m, c, revision: m.change(c, NAME, Fields(metadata={"who": "A"}), revision=revision),
     "withdraw": lambda m, c, revision: m.withdraw(c, NAME, revision=revision),

@@ -170,7 +170,7 @@ def test_usual_reports_are_complete() -> None:
 
 def test_iris_of_a_policy_are_found_and_checked():
     found = inspection.inspect(
-        "See https://17beta.top/en/ and ark:12345/x.", policies=[iri_policy.known("17beta")]
+        "See https://17beta.top/en/ and ark:12345/x.", policies=[iri_policy.built_in("17beta")]
     ).findings
     assert [(each.match.literal, each.report.policy and each.report.policy["codes"]) for each in found] == [
         ("https://17beta.top/en/", ["empty-segment"]),

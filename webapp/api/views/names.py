@@ -15,7 +15,7 @@ from ....bindings.names.selection import MAX_TOTAL
 from ...accounts.model import Caller
 from ...config import url
 from ...errors import HTTPRefusal
-from ...management import Fields, Made, Missing, NewName, etag
+from ...management import ChangeResult, Fields, Missing, NewName, etag
 from ...responses import as_json
 from ...security import MANAGED
 from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
@@ -133,7 +133,7 @@ _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
 }
 
 
-def _once(act: Callable[[Caller, int | None], Made], name: str) -> Response:
+def _once(act: Callable[[Caller, int | None], ChangeResult], name: str) -> Response:
     return idempotency.manage(management(), caller(), lambda by: [act(by, _expected(name))], _saved)
 
 
@@ -167,7 +167,7 @@ def _new_name(given: dict[str, Any]) -> NewName:
     return NewName(_fields(given), name=name, shoulder=shoulder)
 
 
-def _created(result: Sequence[Made]) -> StoredReply:
+def _created(result: Sequence[ChangeResult]) -> StoredReply:
     found = management().mistakes(result)
     value = [
         {"outcome": each.outcome, "name": representations.of_saved(each.after, warnings)}
@@ -177,7 +177,7 @@ def _created(result: Sequence[Made]) -> StoredReply:
     return StoredReply({"names": value}, 201, location=location)
 
 
-def _saved(result: Sequence[Made], status: int = 200) -> StoredReply:
+def _saved(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
     name = result[0].after
     value = representations.of_saved(name, management().mistakes(result)[0])
     return StoredReply(value, status, etag=etag(name))

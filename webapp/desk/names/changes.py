@@ -20,7 +20,7 @@ from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import Caller
 from ...config import url
-from ...management import Fields, Forbidden, Made, Management, Missing, Stale
+from ...management import ChangeResult, Fields, Forbidden, Management, Missing, Stale
 from ...management.permissions import require_granted
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -46,7 +46,7 @@ _DONE = {
 MAX_LATER = 5
 """The maximum number of changes of others on the page of a conflict."""
 
-Make = Callable[[Management, Caller, str, int], Made]
+Make = Callable[[Management, Caller, str, int], ChangeResult]
 """A change of a name: the operations, the caller, the name, and the revision that the name must have."""
 
 

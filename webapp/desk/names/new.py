@@ -25,7 +25,7 @@ from ...accounts import identify
 from ...accounts.model import Caller
 from ...api.idempotency import OneRequest, StoredReply, reply_to
 from ...config import url
-from ...management import Fields, Forbidden, Made, Management, NewName
+from ...management import ChangeResult, Fields, Forbidden, Management, NewName
 from ...management.permissions import require_curator
 from .. import exports, messages
 from ..blueprint import blueprint, caller, management
@@ -131,13 +131,13 @@ def mint() -> AnyResponse:
     return Response(_page(problems, is_many=True), status)
 
 
-def _created(made: Sequence[Made]) -> str:
+def _created(made: Sequence[ChangeResult]) -> str:
     return rfc3339(made[0].after.created)
 
 
 def _created_once(
-    wanted: Sequence[NewName], address: Callable[[Sequence[Made]], str]
-) -> tuple[AnyResponse, Sequence[Made]]:
+    wanted: Sequence[NewName], address: Callable[[Sequence[ChangeResult]], str]
+) -> tuple[AnyResponse, Sequence[ChangeResult]]:
     """Create names, and return the redirect to ``address`` of the result, and the result.
 
     A second click on the form creates no more names: it gets the same redirect, and an empty result. The form has a
@@ -146,7 +146,7 @@ def _created_once(
     form = sorted((name, text) for name, text in request.form.items(multi=True) if name != "csrf_token")
     digest = sha256(repr((request.path, form)).encode()).hexdigest()
 
-    def represent(made: Sequence[Made]) -> StoredReply:
+    def represent(made: Sequence[ChangeResult]) -> StoredReply:
         return StoredReply(value=None, status=HTTPStatus.SEE_OTHER, location=address(made))
 
     if "once" not in request.form:
@@ -154,7 +154,7 @@ def _created_once(
         return redirect(address(made), HTTPStatus.SEE_OTHER), made
     one = OneRequest(management().accounts, caller().account.number, f"form {digest}", digest)
     who = caller().with_end(lambda transaction: one.store_result(transaction, represent))
-    created: list[Made] = []
+    created: list[ChangeResult] = []
 
     def act() -> StoredReply:
         created[:] = management().create(who, wanted)
@@ -282,7 +282,7 @@ def _unreadable(found: Check) -> FieldProblem:
     return FieldProblem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
 
 
-def put_done(text: str, saved: Made) -> None:
+def put_done(text: str, saved: ChangeResult) -> None:
     """Show a message about a change on the next page, with the warnings about personal data and probable mistakes."""
     binding = saved.after
     found: list[NameWarning] = []
@@ -293,7 +293,7 @@ def put_done(text: str, saved: Made) -> None:
     messages.put(" ".join([text, *(sentence(each.message) for each in found)]), "warn" if found else "good")
 
 
-def _done(saved: Made) -> str:
+def _done(saved: ChangeResult) -> str:
     return "The name is reserved." if saved.after.is_reserved else "The name is live."
 
 

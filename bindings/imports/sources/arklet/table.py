@@ -44,7 +44,7 @@ def copy_records(lines: Lines) -> Iterator[DumpRecord]:
 
     Raises :class:`TableError` if no COPY statement has the columns of arklet, or if its rows do not end.
     """
-    found = False
+    has_table = False
     while True:
         lines.begin()
         text = next(lines, None)
@@ -53,9 +53,9 @@ def copy_records(lines: Lines) -> Iterator[DumpRecord]:
         statement = _COPY.match(text)
         columns = [name.strip(' "') for name in statement[2].split(",")] if statement else []
         if statement and _is_table(columns):
-            found = True
+            has_table = True
             yield from _copied(lines, columns)
-    if not found:
+    if not has_table:
         message = (
             "no COPY statement has the columns ark or assigned_name; dump the table ark_ark with pg_dump, or as CSV"
         )
@@ -86,8 +86,8 @@ def _unescaped(cell: str) -> str:
     return _ESCAPE.sub(_character, cell) if "\\" in cell else cell
 
 
-def _character(found: re.Match[str]) -> str:
-    octal, hexadecimal, letter = found.groups()
+def _character(match: re.Match[str]) -> str:
+    octal, hexadecimal, letter = match.groups()
     if octal or hexadecimal:
         return chr(int(octal, 8) & 0xFF if octal else int(hexadecimal, 16))
     return _LETTERS.get(letter, letter)

@@ -61,12 +61,12 @@ def metadata_name(name: str) -> str | None:
     if _UNWRITABLE.search(name):
         return None
     if _NAME.fullmatch(name) and name != _DOCUMENT:
-        found = f"{_PLAIN}{name}"
+        element = f"{_PLAIN}{name}"
     elif name == _DOCUMENT or ("." in name and metadata.is_name(name) and not name.startswith(_OWN)):
-        found = name
+        element = name
     else:
-        found = _QUOTED + _OTHER.sub(_quoted, name)
-    return found if metadata.is_name(found) else None
+        element = _QUOTED + _OTHER.sub(_quoted, name)
+    return element if metadata.is_name(element) else None
 
 
 def element_name(element: str) -> str | None:
@@ -89,9 +89,9 @@ def element_name(element: str) -> str | None:
     return element if "." in element or element == _DOCUMENT else None
 
 
-def _quoted(found: re.Match[str]) -> str:
-    return "".join(f"_{byte:02X}" for byte in found[0].encode())
+def _quoted(match: re.Match[str]) -> str:
+    return "".join(f"_{byte:02X}" for byte in match[0].encode())
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    return bytes.fromhex(found[0].replace("_", "")).decode()
+def _unquoted(match: re.Match[str]) -> str:
+    return bytes.fromhex(match[0].replace("_", "")).decode()

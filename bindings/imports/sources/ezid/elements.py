@@ -45,8 +45,8 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
 
     ``line`` is the line of the file where the identifier begins.
 
-    >>> found = record(1, "ark:/12345/x5", [("_target", "https://example.org/"), ("_status", "unavailable | moved")])
-    >>> found.state, found.reason
+    >>> name = record(1, "ark:/12345/x5", [("_target", "https://example.org/"), ("_status", "unavailable | moved")])
+    >>> name.state, name.reason
     ('unavailable', 'moved')
     """
     reading = _Reading()
@@ -202,11 +202,13 @@ def erc_elements(value: str) -> tuple[dict[str, str], bool]:
     (({'erc.who': 'Noah', 'erc.what': 'The Ark'}, True), ({}, False))
     """
     try:
-        found = [element for block in anvl.parse(value) for element in block.elements]
+        parsed_elements = [element for block in anvl.parse(value) for element in block.elements]
     except anvl.AnvlError:
         return {}, False
-    kernel = [element for element in found if _KERNEL.fullmatch(element.label) and element.label != "erc"]
-    is_whole = bool(found) and len(kernel) == sum(element.label != "erc" or bool(element.value) for element in found)
+    kernel = [element for element in parsed_elements if _KERNEL.fullmatch(element.label) and element.label != "erc"]
+    is_whole = bool(parsed_elements) and len(kernel) == sum(
+        element.label != "erc" or bool(element.value) for element in parsed_elements
+    )
     elements: dict[str, str] = {}
     for element in kernel:
         if element.value:

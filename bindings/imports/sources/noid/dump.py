@@ -30,7 +30,7 @@ _SETTING = re.compile(r":/([^|:\s]+)(?:\||:\s*)(.*)")
 _PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
 
 
-class Bound(NamedTuple):
+class BinderElement(NamedTuple):
     """One element of an identifier in a binder: its line in the dump, the identifier, and the name and text."""
 
     line: int
@@ -55,8 +55,8 @@ def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
         message = "the file is neither the output of db_dump, nor lines id|element|value, nor blocks of ANVL"
         raise TableError("dump-syntax", message, lines.file, 1)
     for identifier, rows in groupby(bindings, key=lambda bound: bound.identifier):
-        given = list(rows)
-        yield binder_elements.record(given[0].line, identifier, [row.element for row in given])
+        elements = list(rows)
+        yield binder_elements.record(elements[0].line, identifier, [row.element for row in elements])
 
 
 def _blocks(lines: Lines, minter: Minter) -> Iterator[DumpRecord]:
@@ -72,7 +72,7 @@ def _blocks(lines: Lines, minter: Minter) -> Iterator[DumpRecord]:
             yield binder_elements.record(block.line, block.identifier, block.elements)
 
 
-def _piped(lines: Lines, minter: Minter) -> Iterator[Bound]:
+def _piped(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
     while True:
         lines.begin()
         text = next(lines, None)
@@ -85,13 +85,13 @@ def _piped(lines: Lines, minter: Minter) -> Iterator[Bound]:
             _keep(minter, lines.first, setting[1], setting[2])
             continue
         parts = row.split("|", 2)
-        if len(parts) < len(Bound._fields):
+        if len(parts) < len(BinderElement._fields):
             raise TableError("dump-syntax", "expected id|element|value", lines.file, lines.first)
         identifier, element, value = map(str.strip, parts)
-        yield Bound(lines.first, identifier, (element, value))
+        yield BinderElement(lines.first, identifier, (element, value))
 
 
-def _dumped(lines: Lines, minter: Minter) -> Iterator[Bound]:
+def _dumped(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
     decode = _printed
     for text in lines:
         name, _, value = text.strip().partition("=")
@@ -125,7 +125,7 @@ def _dumped(lines: Lines, minter: Minter) -> Iterator[Bound]:
         if not separator:
             identifier, separator, element = written.partition("|")
         if separator:
-            yield Bound(lines.first, identifier, (element, content))
+            yield BinderElement(lines.first, identifier, (element, content))
 
 
 def _keep(minter: Minter, line: int, name: str, value: str) -> None:
@@ -143,8 +143,8 @@ def _printed(text: str) -> bytes:
     return _PRINT_ESCAPE.sub(_octet, octets) if b"\\" in octets else octets
 
 
-def _octet(found: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(found[1].decode()) if found[1] else found[2]
+def _octet(match: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(match[1].decode()) if match[1] else match[2]
 
 
 def _hexadecimal(text: str) -> bytes:

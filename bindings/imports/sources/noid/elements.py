@@ -57,14 +57,14 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
 
     ``line`` is the line of the file where the identifier begins.
 
-    >>> found = record(1, "13030/xf93gt2q", [("_t", "https://example.org/1"), ("_c", "1435680779"), ("who", "Noah")])
-    >>> found.target, found.created.year, found.elements
+    >>> name = record(1, "13030/xf93gt2q", [("_t", "https://example.org/1"), ("_c", "1435680779"), ("who", "Noah")])
+    >>> name.target, name.created.year, name.elements
     ('https://example.org/1', 2015, {'erc.who': 'Noah'})
     """
     circulated: datetime | None = None
     held = False
     renamed: list[tuple[str, str]] = []
-    known: set[str] = set()
+    names: set[str] = set()
     for name, value in elements:
         if name == ":/c":
             held, circulated = True, _circulated(value)
@@ -73,14 +73,14 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         else:
             ours = _EZID.get(name) or (f"noid.{name}" if _NAME.fullmatch(name) else name)
             # A binder can have one time under two names.
-            if ours != "_id" and (ours not in known or ours == name):
+            if ours != "_id" and (ours not in names or ours == name):
                 renamed.append((ours, value))
-            known.add(ours)
-    found = ezid_elements.record(line, identifier_of(identifier), renamed)
-    if found.created is None and circulated is not None:
-        found = found._replace(created=circulated)
-    is_bound = bool({"_target", "_status"} & known or found.elements)
-    return found._replace(state="reserved") if held and not is_bound else found
+            names.add(ours)
+    converted = ezid_elements.record(line, identifier_of(identifier), renamed)
+    if converted.created is None and circulated is not None:
+        converted = converted._replace(created=circulated)
+    is_bound = bool({"_target", "_status"} & names or converted.elements)
+    return converted._replace(state="reserved") if held and not is_bound else converted
 
 
 def _circulated(value: str) -> datetime | None:

@@ -100,10 +100,10 @@ class Minter:
     def _template(self) -> tuple[str, str, str, str] | None:
         """Return prefix, order, mask and check of the template."""
         text = self.values.get("template", "").strip()
-        if found := _TEMPLATE.fullmatch(text):
-            return found[1], found[2], found[3], found[4]
-        if found := _EGG_TEMPLATE.fullmatch(text):
-            return found[1], "r", found[2], found[3]
+        if match := _TEMPLATE.fullmatch(text):
+            return match[1], match[2], match[3], match[4]
+        if match := _EGG_TEMPLATE.fullmatch(text):
+            return match[1], "r", match[2], match[3]
         return None
 
     def _firstpart(self) -> str:
@@ -120,8 +120,8 @@ class Minter:
 
     def _counters(self) -> Iterator[tuple[int, int]]:
         for name, text in self.values.items():
-            if found := _COUNTER.fullmatch(name):
-                yield int(found[1]), _number(text)
+            if match := _COUNTER.fullmatch(name):
+                yield int(match[1]), _number(text)
 
     def _numbers(self, order: str) -> Iterator[int]:
         if order != "r":

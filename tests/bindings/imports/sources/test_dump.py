@@ -16,7 +16,7 @@ import pytest
 
 from ararat.bindings.imports.sources import compressed, dump
 from ararat.bindings.imports.sources.dump import SOURCES
-from ararat.bindings.imports.sources.record import Counter, DumpRecord, Minted
+from ararat.bindings.imports.sources.record import Counter, DumpRecord, MintedName
 from ararat.bindings.names.errors import TableError
 
 FORMATS = {
@@ -65,7 +65,7 @@ def test_every_format_yields_the_same_names(source, name, dumped: Callable[..., 
 
 def test_a_minter_adds_its_counter_and_its_names(dumped: Callable[..., Path], tmp_path) -> None:
     entries = list(dump.read(dumped(tmp_path / "noid.dump", 3), "noid"))
-    assert entries[3:5] == [Counter(7, "ark:12345/x6", "next 12 of 10^2"), Minted(7, "ark:/12345/x600")]
+    assert entries[3:5] == [Counter(7, "ark:12345/x6", "next 12 of 10^2"), MintedName(7, "ark:/12345/x600")]
     assert [entry.identifier[-2:] for entry in entries[4:]] == [f"{number:02}" for number in range(12)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from ararat.bindings.imports.sources import dump
 from ararat.bindings.imports.sources.noid import elements as binder_elements
 from ararat.bindings.imports.sources.noid.minter import MAX_MINTED, Minter
-from ararat.bindings.imports.sources.record import Counter, DumpRecord, Minted, Skipped
+from ararat.bindings.imports.sources.record import Counter, DumpRecord, MintedName, SkippedPart
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import TableError
 
@@ -58,8 +58,8 @@ def test_lines_and_blocks_are_read() -> None:
 def test_a_dump_can_have_a_minter_only(text: str, source: str) -> None:
     assert read(text, source) == [
         Counter(1, "ark:12345/", "next 2 of 10^2"),
-        Minted(1, "ark:/12345/00"),
-        Minted(1, "ark:/12345/01"),
+        MintedName(1, "ark:/12345/00"),
+        MintedName(1, "ark:/12345/01"),
     ]
 
 
@@ -179,7 +179,7 @@ def test_a_minter_whose_names_cannot_be_determined_has_a_fault(values: dict[str,
     assert (list(found.names()), found.counter()) == ([], None)
     text = "".join(f":/{name}|{value}\n" for name, value in found.values.items())
     [skipped] = [entry for entry in read(text) if not isinstance(entry, DumpRecord)]
-    assert isinstance(skipped, Skipped)
+    assert isinstance(skipped, SkippedPart)
     assert message in skipped.omitted.reason
 
 

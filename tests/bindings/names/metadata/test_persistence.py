@@ -13,7 +13,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.names.metadata import persistence
 from ararat.bindings.names.policy import PolicyCheck
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
-from ararat.identifiers.iri_policy import known
+from ararat.identifiers.iri_policy import built_in
 from ararat.middleware import ResolverMiddleware
 
 NAME = "ark:12345/x5a"
@@ -110,7 +110,7 @@ def test_new_and_changed_names_are_warned_of_in_the_same_way(bindings: Bindings)
 
 
 def test_a_policy_adds_no_availability_to_a_statement_that_nothing_is_guaranteed(bindings: Bindings) -> None:
-    bindings.check_change = PolicyCheck(known("17beta"))
+    bindings.check_change = PolicyCheck(built_in("17beta"))
     for name, statement in (("ark:21206/1bcd", "Not Guaranteed: no commitment"), ("ark:21206/1bcf", "We keep it.")):
         bindings.bind(name, "/q", metadata={"persistence": statement})
     denied, kept = bindings.lookup("ark:21206/1bcd"), bindings.lookup("ark:21206/1bcf")
