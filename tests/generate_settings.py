@@ -21,17 +21,24 @@ _TABLE = re.compile(r"^(?:\|.*\n)+", re.MULTILINE)
 
 
 def settings() -> str:
-    """Return the table of the settings of ResolverMiddleware."""
-    rows = [(f"`{each.name}`", each.default, _sentence(f"{each.text} {each.details}")) for each in described()]
+    """Return the table of the settings of ResolverMiddleware, with their options and variables."""
+    shared = _shared()
+    rows = []
+    for each in described():
+        option = shared.get(each.name)
+        names = "" if option is None else f" {' '.join(f'`{name}`' for name in option.opts)} `{option.envvar}`"
+        rows.append((f"`{each.name}`{names}", each.default, _sentence(f"{each.text} {each.details}")))
     return _table(("setting", "default", "what it does"), rows)
 
 
 def options() -> str:
-    """Return the table of the options of ``ararat serve``."""
-    rows = []
+    """Return the table of the other options of ``ararat serve``."""
+    rows, shared = [], _shared().values()
     for option in serve_command.params:
         assert isinstance(option, click.Option)
         assert isinstance(option.envvar, str), option.name
+        if option in shared:
+            continue
         described = re.sub(r"\s*\[default: .*", "", option.help or "")
         shown = re.findall(r"\[default: \(?(.*?)\)?\]", option.help or "")
         default = shown[0] if shown else _plain(option)
@@ -44,6 +51,16 @@ def page(text: str) -> str:
     """Return the text of the page with new tables."""
     tables = iter((settings(), options()))
     return _TABLE.sub(lambda _: next(tables), text, count=2)
+
+
+def _shared() -> dict[str, click.Option]:
+    """Return the options that are settings of the resolver, with the same text, by their names."""
+    texts = {each.name: each.text.removesuffix(".") for each in described()}
+    return {
+        option.name: option
+        for option in serve_command.params
+        if isinstance(option, click.Option) and option.name in texts and option.name not in ("prefix", "inspector")
+    }
 
 
 def _plain(option: click.Option) -> str:

@@ -73,13 +73,13 @@ def shell(command: str, folder: Path, **environ: str) -> subprocess.CompletedPro
 def test_consoles_of_commands_page_show_the_output_of_a_shell(tmp_path):
     (tmp_path / "names.csv").write_text(NAMES, "utf-8")
     database = f"export ARARAT_DATABASE=sqlite:///{tmp_path}/bindings.sqlite; "
-    shown = commands("commands.md")
+    shown = commands("command-examples.md")
     got = [(command, shell(f"{database}{command} 2>&1", tmp_path).stdout) for command, _ in shown]
     assert got == shown
 
 
 # The parameter is not called "page", which is a fixture of pytest-playwright.
-@pytest.mark.parametrize("text", [page for page in PAGES if page != "commands.md" and commands(page)])
+@pytest.mark.parametrize("text", [page for page in PAGES if page != "command-examples.md" and commands(page)])
 def test_consoles_show_the_output_of_the_commands(text, tmp_path, monkeypatch):
     if "$ sqlite3 " in PAGES[text] and not shutil.which("sqlite3"):
         pytest.skip("sqlite3 is not installed")
@@ -325,7 +325,7 @@ def test_settings_page_lists_the_settings_of_the_code():
 
 
 def test_every_test_that_the_security_page_names_exists():
-    named = re.findall(r"`([a-z0-9_/]+\.py)::(test_\w+)`", PAGES["security.md"])
+    named = re.findall(r"`([a-z0-9_/]+\.py)::(test_\w+)`", PAGES["security-tests.md"])
     assert len(named) > 20
     assert [
         (file, test) for file, test in named if f"\ndef {test}(" not in (ROOT / "tests" / file).read_text("utf-8")

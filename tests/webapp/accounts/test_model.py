@@ -89,7 +89,7 @@ def test_other_prefixes_are_refused(text):
 
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "accounts.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "account-codes.md").read_text("utf-8")
 
 
 def test_the_page_lists_each_code_with_its_fix():

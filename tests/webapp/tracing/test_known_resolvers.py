@@ -36,7 +36,7 @@ def test_known_resolvers_of_examples(identifier, prefix):
 
 def test_every_national_resolver_has_a_source():
     assert NBN_RESOLVERS.keys() == NBN_SOURCES.keys()
-    table = (Path(__file__).parents[3] / "docs" / "inspector.md").read_text("utf-8")
+    table = (Path(__file__).parents[3] / "docs" / "standards.md").read_text("utf-8")
     for country, prefix in NBN_RESOLVERS.items():
         assert f"| `urn:nbn:{country}` | `{prefix}` | {NBN_SOURCES[country]} |" in table
 
