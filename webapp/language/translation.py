@@ -16,8 +16,8 @@ from flask import Flask
 from ...identifiers.text.translatable import Translatable
 from ...middleware.resolution.settings import ENGLISH
 from ...middleware.views import catalogues
-from . import formats
-from .current import direction, language, languages
+from . import current, formats
+from .current import direction, language
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
 
@@ -108,7 +108,12 @@ def init_app(app: Flask) -> None:
     )
     environment.finalize = _finalized
     environment.filters["translated"] = translated
-    environment.globals.update(language=language, direction=direction, languages=languages, figure=formats.figure)
+    environment.globals.update(
+        figure=formats.figure,
+        page_direction=direction,
+        page_language=language,
+        page_languages=lambda: current.languages(),
+    )
 
 
 def _finalized(value: object) -> object:

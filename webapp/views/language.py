@@ -23,7 +23,7 @@ from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
 from ..language import current
-from ..language.current import language, languages
+from ..language.current import language
 
 blueprint = Blueprint("language", __name__)
 
@@ -48,7 +48,7 @@ def init_app(app: Flask) -> None:
 
 
 def _choose() -> str:
-    permitted = languages()
+    permitted = current.languages()
     account = _account()
     wishes = (
         _of_address(),
@@ -67,7 +67,7 @@ def _choose() -> str:
 def _of_address() -> str | None:
     """Return the language that the URL of the request selects, or None."""
     wish = request.args.get(PARAMETER)
-    return wish if wish in languages() else None
+    return wish if wish in current.languages() else None
 
 
 def _account() -> Account | None:
@@ -83,7 +83,7 @@ def links() -> list[tuple[str, str]]:
     if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):
         return []
     query = _without_language()
-    return [(tag, f"{request.base_url}?{urlencode([*query, (PARAMETER, tag)])}") for tag in languages()]
+    return [(tag, f"{request.base_url}?{urlencode([*query, (PARAMETER, tag)])}") for tag in current.languages()]
 
 
 def here() -> str:
@@ -107,7 +107,7 @@ def _without_language() -> list[tuple[str, str]]:
 def choose() -> AnyResponse:
     """Save the language of the form: in the account, or in a cookie without an account. Show the page again."""
     wanted = request.form.get("language", "")
-    if wanted not in languages():
+    if wanted not in current.languages():
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "language-unknown", "Ararat has no pages in this language.")
     csrf.require_own_page()
     response = redirect(safe_path(request.form.get("next")) or url("inspect.page"), HTTPStatus.SEE_OTHER)
