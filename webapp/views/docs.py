@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Blueprint, Response, redirect, render_template, request, send_from_directory
 
+from ...middleware.resolution.settings import ENGLISH
 from ..config import url
 from ..errors import HTTPRefusal
+from ..language.current import language
 from .docs_search import Section, found
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ _REPLACED = {
 }
 
 # A link to another file in the folder, with an optional anchor.
-_NEIGHBOUR = re.compile(r"([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
+_NEIGHBOUR = re.compile(r"(?:\.\./)?([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
 _KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
 _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
@@ -50,13 +52,15 @@ _NO_WORD = re.compile(r"[^a-z0-9 -]")
 class DocumentationPage(NamedTuple):
     """A page of the documentation: the ``title`` as plain text, and the ``head`` and ``body`` as HTML.
 
-    The head ends with the title. The ``sections`` are the text of the page, by its headings.
+    The head ends with the title. The ``sections`` are the text of the page, by its headings. ``language`` is the tag of
+    its language.
     """
 
     title: str
     head: str
     body: str
     sections: tuple[Section, ...]
+    language: str = ENGLISH
 
     @property
     def contents(self) -> tuple[Section, ...]:
@@ -98,7 +102,8 @@ def _shown(name: str) -> str:
     at = pages.index(name) if name in pages else -1
     links = {"previous": pages[at - 1 : at] if at > 0 else (), "following": pages[at + 1 : at + 2]}
     titles = {key: [(each, _page(each, base).title) for each in near] for key, near in links.items()}
-    return render_template("inspector/handbook.html", page=_page(name, base), first=name == FIRST, **titles)
+    page = _page(name, base, language())
+    return render_template("inspector/handbook.html", page=page, first=name == FIRST, **titles)
 
 
 @cache
@@ -121,12 +126,20 @@ def pictures() -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def _page(name: str, base: str) -> DocumentationPage:
-    return rendered((FOLDER / f"{name}.md").read_text("utf-8"), base)
+def _page(name: str, base: str, language: str = ENGLISH) -> DocumentationPage:
+    """Return a page in a language if ``docs/LANGUAGE/`` has it, else in English. The anchors are the same."""
+    page = rendered((FOLDER / f"{name}.md").read_text("utf-8"), base)
+    translated = FOLDER / language / f"{name}.md"
+    if language == ENGLISH or not translated.is_file():
+        return page
+    anchors = [each.anchor for each in page.sections]
+    return rendered(translated.read_text("utf-8"), base, anchors)._replace(language=language)
 
 
-def rendered(text: str, base: str) -> DocumentationPage:
+def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> DocumentationPage:
     """Convert Markdown (CommonMark with tables) to a page. ``base`` is the URL of the page "index".
+
+    ``anchors`` are those of the headings, in order; those of other headings are made of their words.
 
     HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
 
@@ -143,7 +156,7 @@ def rendered(text: str, base: str) -> DocumentationPage:
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             words = _words(tokens[place + 1])
-            anchor = _anchor(words, taken)
+            anchor = anchors[len(sections)] if len(sections) < len(anchors) else _anchor(words, taken)
             token.attrSet("id", anchor)
             texts.clear()
             sections.append(Section(int(token.tag[1:]), words, anchor, ""))
@@ -155,7 +168,7 @@ def rendered(text: str, base: str) -> DocumentationPage:
             token.attrs.pop("style", None)
         for child in token.children or ():
             href = child.attrGet("href") if child.type == "link_open" else None
-            if child.type == "image" and (picture := child.attrGet("src")) in pictures():
+            if child.type == "image" and (picture := str(child.attrGet("src")).removeprefix("../")) in pictures():
                 child.attrSet("src", f"{base}/{picture}")
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
                 to = base if found[1] == FIRST else f"{base}/{found[1]}"

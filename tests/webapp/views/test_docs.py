@@ -12,6 +12,7 @@ from werkzeug.test import Client
 from ararat.webapp import create_app
 from ararat.webapp.views.docs import names, order, rendered
 
+TRANSLATED = sorted((Path(__file__).parents[3] / "docs").glob("*/*.md"))
 FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
 
 
@@ -168,3 +169,27 @@ def test_a_search_without_a_result_says_how_to_go_on(client, read_page, query):
 def test_a_search_of_noise_shows_what_has_these_words(client, read_page):
     assert read_page(client.get("/docs?q=how+do+I").text).one("ol", "found-sections").all("li")
     assert read_page(client.get("/docs?q=+").text).one("h1").text == "Documentation"
+
+
+@pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_translated_page_has_the_parts_of_the_english_page(client, read_page, path):
+    response = client.get(f"/docs/{path.stem}", headers={"Accept-Language": path.parent.name})
+    page, english = (
+        read_page(response.text).one("article"),
+        read_page(client.get(f"/docs/{path.stem}").text).one("article"),
+    )
+    assert page.attributes["lang"] == path.parent.name
+    assert page.one("h1").text == path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+    for tag, attribute in (("h1", "id"), ("h2", "id"), ("h3", "id"), ("img", "src")):
+        both = [[each.attributes[attribute] for each in one.all(tag)] for one in (page, english)]
+        assert both[0] == both[1]
+    for tag in ("pre", "tr"):
+        assert len(page.all(tag)) == len(english.all(tag)), tag
+    links = [[each.attributes["href"] for each in one.all("a")] for one in (page, english)]
+    assert sorted(links[0]) == sorted(links[1])
+
+
+def test_the_curators_pages_are_french_and_german():
+    assert {f"{path.parent.name}/{path.stem}" for path in TRANSLATED} == {
+        f"{language}/{name}" for language in ("de", "fr") for name in ("desk", "first-ark", "tables")
+    }
