@@ -16,6 +16,7 @@ from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
 
 from ..bindings.names.branding.model import NO_BRANDING, Branding
+from ..identifiers.text.translatable import Translatable
 from ..middleware.resolution.settings import ENGLISH
 from .report import inspection
 from .report.inspection import Inspection
@@ -60,7 +61,7 @@ MIN_SESSION_IDLE = 5
 """The minimum of that time. The time of the last use is accurate to a minute."""
 
 
-RESOURCE_LABEL = "Inventory number"
+RESOURCE_LABEL = Translatable("Inventory number")
 """The label of the resource of a name in the desk, unless a setting says otherwise."""
 
 MAX_LABEL = 40

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings.system.fork_safety import ForkSafeLock
+from ...identifiers.text.translatable import Translatable
 
 if TYPE_CHECKING:
     from ..accounts.model import Caller
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
 
 COUNTS = "ararat_desk_counts"
 """The extension of the application with its :class:`CountCache`."""
+
+STATES: Mapping[str, Translatable] = {
+    "live": Translatable("Live"),
+    "reserved": Translatable("Reserved"),
+    "withdrawn": Translatable("Withdrawn"),
+}
+"""The titles of lists of names by their state."""
 
 FEW = 20_000
 """The number of names up to which they are counted for each page."""
@@ -38,6 +46,11 @@ class Bar(NamedTuple):
     label: str
     number: int
     length: float
+
+    @property
+    def title(self) -> str:
+        """The label for people: the state of names in the current language."""
+        return STATES.get(self.label, self.label)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,11 +11,12 @@ from htmx_flask import request as htmx_request
 
 from ...bindings import holding
 from ...bindings.digest import Recent
-from ...identifiers.text.display import counted
+from ...bindings.names.binding import NameCount
+from ...identifiers.text.translatable import Translatable
 from ..config import FACTS, url
 from ..links.store import Links
 from ..uploads.store import Uploads
-from .blueprint import blueprint, caller, management
+from .blueprint import blueprint, caller, management, moment
 from .changes.recent import recent_lines
 from .counts import COUNTS, FEW, CountCache, Counts
 from .names.new import shoulders
@@ -51,17 +52,25 @@ def overview() -> str:
     is_wanted = "count" in request.args or number.number <= FEW
     counts = cache.count(management(), caller()) if is_wanted else cache.kept()
     if htmx_request.htmx and "count" in request.args:
-        return render_template("desk/_counts.html", counts=counts, number=number)
+        return render_template("desk/_counts.html", counts=counts, number=number, names=_names(number))
     changes, unreadable = recent_lines()
     return render_template(
         "desk/overview.html",
         shoulders=None if number.number else shoulders(management(), caller()),
         counts=counts,
         number=number,
+        names=_names(number),
         changes=changes,
         unreadable=unreadable,
         waiting=[*_waiting(counts)],
     )
+
+
+def _names(number: NameCount) -> Translatable:
+    """Return the number of names as a text."""
+    if number.exact:
+        return Translatable.counted("%(number)s name", "%(number)s names", number.number)
+    return Translatable("about %(number)s names", number=number.number)
 
 
 def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
@@ -76,17 +85,21 @@ def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
             yield WaitingLine(fact.message, fix=fact.fix)
     reserved = next((each.number for each in counts.states if each.label == "reserved"), 0) if counts else 0
     if reserved:
-        are = "name is" if reserved == 1 else "names are"
-        yield WaitingLine(f"{reserved:,} {are} reserved.", url("desk.names", state="reserved"), "plain")
+        text = Translatable.counted("%(number)s name is reserved.", "%(number)s names are reserved.", reserved)
+        yield WaitingLine(text, url("desk.names", state="reserved"), "plain")
 
 
 def _holds() -> Iterator[WaitingLine]:
     bindings = management().bindings
     found = holding.holds_at(bindings, bindings.now())
     if found:
-        are = "hold lasts" if len(found) == 1 else "holds last"
         first = min(each.until for each in found)
-        text = f"{len(found):,} {are}, {'until' if len(found) == 1 else 'the first until'} {first:%Y-%m-%d %H:%M} UTC."
+        text = Translatable.counted(
+            "%(number)s hold lasts, until %(time)s.",
+            "%(number)s holds last, the first until %(time)s.",
+            len(found),
+            time=moment(first),
+        )
         yield WaitingLine(text, url("desk.holds"), "plain")
 
 
@@ -97,24 +110,33 @@ def _links() -> Iterator[WaitingLine]:
         yield WaitingLine(_dead(dead, max(0, (now - since).days)), url("desk.links", state="dead"), "bad")
     moved, _ = links.age_of_state("moved", MAX_COUNTED + 1)
     if moved:
-        if moved == 1:
-            text = "1 target has moved permanently: record the new address."
-        elif moved > MAX_COUNTED:
-            text = f"More than {MAX_COUNTED:,} targets have moved permanently: record the new addresses."
+        if moved > MAX_COUNTED:
+            text = Translatable(
+                "More than %(most)s targets have moved permanently: record the new addresses.", most=MAX_COUNTED
+            )
         else:
-            text = f"{moved:,} targets have moved permanently: record the new addresses."
+            text = Translatable.counted(
+                "%(number)s target has moved permanently: record the new address.",
+                "%(number)s targets have moved permanently: record the new addresses.",
+                moved,
+            )
         yield WaitingLine(text, url("desk.links", state="moved"))
 
 
-def _dead(number: int, days: int) -> str:
+def _dead(number: int, days: int) -> Translatable:
     """Return the sentence about dead targets, the oldest of which is dead for some days."""
     if number > MAX_COUNTED:
-        return f"More than {MAX_COUNTED:,} targets are dead."
-    if number == 1:
-        return "1 target is dead, since today." if days == 0 else f"1 target is dead, for {counted(days, 'day')}."
+        return Translatable("More than %(most)s targets are dead.", most=MAX_COUNTED)
     if days == 0:
-        return f"{number:,} targets are dead, the oldest since today."
-    return f"{number:,} targets are dead, the oldest for {counted(days, 'day')}."
+        return Translatable.counted(
+            "%(number)s target is dead, since today.", "%(number)s targets are dead, the oldest since today.", number
+        )
+    return Translatable.counted(
+        "%(number)s target is dead, for %(days)s.",
+        "%(number)s targets are dead, the oldest for %(days)s.",
+        number,
+        days=Translatable.counted("%(number)s day", "%(number)s days", days),
+    )
 
 
 def _uploads() -> Iterator[WaitingLine]:
@@ -123,4 +145,5 @@ def _uploads() -> Iterator[WaitingLine]:
     own = Uploads(management().accounts).list(caller().account.number, 2**62, _MAX_UPLOADS)
     for each in own:
         if each.stage != "import":
-            yield WaitingLine(f"The import of {each.name} waits for your check.", url("desk.table", number=each.number))
+            text = Translatable("The import of %(file)s waits for your check.", file=each.name)
+            yield WaitingLine(text, url("desk.table", number=each.number))

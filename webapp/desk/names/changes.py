@@ -224,14 +224,17 @@ def _changeable(name: str) -> Binding:
 def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
     records = PrefixRecords(management().bindings.store.prefixes())
     inherited = records.statements(binding.identifier, binding.metadata).by_element
+    profiles = [
+        (profile, title, forms.element_fields(profile, binding.metadata, forms.sent(request.form)))
+        for profile, title in forms.TITLES.items()
+    ]
+    labels = {field.name: field.label for *_, fields in profiles for field in fields}
     return render_template(
         "desk/metadata.html",
         binding=binding,
         inherited=inherited,
-        profiles=[
-            (profile, title, forms.element_fields(profile, binding.metadata, forms.sent(request.form)))
-            for profile, title in forms.TITLES.items()
-        ],
+        profiles=profiles,
+        labels={**labels, "new-element": Translatable("Name of the element"), "new-text": Translatable("Value")},
         codes=metadata.VALUE_CODES,
         errors=problems,
         form=request.form,

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ....bindings.names.binding import NOTHING, Action, Binding, Event
 from ....bindings.names.fields import differing
 from ....bindings.names.metadata import metadata
+from ....identifiers.text.translatable import Translatable
+
+ACTIONS: Mapping[Action, Translatable] = {
+    "bound": Translatable("Bound"),
+    "updated": Translatable("Updated"),
+    "relocated": Translatable("Relocated"),
+    "withdrawn": Translatable("Withdrawn"),
+    "restored": Translatable("Restored"),
+    "redacted": Translatable("Redacted"),
+    "reserved": Translatable("Reserved"),
+    "deleted": Translatable("Deleted"),
+    "hidden": Translatable("Hidden"),
+}
+"""The titles of the changes of a name, by their action."""
 
 MAX_SHOWN = 100
 """Maximum number of changes on the page of a name."""
@@ -41,6 +55,11 @@ class ShownChange:
     differences: Sequence[Difference]
     is_last: bool
 
+    @property
+    def title(self) -> Translatable:
+        """The title of the action."""
+        return ACTIONS[self.action]
+
 
 def changes_of(events: Sequence[Event]) -> list[ShownChange]:
     """Return the changes of a name from its history, the newest first."""
@@ -63,13 +82,14 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
     """Yield the values that differ between two bindings of a name. Default values of a new name are omitted."""
     for field, old, new in differing(before, after):
         yield Difference(field=field.title, before="" if before is None else old, after=new)
-    yield from _of_mapping("Alternate ", before.alternates if before else NOTHING, after.alternates)
+    for each in _of_mapping(before.alternates if before else NOTHING, after.alternates):
+        yield replace(each, field=Translatable("Alternate %(selector)s", selector=each.field))
     yield from _of_mapping(
-        "", metadata.shortened(before.metadata) if before else NOTHING, metadata.shortened(after.metadata)
+        metadata.shortened(before.metadata) if before else NOTHING, metadata.shortened(after.metadata)
     )
 
 
-def _of_mapping(label: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
+def _of_mapping(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
-            yield Difference(field=f"{label}{name}", before=before.get(name, ""), after=after.get(name, ""))
+            yield Difference(field=name, before=before.get(name, ""), after=after.get(name, ""))

@@ -9,6 +9,7 @@ from flask import render_template, request
 from markupsafe import Markup
 
 from ....bindings.names.metadata.folding import title_of
+from ....identifiers.text.translatable import Translatable
 from ...config import site, url
 from ...report import qr
 from ..blueprint import blueprint
@@ -41,8 +42,12 @@ FORMATS = (
     LabelSheet("letter", "medium", 2, 5, "4 x 2 in"),
     LabelSheet("letter", "large", 2, 3, "4 x 3.33 in"),
 )
-PAPERS = (("a4", "A4"), ("letter", "US letter"))
-SIZES = (("small", "Small"), ("medium", "Medium"), ("large", "Large"))
+PAPERS = (("a4", "A4"), ("letter", Translatable("US letter")))
+SIZES = (
+    ("small", Translatable("Small")),
+    ("medium", Translatable("Medium")),
+    ("large", Translatable("Large")),
+)
 
 
 class Label(NamedTuple):

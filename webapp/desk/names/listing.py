@@ -20,16 +20,18 @@ from ....bindings.names.metadata import metadata
 from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
 from ....bindings.storage.tables.keys import index_key
+from ....identifiers.text.translatable import Translatable
 from ...admission import download
 from ...config import site, url
 from ...errors import HTTPRefusal
 from ...jobs.exports import KIND, SEPARATORS, FileFormat, Separator, expires
 from ...jobs.imports import current_imports
+from ...language.formats import figure
 from ...links.store import Links
 from .. import exports
 from ..blueprint import blueprint, caller, management, see_other
 from ..changes import many
-from ..counts import COUNTS, FEW, CountCache
+from ..counts import COUNTS, FEW, STATES, CountCache
 from . import search
 from .filters import NameFilters, read_filters
 from .search import SCOPES, Read, Scope
@@ -47,7 +49,11 @@ SHOWN = 50
 _MAX_HOST = 34
 """The maximum length of a target in a row. A longer one is shown with the first label of its host and its end."""
 
-_LABELS: dict[Scope, str] = {"names": "Names", "texts": "Texts", "targets": "Targets"}
+_LABELS: dict[Scope, Translatable] = {
+    "names": Translatable("Names"),
+    "texts": Translatable("Texts"),
+    "targets": Translatable("Targets"),
+}
 _MAX_NAANS = 20
 
 
@@ -93,7 +99,9 @@ def names() -> Response:
         found = search.page(_read, _chain(filters, scope), after, SHOWN)
     except BindingError as error:
         raise HTTPRefusal(
-            HTTPStatus.BAD_REQUEST, error.code, "The link to this page of the list is not valid. Open the first page."
+            HTTPStatus.BAD_REQUEST,
+            error.code,
+            Translatable("The link to this page of the list is not valid. Open the first page."),
         ) from None
     shown = {
         "filters": filters,
@@ -110,8 +118,8 @@ def names() -> Response:
         "prefixes": _known_prefixes(),
         "made": _made,
         "shortened": shortened,
-        "number": _shown(number) if counts is None else f"{number:,}",
-        "is_one": number == 1,
+        "number": _shown(number) if counts is None else figure(number),
+        "total": number,
         "hidden": filters.address(**{"in": scope}),
         "headings": _headings(filters),
         "first": url("desk.names", **filters.address()) if after else None,
@@ -181,7 +189,9 @@ def exported_file(number: int) -> Response:
     job = known.jobs.get(number) if number < 2**31 else None
     is_own = job is not None and (who.is_administrator or job.account == who.account.number)
     if job is None or job.kind != KIND or not is_own or not known.has_file(job):
-        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "export-deleted", "This file does not exist, or it was deleted.")
+        raise HTTPRefusal(
+            HTTPStatus.NOT_FOUND, "export-deleted", Translatable("This file does not exist, or it was deleted.")
+        )
     file = FileFormat(**job.parameters["file"])
     return download(known.content(job), file.content_type, f"names-{number}.{file.format}")
 
@@ -303,7 +313,7 @@ def _count(chain: Sequence[Selection], most: int = MAX_TOTAL) -> int:
 
 
 def _shown(number: int) -> str:
-    return f"{MAX_TOTAL:,}+" if number > MAX_TOTAL else f"{number:,}"
+    return f"{figure(MAX_TOTAL)}+" if number > MAX_TOTAL else figure(number)
 
 
 def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int] | None:
@@ -327,15 +337,17 @@ def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int
 def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[StateList]:
     """Return the lists of each state, and of the names whose target is dead."""
     current = filters.search.filter.status
-    total = None if counts is None else f"{sum(counts.values()):,}"
-    views = [StateList("All", total, url("desk.names", **filters.address(state=None)), current is None)]
+    total = None if counts is None else figure(sum(counts.values()))
+    views = [StateList(Translatable("All"), total, url("desk.names", **filters.address(state=None)), current is None)]
     for state in ("live", "reserved", "withdrawn"):
-        number = None if counts is None else f"{counts[state]:,}"
+        number = None if counts is None else figure(counts[state])
         address = url("desk.names", **filters.address(state=state))
-        views.append(StateList(state.capitalize(), number, address, current == state))
+        views.append(StateList(STATES[state], number, address, current == state))
     dead = Links(management().bindings).number("dead", MAX_TOTAL + 1)
     if dead:
-        views.append(StateList("Dead targets", _shown(dead), url("desk.links", state="dead"), False, True))
+        views.append(
+            StateList(Translatable("Dead targets"), _shown(dead), url("desk.links", state="dead"), False, True)
+        )
     return views
 
 
@@ -348,12 +360,12 @@ def _made(binding: Binding) -> str:
 
 def _headings(filters: NameFilters) -> list[Heading]:
     columns: list[tuple[str, Sort | None]] = [
-        ("Name", "name"),
-        ("Title", "title"),
+        (Translatable("Name"), "name"),
+        (Translatable("Title"), "title"),
         (site().resource_label, "resource"),
-        ("Target", None),
-        ("State", None),
-        ("Changed", "changed"),
+        (Translatable("Target"), None),
+        (Translatable("State"), None),
+        (Translatable("Changed"), "changed"),
     ]
     headings: list[Heading] = []
     for label, sort in columns:

@@ -20,11 +20,12 @@ from ....bindings.names.metadata import personal_data
 from ....bindings.names.naming import NameWarning
 from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....bindings.names.selection import Selection, moment
-from ....identifiers.text.translatable import sentence
+from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts import identify
 from ...accounts.model import Caller
 from ...api.idempotency import OneRequest, StoredReply, reply_to
 from ...config import url
+from ...language.translation import translated
 from ...management import ChangeResult, Fields, Forbidden, Management, NewName
 from ...management.permissions import require_curator
 from .. import exports, messages
@@ -36,6 +37,8 @@ PLACE = "${identifier}"
 """The place of the name in the target of minted names. A button of the form inserts it."""
 
 _WITHOUT_NEW_VALUES = ("unchanged", "withdrawn", "redacted", "deleted")
+
+_KNOWN = Translatable("The name is recorded already with these values.")
 
 _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 
@@ -76,7 +79,9 @@ def record() -> AnyResponse:
             problems["text"] = _unreadable(found)
             found = Check()  # The error has the text of the check.
         elif found.key is None and not below:
-            problems["below"] = FieldProblem("No shoulder is selected.", "the shoulder of the new name")
+            problems["below"] = FieldProblem(
+                Translatable("No shoulder is selected."), Translatable("the shoulder of the new name")
+            )
         else:
             new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
             answer, made = _created_once([new], lambda made: url("desk.name", name=made[0].after.identifier))
@@ -84,7 +89,7 @@ def record() -> AnyResponse:
                 if new.shoulder:
                     _remember(new.shoulder)
                 is_known = made[0].outcome == "unchanged"
-                put_done("The name is recorded already with these values." if is_known else _done(made[0]), made[0])
+                put_done(_KNOWN if is_known else _done(made[0]), made[0])
             return answer
     except Forbidden:
         raise
@@ -114,7 +119,10 @@ def mint() -> AnyResponse:
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     count = request.form.get("count", "1").strip()
     if not (count.isascii() and count.isdecimal() and len(count) < 6 and 1 <= int(count) <= MAX_CHANGES):
-        problems["count"] = FieldProblem("This is not a number of names.", f"a number from 1 to {MAX_CHANGES:,}")
+        problems["count"] = FieldProblem(
+            Translatable("This is not a number of names."),
+            Translatable("a number from 1 to %(most)s", most=MAX_CHANGES),
+        )
     else:
         try:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
@@ -279,7 +287,9 @@ def _only_shoulder() -> str:
 def _unreadable(found: Check) -> FieldProblem:
     if found.remarks:
         return FieldProblem(found.remarks[0].text)
-    return FieldProblem("The text has no identifier.", "an ARK, a URN, or the address of a resource")
+    return FieldProblem(
+        Translatable("The text has no identifier."), Translatable("an ARK, a URN, or the address of a resource")
+    )
 
 
 def put_done(text: str, saved: ChangeResult) -> None:
@@ -290,11 +300,14 @@ def put_done(text: str, saved: ChangeResult) -> None:
         name = binding.spelling if saved.is_new else ""
         found = personal_data.warnings_about(name, binding.target, binding.resource, binding.metadata)
     found += management().mistakes([saved])[0]
-    messages.put(" ".join([text, *(sentence(each.message) for each in found)]), "warn" if found else "good")
+    said = [translated(each) for each in (text, *(sentence(each.message) for each in found))]
+    messages.put(" ".join(said), "warn" if found else "good")
 
 
 def _done(saved: ChangeResult) -> str:
-    return "The name is reserved." if saved.after.is_reserved else "The name is live."
+    if saved.after.is_reserved:
+        return Translatable("The name is reserved.")
+    return Translatable("The name is live.")
 
 
 def _field_of(code: str) -> str:

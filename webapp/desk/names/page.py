@@ -37,7 +37,7 @@ RESPONSES: dict[Kind, Translatable] = {
     "described": Translatable("200: visitors see its description"),
     "served": Translatable("A page of this site"),
 }
-"""What a visitor gets, by the kind of a name."""
+"""The answers to a visitor, by the kind of a name."""
 
 
 HELD = Translatable("303: visitors see its description until the hold ends")

@@ -142,7 +142,7 @@ def test_export_has_the_selected_names_in_their_order(rita):
 
 def test_all_names_are_selected_without_scripts(jane, read_page):
     page = read_page(jane.get("/desk/names?q=map&all=1").text)
-    assert "All 5 selected" in " ".join(page.one("div", "selection").text.split())
+    assert "All 5 names are selected" in " ".join(page.one("div", "selection").text.split())
     assert {each.attributes["value"] for each in page.all("input", name="all")} == {"1"}
 
 
