@@ -113,7 +113,9 @@ class Chosen:
             return {"selection": conditions(chain[0], self.filters.search.text if scope == "texts" else None)}
         names = [each.identifier for each in islice(self.names(), MAX_LISTED_NAMES + 1)]
         if len(names) > MAX_LISTED_NAMES:
-            message = f"this search finds more than {MAX_LISTED_NAMES:,} names; filter by the beginning of a name"
+            message = Translatable(
+                "this search finds more than %(most)s names; filter by the beginning of a name", most=MAX_LISTED_NAMES
+            )
             raise BindingError("operation-large", message)
         return {"names": names}
 
@@ -142,7 +144,7 @@ def select() -> AnyResponse:
     """Begin what the button of the list says: a form, the check of a change, a file or labels."""
     chosen, wanted = Chosen.of(request.form), request.form.get("do", "")
     if not chosen:
-        messages.put("No name is selected. Select at least one.", "warn")
+        messages.put(Translatable("No name is selected. Select at least one."), "warn")
         return see_other("desk.names", **chosen.filters.address())
     if wanted == "export" and chosen.is_all and not chosen.filters.errors and listing.is_large(chosen.filters):
         return listing.start_export(chosen.filters, "csv")
