@@ -39,8 +39,9 @@ from hypothesis import HealthCheck, settings
 
 from ararat.bindings.system.thread_slots import slots
 from tests import case_groups
+from tests.preloaded import VARIABLE, ForkServer, Process, can_start
 
-pytest_plugins = ["tests.ready_tables", "tests.databases", "tests.memory", "tests.logs"]
+pytest_plugins = ["tests.scheduling", "tests.ready_tables", "tests.databases", "tests.memory", "tests.logs"]
 
 # Hypothesis must not fail a test because the machine is slow. It draws the same examples each time, so that a change
 # which fails a test has caused the failure. `make fuzz` draws others.
@@ -159,6 +160,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if not compiled.exists() and rewrite.try_makedirs(folder):
             status, code = rewrite._rewrite_test(module, config)
             rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, status, compiled)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
+    """Let the workers share one process that starts servers."""
+    if not config.getoption("numprocesses", None) or VARIABLE in os.environ:
+        return (yield)
+    server = ForkServer()
+    os.environ[VARIABLE] = server.address
+    try:
+        return (yield)
+    finally:
+        del os.environ[VARIABLE]
+        server.stop()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -313,7 +328,7 @@ _RESERVED = re.compile(rb"\S+ /(ark|urn):", re.IGNORECASE)
 class Server:
     """A server process of a test. It listens on a free loopback port."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Process
     log_file: Path
     port: int = 0
 
@@ -379,29 +394,51 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
-    """start_server(command, environ={}, folder=None) starts a server. All servers are stopped after the run."""
+def fork_server() -> Iterator[ForkServer]:
+    """The process that starts others quickly (`tests/preloaded.py`)."""
+    used = ForkServer()
+    yield used
+    used.stop()
+
+
+@pytest.fixture(scope="session")
+def start_server(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Iterator[Callable[..., Server]]:
+    """start_server(command, environ={}, folder=None) starts a server. All servers are stopped after the run.
+
+    A command of Python starts in a process that has already imported the modules (`tests/preloaded.py`), except with
+    preloaded=False.
+    """
     started: list[Server] = []
 
     def start(
-        command: Sequence[str | Path], environ: dict[str, str] | None = None, folder: Path | None = None
+        command: Sequence[str | Path],
+        environ: dict[str, str] | None = None,
+        folder: Path | None = None,
+        *,
+        preloaded: bool = True,
     ) -> Server:
         folder = folder or tmp_path_factory.mktemp("server")
         log = folder / "server.log"
+        words, own = [*map(str, command)], environ or {}
+        # ARARAT_* variables of the developer must not change the tests.
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
+        variables = clean | {"PYTHONUNBUFFERED": "1"} | own
+        process: subprocess.Popen[bytes] | Process
         with log.open("wb") as output:
-            # ARARAT_* variables of the developer must not change the tests.
-            clean = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
-            process = subprocess.Popen(
-                [*map(str, command)],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                cwd=folder,
-                env=clean | {"PYTHONUNBUFFERED": "1"} | (environ or {}),
-                # Under nohup, SIGHUP is ignored, and the server would inherit that.
-                preexec_fn=functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
-                start_new_session=True,
-            )
+            if preloaded and can_start(words, own):
+                process = fork_server.start(words, output.fileno(), folder, variables)
+            else:
+                process = subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=folder,
+                    env=variables,
+                    # Under nohup, SIGHUP is ignored, and the server would inherit that.
+                    preexec_fn=functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL),
+                    start_new_session=True,
+                )
         server = Server(process, log)
         started.append(server)
         return server

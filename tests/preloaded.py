@@ -1,0 +1,252 @@
+"""Start processes of Python whose modules are already imported, because importing them takes longer than most tests.
+
+A process of the tests has one process that imports the modules and then only forks. A forked process has its own
+session, streams, folder, environment and arguments, and ends like any other process of Python. Commands with variables
+that Python reads when it starts, and those of other programs, are started as usual.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import types
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("bindings", "middleware", "webapp", "cli.serving")
+"""The packages of Ararat whose modules are imported, with all modules that those import."""
+
+FURTHER = ("ararat.cli.main", "sqlalchemy.dialects.postgresql", "waitress")
+"""Modules that are usually imported when they are first used."""
+
+READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "MALLOC_", "LD_")
+"""The beginnings of the names of variables that Python or a library reads when it starts."""
+
+VARIABLE = "TESTS_FORK_SERVER"
+"""The variable with the address of the process that the whole run shares."""
+
+HARMLESS = ("PYTHONPATH", "PYTHONUNBUFFERED")
+
+ARARAT = Path(sys.executable).with_name("ararat")
+
+
+class Process:
+    """A started process, with the parts of ``subprocess.Popen`` that the tests use."""
+
+    def __init__(self, pid: int, args: list[str], connection: socket.socket) -> None:
+        """Take the process ID, the command, and the connection that sends the wait status."""
+        self.pid = pid
+        self.args = args
+        self.returncode: int | None = None
+        self._connection = connection
+        self._lock = threading.Lock()
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal, or None while the process runs."""
+        return self._read(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end, and return the exit code. Raises TimeoutExpired after a number of seconds."""
+        code = self._read(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal if the process runs."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def _read(self, timeout: float | None) -> int | None:
+        with self._lock:
+            if self.returncode is None and select.select([self._connection], [], [], timeout)[0]:
+                content = _receive(self._connection, 4)
+                self._connection.close()
+                self.returncode = os.waitstatus_to_exitcode(int.from_bytes(content, "big")) if content else -9
+            return self.returncode
+
+
+class ForkServer:
+    """The process that imports the modules at its first request, and then forks. All processes of a run share it."""
+
+    def __init__(self) -> None:
+        """Start the process, or use that of this run."""
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.address = os.environ.get(VARIABLE, "")
+        if not self.address:
+            self._folder = tempfile.TemporaryDirectory(prefix="ararat-")
+            self.address = str(Path(self._folder.name, "socket"))
+            with socket.socket(socket.AF_UNIX) as listening:
+                listening.bind(self.address)
+                listening.listen(64)
+                command = [sys.executable, __file__, str(listening.fileno())]
+                self._process = subprocess.Popen(
+                    command, pass_fds=[listening.fileno()], stdin=subprocess.PIPE, start_new_session=True
+                )
+
+    def start(self, command: Sequence[str], output: int, folder: Path, environ: Mapping[str, str]) -> Process:
+        """Start a command of Python in a folder, with exactly these variables and a file for its output."""
+        mask = os.umask(0o077)
+        os.umask(mask)
+        request = {"command": [*command], "folder": str(folder), "environ": {**environ}, "mask": mask}
+        content = json.dumps(request).encode()
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(self.address)
+        socket.send_fds(connection, [len(content).to_bytes(4, "big")], [output])
+        connection.sendall(content)
+        answer = _receive(connection, 4)
+        assert len(answer) == 4, "the process that forks has ended"
+        return Process(int.from_bytes(answer, "big"), [*command], connection)
+
+    def stop(self) -> None:
+        """End the process if this object has started it. Processes that it forked continue."""
+        if self._folder:
+            assert self._process.stdin
+            self._process.stdin.close()
+            self._process.wait(10)
+            self._folder.cleanup()
+
+
+def can_start(command: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Return whether a command with these additional variables can be forked instead of started."""
+    if any(name.startswith(READ_AT_THE_START) and name not in HARMLESS for name in environ):
+        return False
+    return command[0] == str(ARARAT) or (command[0] == sys.executable and command[1] in ("-c", "-m"))
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    content = b""
+    while len(content) < size and (part := connection.recv(size - len(content))):
+        content += part
+    return content
+
+
+# The process that forks -----------------------------------------------------------------------------------------------
+
+
+def _serve(listening: socket.socket) -> dict[str, Any]:
+    """Fork for each request. Return only in a forked process, with its request."""
+    waiting: dict[int, socket.socket] = {}
+    wakeup, alarm = os.pipe()
+    for end in (wakeup, alarm):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    while True:
+        ready, _, _ = select.select([listening, wakeup, 0], [], [])
+        if 0 in ready:  # the end of the run
+            os._exit(0)
+        if wakeup in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(wakeup, 4096)
+        _report(waiting)
+        if listening not in ready:
+            continue
+        _import_modules()
+        connection, _ = listening.accept()
+        size, (output, *_), _, _ = socket.recv_fds(connection, 4, 1)
+        request = json.loads(_receive(connection, int.from_bytes(size, "big")))
+        child = os.fork()
+        if not child:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.setsid()
+            connection.sendall(os.getpid().to_bytes(4, "big"))
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for number, file in enumerate((nothing, output, output)):
+                os.dup2(file, number)
+            for each in (connection, listening, *waiting.values()):
+                each.detach()
+            os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+            return request
+        waiting[child] = connection
+        os.close(output)
+
+
+def _report(waiting: dict[int, socket.socket]) -> None:
+    """Send the wait statuses of ended processes."""
+    while waiting:
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if not ended:
+            return
+        with waiting.pop(ended) as connection, contextlib.suppress(OSError):
+            connection.sendall(status.to_bytes(4, "big"))
+
+
+@functools.cache
+def _import_modules() -> None:
+    for package in PACKAGES:
+        found = importlib.import_module(f"ararat.{package}")
+        for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
+            importlib.import_module(module.name)
+    for name in FURTHER:
+        importlib.import_module(name)
+    assert threading.active_count() == 1, threading.enumerate()
+    gc.collect()
+    gc.freeze()
+
+
+def _become(request: dict[str, Any]) -> None:
+    """Run the command of a request in this process."""
+    os.chdir(request["folder"])
+    os.umask(request["mask"])
+    os.environ.clear()
+    os.environ.update(request["environ"])
+    time.tzset()
+    gc.enable()
+    sys.stdin = open(0)  # noqa: SIM115
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(io.FileIO(number, "w"), errors=errors, write_through=True)  # type: ignore[arg-type]
+        for number, errors in ((1, "strict"), (2, "backslashreplace"))
+    )
+    program, *arguments = request["command"]
+    paths = [path for path in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:0] = [str(Path(program).parent) if program == str(ARARAT) else request["folder"], *paths]
+    importlib.invalidate_caches()
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    if program == str(ARARAT):
+        sys.argv[:] = [program, *arguments]
+        sys.exit(importlib.import_module("ararat.cli").run())
+    elif arguments[0] == "-m":
+        sys.argv[:] = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv[:] = ["-c", *arguments[2:]]
+        exec(compile(arguments[1], "<string>", "exec"), main.__dict__)
+
+
+def _main() -> None:
+    listening = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Under nohup, SIGHUP is ignored, and the servers would inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    del sys.path[0]  # the folder of this file
+    _become(_serve(listening))
+
+
+if __name__ == "__main__":
+    _main()
