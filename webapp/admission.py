@@ -19,6 +19,7 @@ from flask import Response, after_this_request, request, stream_with_context
 
 from ..bindings.system.concurrency import Busy, HoldingSlot, Slot
 from ..bindings.system.thread_slots import slots
+from ..identifiers.text.translatable import Translatable
 from .config import site
 from .errors import HTTPRefusal
 
@@ -50,10 +51,14 @@ def admit(text: str) -> None:
         place = known.large_slots.acquire(request.remote_addr)
     except Busy as busy:
         if busy.code == "busy-client":
-            sentence = "Your previous large text is still being inspected. Wait until it is done, then try again."
+            sentence = Translatable(
+                "Your previous large text is still being inspected. Wait until it is done, then try again."
+            )
         else:
-            sentence = (
-                f"{known.large_slots.total} large texts are being inspected, the maximum. Try again in a few seconds."
+            sentence = Translatable.counted(
+                "%(number)s large text is being inspected, the maximum. Try again in a few seconds.",
+                "%(number)s large texts are being inspected, the maximum. Try again in a few seconds.",
+                known.large_slots.total,
             )
         raise HTTPRefusal(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
@@ -77,7 +82,7 @@ def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
     try:
         slot = slots.acquire("downloads", request.remote_addr)
     except Busy:
-        sentence = "Too many files are being downloaded at this moment. Try again in a minute."
+        sentence = Translatable("Too many files are being downloaded at this moment. Try again in a minute.")
         raise HTTPRefusal(503, "busy", sentence, retry_after=60) from None
     held: Any = HoldingSlot(slot, stream_with_context(parts))
     response = Response(held, content_type=content_type)
@@ -141,7 +146,9 @@ class _Body:
                 self._slot = slots.acquire("uploads", self._environ.get("REMOTE_ADDR"), brief=BRIEF_SECONDS)
             except Busy:
                 self._stop_reading()
-                sentence = "Too many requests are being received at this moment. Try again in some seconds."
+                sentence = Translatable(
+                    "Too many requests are being received at this moment. Try again in some seconds."
+                )
                 raise HTTPRefusal(503, "busy", sentence, retry_after=RETRY_SECONDS) from None
         some = read()
         if not some:

@@ -242,6 +242,7 @@ def create_app(
         ascii=display.percent,
         asset=asset,
         duration=trace.duration,
+        span=trace.span,
         has_policy=bool(policies),
         resource_label=resource_label,
         header=header,

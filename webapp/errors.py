@@ -38,6 +38,7 @@ _SENTENCES = {
 """The sentences for errors that have no sentence of their own."""
 
 TOO_LONG = _SENTENCES[413]
+_REJECTED = Translatable("The request was rejected.")
 
 # RFC 9110: the reason phrases that differ between versions of Python.
 _PHRASES = {
@@ -108,7 +109,7 @@ def answer(error: HTTPException) -> Response:
     if isinstance(error, HTTPRefusal):
         sentence, kind = error.sentence, error.kind
     else:
-        sentence = _SENTENCES.get(status, Translatable("The request was rejected."))
+        sentence = _SENTENCES.get(status, _REJECTED)
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
         drain()

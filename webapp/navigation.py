@@ -9,14 +9,15 @@ from urllib.parse import urlsplit
 from flask import request
 
 from ..bindings.names.branding.model import Branding
+from ..identifiers.text.translatable import Translatable
 from .config import origin, site, url
 
 _PAGES = (
-    ("Inspect", "inspect.page", "/", ()),
-    ("Trace", "trace.trace", "/trace", ("/traces",)),
-    ("Compare", "compare.page", "/compare", ()),
-    ("Registries", "reference.index", "/registries", ("/registries/", "/schemes")),
-    ("Docs", "docs.contents", "/docs", ("/docs/",)),
+    (Translatable("Inspect"), "inspect.page", "/", ()),
+    (Translatable("Trace"), "trace.trace", "/trace", ("/traces",)),
+    (Translatable("Compare"), "compare.page", "/compare", ()),
+    (Translatable("Registries"), "reference.index", "/registries", ("/registries/", "/schemes")),
+    (Translatable("Docs"), "docs.contents", "/docs", ("/docs/",)),
 )
 """Label, endpoint and path of a page, and the beginnings of the other paths in its section."""
 
@@ -31,6 +32,15 @@ class NavigationLink:
     label: str
     address: str
     current: str
+
+
+def page_title(name: str) -> Translatable:
+    """Return the title of a page for the browser.
+
+    >>> page_title(Translatable("Sign in"))
+    'Sign in - Ararat'
+    """
+    return Translatable("%(page)s - Ararat", page=name)
 
 
 def navigation() -> list[NavigationLink]:

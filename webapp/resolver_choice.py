@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..bindings.names.origins import check_prefix
 from ..identifiers.report import OFFICIAL_PREFIX
+from ..identifiers.text.translatable import Translatable, joined, sentence
 from .config import Site, site
 from .errors import HTTPRefusal
 from .tracing.client import url as weburl
@@ -31,11 +32,13 @@ class ResolverChoice:
     - ``resolver``: its resolver prefix; "" if none is known, so that the user must choose one.
     - ``why``: a sentence with the reason for the choice.
     - ``possible``: whether this inspector can send requests to the resolver.
+    - ``unknown``: why no resolver is known, without the advice to choose one; "" if one is known.
     """
 
     resolver: str
     why: str
     possible: bool
+    unknown: str = ""
 
 
 def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> ResolverChoice:
@@ -52,24 +55,31 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
     known = site()
     if wanted == REGISTRY_KEYWORD:
         if (prefix := prefix_for(text)) is None:
-            raise HTTPRefusal(400, "no-resolver", "No resolver is known for this identifier.")
-        return ResolverChoice(prefix, "The registry lists this resolver for the identifier.", may_ask(prefix, known))
+            raise HTTPRefusal(400, "no-resolver", Translatable("No resolver is known for this identifier."))
+        why = Translatable("The registry lists this resolver for the identifier.")
+        return ResolverChoice(prefix, why, may_ask(prefix, known))
     if wanted is not None:
-        return ResolverChoice(wanted, "You chose this resolver.", may_ask(wanted, known))
+        return ResolverChoice(wanted, Translatable("You chose this resolver."), may_ask(wanted, known))
     home = own_prefix(known)
     if home is not None and bound:
-        return ResolverChoice(home, "The name is recorded here, so this site resolves it.", True)
-    reason = "The bindings of this site cannot be read, so the" if bound is None else "The"
+        return ResolverChoice(home, Translatable("The name is recorded here, so this site resolves it."), True)
     if (namespace := namespace_of(text)) is not None:
         prefix = prefix_for(text)
         if prefix is None:
             unknown = no_resolver(namespace)
-            return ResolverChoice("", f"{unknown[:1].upper()}{unknown[1:]}. Choose a resolver.", False)
-        why = f"{reason} trace starts at the known resolver of {namespace}."
+            why = joined(sentence(unknown), Translatable("Choose a resolver."))
+            return ResolverChoice("", why, False, sentence(unknown))
+        why = Translatable("The trace starts at the known resolver of %(namespace)s.", namespace=namespace)
+        if bound is None:
+            why = Translatable(
+                "The bindings of this site cannot be read, so the trace starts at the known resolver of %(namespace)s.",
+                namespace=namespace,
+            )
         return ResolverChoice(prefix, why, may_ask(prefix, known))
-    return ResolverChoice(
-        OFFICIAL_PREFIX, f"{reason} trace starts at the official resolver.", may_ask(OFFICIAL_PREFIX, known)
-    )
+    why = Translatable("The trace starts at the official resolver.")
+    if bound is None:
+        why = Translatable("The bindings of this site cannot be read, so the trace starts at the official resolver.")
+    return ResolverChoice(OFFICIAL_PREFIX, why, may_ask(OFFICIAL_PREFIX, known))
 
 
 def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
@@ -108,17 +118,19 @@ def _options(text: str, known: Site, pasted: str) -> Iterator[ResolverOption]:
     likely = expected_of(text)
     expected: list[ResolverOption] = []
     if likely is not None and likely.prefix is not None:
-        expected.append(ResolverOption(likely.prefix, f"the known resolver of {likely.owner}"))
+        expected.append(
+            ResolverOption(likely.prefix, Translatable("the known resolver of %(owner)s", owner=likely.owner))
+        )
     home = own_prefix(known)
-    own = [] if home is None else [ResolverOption(home, "this site")]
+    own = [] if home is None else [ResolverOption(home, Translatable("this site"))]
     if namespace_of(text) is None:
-        yield from [*own, ResolverOption(OFFICIAL_PREFIX, "the official resolver"), *expected]
+        yield from [*own, ResolverOption(OFFICIAL_PREFIX, Translatable("the official resolver")), *expected]
     else:
         # n2t.net resolves no URNs.
         yield from [*expected, *own]
     with contextlib.suppress(ValueError):
         if pasted:
-            yield ResolverOption(check_prefix(pasted.rstrip("/")), "the address that you pasted")
+            yield ResolverOption(check_prefix(pasted.rstrip("/")), Translatable("the address that you pasted"))
     for listed in known.resolvers:
         yield ResolverOption(listed.prefix, listed.title)
 

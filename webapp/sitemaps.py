@@ -8,6 +8,7 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from ..identifiers.text import xml_text
+from ..identifiers.text.translatable import Translatable
 
 LOC = "http://www.sitemaps.org/schemas/sitemap/0.9 loc"
 """The element of a sitemap that contains an address, in the notation of expat: namespace, space, name."""
@@ -56,7 +57,7 @@ def _locations(text: str) -> Iterator[str]:
             reading.append(data)
 
     def refuse() -> NoReturn:
-        raise SitemapError("a sitemap must not have a document type; remove <!DOCTYPE ...>")
+        raise SitemapError(Translatable("a sitemap must not have a document type; remove <!DOCTYPE ...>"))
 
     # The text is already decoded, so the encoding in the XML declaration is ignored.
     parser = xml_text.parser(refuse, "utf-8")
@@ -71,6 +72,12 @@ def _locations(text: str) -> Iterator[str]:
             done.clear()
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
-        raise SitemapError(f"the XML is not valid at line {error.lineno}, column {error.offset + 1}: {why}") from None
+        message = Translatable(
+            "the XML is not valid at line %(line)s, column %(column)s: %(reason)s",
+            line=error.lineno,
+            column=error.offset + 1,
+            reason=why,
+        )
+        raise SitemapError(message) from None
     except UnicodeEncodeError:
-        raise SitemapError("XML must not contain half of a surrogate pair") from None
+        raise SitemapError(Translatable("XML must not contain half of a surrogate pair")) from None

@@ -21,6 +21,8 @@ from ..bindings.system.concurrency import Busy, Slot
 from ..bindings.system.thread_slots import slots
 from ..identifiers import examine
 from ..identifiers.text import display
+from ..identifiers.text.translatable import Translatable, joined
+from ..identifiers.text.translatable import sentence as sentence_of
 from ..middleware import BindingsUnavailable
 from .config import Site, site
 from .errors import HTTPRefusal
@@ -38,6 +40,9 @@ from .tracing.progress import TraceProgress
 T = TypeVar("T")
 
 RETRY_SECONDS = 30
+
+_NESTED = Translatable("This request comes from a trace. A trace cannot start another trace.")
+_NOTHING = Translatable("There is no identifier to trace. Give one in the parameter q.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +117,29 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     """
     redirects = arguments.get("max_redirects") or "10"
     if not (redirects.isascii() and redirects.isdigit() and len(redirects) < 4):
-        raise HTTPRefusal(400, "parameter", f"max_redirects is {display.escape(redirects[:20])}; expected 5 to 20")
+        raise HTTPRefusal(
+            400,
+            "parameter",
+            _unexpected("max_redirects", redirects, Translatable("%(least)s to %(most)s", least=5, most=20)),
+        )
     method = (arguments.get("method") or "GET").upper()
     fresh = arguments.get("fresh") or "0"
     if fresh not in ("0", "1"):
-        raise HTTPRefusal(400, "parameter", f"fresh is {display.escape(fresh[:20])}; expected 0 or 1")
+        raise HTTPRefusal(400, "parameter", _unexpected("fresh", fresh, Translatable("0 or 1")))
     resolvers = dict.fromkeys(filter(None, map(str.strip, arguments.getlist("resolver"))))
     if len(resolvers) > 1:
-        raise HTTPRefusal(400, "parameter", f"{len(resolvers)} resolvers are named; expected one.")
+        raise HTTPRefusal(400, "parameter", _too_many_resolvers(len(resolvers)))
     text = arguments.get("q", "").strip()
     return TraceRequest(text, next(iter(resolvers), None), method, int(redirects), fresh == "1")
+
+
+def _unexpected(name: str, value: str, expected: str) -> str:
+    shown = display.escape(value[:20])
+    return Translatable("%(name)s is %(value)s; expected %(expected)s", name=name, value=shown, expected=expected)
+
+
+def _too_many_resolvers(number: int) -> str:
+    return Translatable("%(number)s resolvers are named; expected one.", number=number)
 
 
 def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
@@ -132,9 +150,9 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     """
     known = site()
     if HOP_KEY in request.environ:
-        raise HTTPRefusal(403, "trace-in-trace", "This request comes from a trace. A trace cannot start another trace.")
+        raise HTTPRefusal(403, "trace-in-trace", _NESTED)
     if not wanted.text:
-        raise HTTPRefusal(400, "nothing-to-trace", "There is no identifier to trace. Give one in the parameter q.")
+        raise HTTPRefusal(400, "nothing-to-trace", _NOTHING)
     choice = choose_resolver(
         wanted.text, wanted.resolver, bound=_bound(wanted.text, known) if wanted.resolver is None else False
     )
@@ -152,14 +170,17 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
             test_naans=known.test_naans,
         )
     except TraceError as error:
-        raise HTTPRefusal(400, error.code, f"{error}.") from None
+        raise HTTPRefusal(400, error.code, sentence_of(error.args[0])) from None
     start = next(events)
     if isinstance(start, Start) and start.sent is None:
         # A trace that is refused before the first request has only a start and an end.
         raise _unreadable(next(events))
     if not choice.possible:
         named = display.percent(choice.resolver)
-        sentence = f"This inspector sends no requests to {named}. Run `ararat trace` on a command line instead."
+        sentence = Translatable(
+            "This inspector sends no requests to %(resolver)s. Run `ararat trace` on a command line instead.",
+            resolver=named,
+        )
         raise HTTPRefusal(403, "not-asked", sentence)
     return RunningTrace(known.watched(_resumed(start, events)), acquire_slot(known, "traces"), stop, progress)
 
@@ -172,8 +193,10 @@ def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previe
     try:
         return slots.acquire(work, request.remote_addr, each=known.traces_each, most=known.traces)
     except Busy as busy:
-        then = "wait until one ends" if busy.code == "busy-client" else "try again in half a minute"
-        sentence = f"{busy.sentence[:1].upper()}{busy.sentence[1:]}; {then}."
+        advice = Translatable("Try again in half a minute.")
+        if busy.code == "busy-client":
+            advice = Translatable("Wait until one ends.")
+        sentence = joined(sentence_of(busy.sentence), advice)
         raise HTTPRefusal(503, busy.code, sentence, retry_after=RETRY_SECONDS) from None
 
 

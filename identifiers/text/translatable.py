@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 _SEPARATOR = "\x1f"
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _ARTICLES = ("a ", "an ", "only ", "the ", "there ", "this ")
 
 
@@ -74,6 +75,49 @@ class Translatable(str):
     def sentence(self) -> Self:
         """Return the text with a full stop, and with a capital letter unless it can begin with a user's text."""
         return self._of(self.pattern, self.values, self.plural, is_sentence=True)
+
+
+class NumberWord(int):
+    """A number that a text in English has as a word, from zero to nine. Other languages have it in digits.
+
+    >>> Translatable.counted("%(number)s hop", "%(number)s hops", NumberWord(2)), f"{NumberWord(1200):,}"
+    ('two hops', '1,200')
+    """
+
+    def __format__(self, spec: str) -> str:
+        return _NUMBERS[self] if spec == "," and 0 <= self < len(_NUMBERS) else int.__format__(self, spec)
+
+
+class FirstWord(NumberWord):
+    """A number word with a capital letter, for the beginning of a sentence.
+
+    >>> Translatable.counted("%(number)s hop", "%(number)s hops", FirstWord(2))
+    'Two hops'
+    """
+
+    def __format__(self, spec: str) -> str:
+        return super().__format__(spec).capitalize()
+
+
+def joined(*texts: str, by: str = " ") -> Translatable:
+    """Return whole sentences or items after each other, without the empty ones. ``by`` is a space or punctuation.
+
+    >>> joined(Translatable("It is here."), "", Translatable("It is valid.")).pattern
+    '%(text1)s %(text2)s'
+    """
+    kept = {f"text{number}": text for number, text in enumerate(filter(None, texts), 1)}
+    return Translatable(by.join(f"%({name})s" for name in kept), **kept)
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return items as the end of a sentence lists them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return Translatable("%(items)s and %(last)s", items=joined(*items[:-1], by=", "), last=items[-1])
 
 
 def in_english(value: object) -> str:

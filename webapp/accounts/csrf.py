@@ -10,6 +10,7 @@ import hmac
 
 from flask import request
 
+from ...identifiers.text.translatable import Translatable
 from .. import cross_site
 from ..errors import HTTPRefusal
 from . import cookies
@@ -40,14 +41,19 @@ def require_own_form() -> None:
         raise HTTPRefusal(
             403,
             "csrf",
-            "The form is too old, or the browser does not send cookies. Load the page again and send the form again.",
+            Translatable(
+                "The form is too old, or the browser does not send cookies. "
+                "Load the page again and send the form again."
+            ),
         )
 
 
 def require_own_page() -> None:
     """Raise :class:`HTTPRefusal` if the header fields show that a page of another site sent the current request."""
     if cross_site.from_another_site():
-        raise HTTPRefusal(403, "other-site", "A page of another site sent this request. Use the form on this site.")
+        raise HTTPRefusal(
+            403, "other-site", Translatable("A page of another site sent this request. Use the form on this site.")
+        )
 
 
 def derived(cookie: str, purpose: str) -> str:

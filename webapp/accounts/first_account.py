@@ -20,7 +20,9 @@ from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, render_template, request
 
+from ...identifiers.text.translatable import Translatable
 from ..config import site
+from ..navigation import page_title
 from . import cookies
 from .model import Account
 
@@ -108,7 +110,7 @@ def page() -> Response:
     return Response(
         render_template(
             "inspector/no_account.html",
-            title="No account yet - Ararat",
+            title=page_title(Translatable("No account yet")),
             command=command(known.bindings, with_place=is_loopback()),
             has_place=is_loopback(),
             has_link=link() is not None,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response, abort, g, request
 from werkzeug.datastructures import Authorization
 
+from ...identifiers.text.translatable import Translatable
 from ..config import site
 from ..errors import HTTPRefusal
 from . import cookies, csrf, passwords
@@ -128,7 +129,7 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
     if secret.startswith(passwords.TOKEN_BEGINS):
         found = of_token(known, secret, address)
         if name and name.lower() != found.account.name:
-            raise unauthorized("token-invalid", "The token belongs to another account than the name.")
+            raise unauthorized("token-invalid", Translatable("The token belongs to another account than the name."))
         return found
     return Caller(account=signed_in(known, name, secret, address), address=address)
 
@@ -138,12 +139,12 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
     try:
         return sign_in(known, name, password, address)
     except WrongPassword:
-        raise unauthorized("sign-in-wrong", "The name or the password is wrong.") from None
+        raise unauthorized("sign-in-wrong", Translatable("The name or the password is wrong.")) from None
     except TooManyAttempts as error:
-        sentence = "There were too many failed attempts to sign in. Wait 15 minutes, then try again."
+        sentence = Translatable("There were too many failed attempts to sign in. Wait 15 minutes, then try again.")
         raise HTTPRefusal(429, "sign-in-limit", sentence, retry_after=error.seconds) from None
     except passwords.PasswordsBusy:
-        sentence = "Too many passwords are checked at this moment. Try again in some seconds."
+        sentence = Translatable("Too many passwords are checked at this moment. Try again in some seconds.")
         raise HTTPRefusal(503, "sign-in-busy", sentence, retry_after=5) from None
 
 
@@ -166,7 +167,7 @@ def _identify(known: Accounts) -> Caller | None:
     found = known.sessions.caller(session, idle=site().session_idle) if session else None
     if found is None:
         cookies.forget_session()
-        raise unauthorized("session-ended", "The session has ended. Sign in again.")
+        raise unauthorized("session-ended", Translatable("The session has ended. Sign in again."))
     _require_own_form()
     return Caller(account=found.account, address=address)
 
@@ -194,7 +195,9 @@ def _of_user(known: Accounts, user: str) -> Account:
     except AccountError:
         account = None
     if account is None or account.disabled:
-        raise HTTPRefusal(403, "account-unknown", "The web server reports a user that has no account on this site.")
+        raise HTTPRefusal(
+            403, "account-unknown", Translatable("The web server reports a user that has no account on this site.")
+        )
     return account
 
 
@@ -210,7 +213,9 @@ def _of_authorization(known: Accounts, given: Authorization | None, address: str
             # A browser repeats these credentials by itself.
             csrf.require_own_page()
         return of_name_and_secret(known, given.username or "", given.password or "", address)
-    raise unauthorized("credential-malformed", "The field Authorization is not valid. Use Bearer or Basic.")
+    raise unauthorized(
+        "credential-malformed", Translatable("The field Authorization is not valid. Use Bearer or Basic.")
+    )
 
 
 def _require_own_form() -> None:

@@ -19,6 +19,7 @@ from ...bindings.names.actor import Actor
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError, CatalogueError
 from ...bindings.names.prefixes import prefixes
+from ...identifiers.text.translatable import Translatable
 from .rights import RIGHTS, Right
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ Role = Literal["reader", "curator", "administrator"]
 administrator also manages accounts, prefixes and rules.
 """
 ROLES: tuple[Role, ...] = get_args(Role)
+
+ROLE_LABELS: dict[Role, str] = {
+    "reader": Translatable("reader"),
+    "curator": Translatable("curator"),
+    "administrator": Translatable("administrator"),
+}
+"""The words of pages for the roles."""
 
 MAX_PREFIX = 400
 """The maximum length of a granted prefix in characters."""
@@ -244,7 +252,9 @@ def read_name(text: str) -> str:
     # Compare ASCII before lower(), because the Kelvin sign becomes "k".
     name = text.lower() if text.isascii() else text
     if not _NAME.fullmatch(name):
-        raise AccountError("account-name", f"{validation.shown(text)} is not a name of an account")
+        raise AccountError(
+            "account-name", Translatable("%(text)s is not a name of an account", text=validation.shown(text))
+        )
     return name
 
 
@@ -253,7 +263,7 @@ def read_role(text: str) -> Role:
     for role in ROLES:
         if text == role:
             return role
-    raise AccountError("account-role", f"there is no role {validation.shown(text)}")
+    raise AccountError("account-role", Translatable("there is no role %(text)s", text=validation.shown(text)))
 
 
 def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
@@ -265,9 +275,9 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
     found = [*texts]
     for text in found:
         if text not in RIGHTS:
-            raise AccountError("token-right", f"there is no right {validation.shown(text)}")
+            raise AccountError("token-right", Translatable("there is no right %(text)s", text=validation.shown(text)))
     if not found:
-        raise AccountError("token-right", "the token would have no right")
+        raise AccountError("token-right", Translatable("the token would have no right"))
     return tuple(right for right in RIGHTS if right in found)
 
 

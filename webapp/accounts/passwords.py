@@ -22,6 +22,7 @@ import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from ...bindings.system.fork_safety import AtFork, ForkSafeLock
+from ...identifiers.text.translatable import Translatable
 from .model import AccountError
 
 MIN_CHARACTERS = 12
@@ -80,18 +81,30 @@ def read_password(text: str, account: str = "") -> str:
     Source: NIST SP 800-63B, section 5.1.1.2: compare a new password with lists of common ones.
     """
     if len(text) > MAX_CHARACTERS:
-        raise AccountError("password-long", f"the password has more than {MAX_CHARACTERS:,} characters")
+        raise AccountError(
+            "password-long", Translatable("the password has more than %(most)s characters", most=MAX_CHARACTERS)
+        )
     password = normal(text)
     if len(password) < MIN_CHARACTERS:
-        raise AccountError("password-short", f"the password has {len(password)} characters")
+        message = Translatable.counted(
+            "the password has %(number)s character", "the password has %(number)s characters", len(password)
+        )
+        raise AccountError("password-short", message)
     if not password.isprintable():
-        raise AccountError("password-text", "the password has a control character or another invisible character")
+        raise AccountError(
+            "password-text", Translatable("the password has a control character or another invisible character")
+        )
     if len(set(password)) < DIFFERENT:
-        raise AccountError("password-text", f"the password has fewer than {DIFFERENT} different characters")
+        raise AccountError(
+            "password-text", Translatable("the password has fewer than %(least)s different characters", least=DIFFERENT)
+        )
     if password.startswith(TOKEN_BEGINS):
-        raise AccountError("password-text", f"the password begins with {TOKEN_BEGINS}, as tokens do")
+        raise AccountError(
+            "password-text",
+            Translatable("the password begins with %(beginning)s, as tokens do", beginning=TOKEN_BEGINS),
+        )
     if _is_common(password, account):
-        raise AccountError("password-common", "the password is common, or easy to guess")
+        raise AccountError("password-common", Translatable("the password is common, or easy to guess"))
     return password
 
 

@@ -22,6 +22,7 @@ from ...bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
 from ...bindings.storage.store import DatabaseStore
 from ...bindings.storage.tables import account_tables as tables
 from ...bindings.storage.writing.inserts import new_row_number
+from ...identifiers.text.translatable import Translatable
 from . import audit, passwords
 from .model import Account, AccountError, Caller, Preferences, read_name, read_prefix, read_role
 from .records import rows
@@ -186,9 +187,11 @@ class Accounts:
 
         def write(connection: Connection) -> Account:
             if only_first and connection.execute(rows.ANY_ACCOUNT).first():
-                raise AccountError("account-exists", "there is an account already")
+                raise AccountError("account-exists", Translatable("there is an account already"))
             if connection.execute(rows.ACCOUNT_OF_NAME, {"name": name}).first():
-                raise AccountError("account-exists", f"there is an account {name} already")
+                raise AccountError(
+                    "account-exists", Translatable("there is an account %(account)s already", account=name)
+                )
             now = self.bindings.now()
             row = {"name": name, "role": role, "password": hashed, "created": rfc3339(now)}
             number = new_row_number(connection, tables.accounts, row)
@@ -233,7 +236,14 @@ class Accounts:
         def change(connection: Connection, account: Account) -> str:
             of_account = tables.grants.c.account == account.number, tables.grants.c.prefix == granted
             if not connection.execute(delete(tables.grants).where(*of_account)).rowcount:
-                raise AccountError("grant-unknown", f"{account.name} has no grant for {validation.shown(granted)}")
+                raise AccountError(
+                    "grant-unknown",
+                    Translatable(
+                        "%(account)s has no grant for %(prefix)s",
+                        account=account.name,
+                        prefix=validation.shown(granted),
+                    ),
+                )
             return granted
 
         return self.change_account(name, "account.revoke", by, change)
@@ -389,4 +399,4 @@ def _require_another_administrator(connection: Connection, account: Account) -> 
     # The locks make two administrators that disable each other wait for one another.
     enabled = connection.execute(select(tables.accounts.c.id).where(*is_enabled).order_by("id").with_for_update())
     if list(enabled.scalars()) == [account.number]:
-        raise AccountError("account-last", f"{account.name} is the last administrator")
+        raise AccountError("account-last", Translatable("%(account)s is the last administrator", account=account.name))

@@ -17,6 +17,7 @@ from requests.exceptions import InvalidURL
 from requests.models import PreparedRequest, Response
 from requests.structures import CaseInsensitiveDict
 
+from ...identifiers.text.translatable import Translatable
 from ..tracing.client import url as weburl
 from ..tracing.client.allowed_addresses import Network
 from ..tracing.client.deadline import Deadline
@@ -57,7 +58,7 @@ class LimitedAdapter(BaseAdapter):
             raise InvalidURL(str(error), request=request) from None
         fields = [(name, str(value)) for name, value in request.headers.items() if name.lower() not in _OWN_FIELDS]
         content: Any = request.body.encode() if isinstance(request.body, str) else request.body
-        deadline = Deadline(time.monotonic() + SECONDS, what="this request")
+        deadline = Deadline(time.monotonic() + SECONDS, what=Translatable("this request"))
         try:
             with closing(
                 GuardedClient(networks=_ALL_NETWORKS, denied=self._denied).connect(url, deadline)

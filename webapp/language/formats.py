@@ -28,6 +28,19 @@ def figure(number: float) -> str:
     return numbers.format_decimal(number, locale=_LOCALES.get(tag, tag))
 
 
+def decimal(number: float, digits: int) -> str:
+    """Return a number with a fixed number of digits after the decimal separator of the current language.
+
+    >>> decimal(1.25, 1)
+    '1.2'
+    """
+    if (tag := language()) == ENGLISH:
+        return f"{number:.{digits}f}"
+    from babel import numbers
+
+    return numbers.format_decimal(number, format=f"0.{'0' * digits}", locale=tag)
+
+
 def moment(time: datetime) -> str:
     """Return the date, the time in minutes and the abbreviation of the time zone.
 

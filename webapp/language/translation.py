@@ -19,6 +19,7 @@ from ...middleware.views import catalogues
 from . import current, formats
 from .current import direction, language
 
+_LETTER = re.compile(r"[^\W\d_]")
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
 
 
@@ -81,8 +82,8 @@ def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
 
 def _pattern(text: Translatable) -> str:
     if text.plural is None:
-        # The catalogue has its own header below the empty message.
-        return gettext(text.pattern) if text.pattern else ""
+        # Punctuation between values is not in the catalogue, which has its own header below the empty message.
+        return gettext(text.pattern) if _LETTER.search(_PLACEHOLDER.sub("", text.pattern)) else text.pattern
     number = text.values["number"]
     assert isinstance(number, int), "the value number of a plural is an integer"  # noqa: S101
     return ngettext(text.pattern, text.plural, number)

@@ -13,10 +13,11 @@ from ...identifiers import Problem, Report
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.suggestions import Suggestion, reasons, suggestions
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable, joined
 from . import excerpt, facts, inspection, parts, qr
 from .excerpt import Line
 from .parts import Part
-from .verdict import GRAVITY, IdentifierVerdict
+from .verdict import GRAVITY, IdentifierVerdict, capital
 
 MAX_COPIED = 2000
 """Maximum length of a text that a button copies or a link contains, in characters."""
@@ -82,7 +83,7 @@ class ProblemView:
     """An error, warning or note about an identifier, as a card shows it.
 
     - ``number``: counts the problems of the card from one.
-    - ``place``: the position, such as "characters 12 to 14"; ``line``: the text with this position marked.
+    - ``place``: the position, such as "Characters 12 to 14."; ``line``: the text with this position marked.
     - ``parts``: the numbers of the parts that the problem affects; empty if it affects more than are shown.
     """
 
@@ -192,7 +193,9 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         faults=tuple(remark for remark in remarks if remark.severity != "note"),
         notes=tuple(remark for remark in remarks if remark.severity == "note"),
         problems_left_out=max(0, len(problems) - MAX_PROBLEMS),
-        normal=_spelling("normal form", report.normal_form, excerpt.MAX_LENGTH) if report.normal_form else None,
+        normal=_spelling(Translatable("normal form"), report.normal_form, excerpt.MAX_LENGTH)
+        if report.normal_form
+        else None,
         changes=tuple(_changes(report)),
         members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MAX_MEMBERS:]),
         members_left_out=max(0, len(report.hierarchy) - MAX_MEMBERS),
@@ -204,7 +207,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         subject=about,
         bound=finding.kind or None,
         unread=finding.unread,
-        drawn=_spelling("QR code", drawn) if drawn else None,
+        drawn=_spelling("", drawn) if drawn else None,
         outside=report.conformance == "outside" and report.problems[0].code == "bad-char",
         pasted=report.parts.get("prefix") or "",
         copied=copied if copied and len(copied) <= MAX_COPIED else None,
@@ -241,16 +244,16 @@ def _given(report: Report) -> Line:
 def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
     text = report.input
     if found.end - found.start > 1:
-        place = f"characters {found.start + 1:,} to {found.end:,}"
+        place = Translatable("Characters %(start)s to %(end)s.", start=found.start + 1, end=found.end)
+    elif found.start < len(text):
+        place = Translatable("Character %(position)s.", position=found.start + 1)
     else:
-        at = f"character {found.start + 1:,}"
-        place = at if found.start < len(text) else "at the end"
-    message = found.message[:1].upper() + found.message[1:]
+        place = Translatable("At the end.")
     line = excerpt.marked(text, found.start, found.end)
     return ProblemView(
         number,
         found.severity,
-        message,
+        capital(found.message),
         place,
         line,
         found.expected,
@@ -262,8 +265,7 @@ def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
 
 def _known(source: facts.Facts) -> SourceFacts:
     rows = ((fact.label, excerpt.plain(fact.text), fact.identifier) for fact in source.facts)
-    is_registry = source.title.startswith(("NAAN ", "URN namespace ", "Scheme "))
-    return SourceFacts(f"Registry entry of {source.title}" if is_registry else source.title, tuple(rows))
+    return SourceFacts(source.heading or source.title, tuple(rows))
 
 
 def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
@@ -279,8 +281,7 @@ def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
     for each in found:
         unique.setdefault(each.identifier, each.why)
     for text, why in unique.items():
-        words = reasons(why)
-        yield _spelling(f"{words[:1].upper()}{words[1:]}:", text)
+        yield _spelling(capital(reasons(why)), text)
 
 
 def _changes(report: Report) -> Iterator[NormalizationStep]:
@@ -292,9 +293,13 @@ def _changes(report: Report) -> Iterator[NormalizationStep]:
 def _member(member: str, report: Report, bound: Mapping[str, str] | None) -> Member:
     here = member == report.hierarchy[-1]
     if member == report.variant_of:
-        role = "base of this variant"
+        role = Translatable("base of this variant")
+    elif not here:
+        role = Translatable("container")
+    elif report.variant_of:
+        role = Translatable("this identifier, a variant")
     else:
-        role = ("this identifier, a variant" if report.variant_of else "this identifier") if here else "container"
+        role = Translatable("this identifier")
     identifier = member if len(member) <= MAX_COPIED else None
     return Member(identifier, excerpt.plain(member, MAX_REPEATED), role, _state(member, here, bound), here)
 
@@ -303,9 +308,9 @@ def _state(member: str, here: bool, bound: Mapping[str, str] | None) -> str:
     if bound is None:
         return ""
     if member in bound:
-        return "withdrawn" if bound[member] == "withdrawn" else "recorded here"
+        return Translatable("withdrawn") if bound[member] == "withdrawn" else Translatable("recorded here")
     # H-02: a container follows from the identifier. It does not have to be recorded.
-    return "" if here else "implied"
+    return "" if here else Translatable("implied")
 
 
 def _spelling(label: str, text: str, most: int = MAX_REPEATED) -> Spelling:
@@ -318,32 +323,32 @@ def _spellings(report: Report) -> Iterator[Spelling]:
     for number, text in enumerate(spellings):
         labels = [_spelled(text, report)]
         if not number:
-            labels.insert(0, "as given" if text == report.input else "as given, in ASCII")
-        yield _spelling(", ".join(filter(None, labels)), text)
+            labels.insert(0, Translatable("as given") if text == report.input else Translatable("as given, in ASCII"))
+        yield _spelling(joined(*labels, by=", "), text)
 
 
 def _spelled(text: str, report: Report) -> str:
     normal_form = report.normal_form or ""
     if text == normal_form:
-        return "normal form"
+        return Translatable("normal form")
     if text == normal_form.replace("ark:", "ark:/", 1):
-        return "classic form"
+        return Translatable("classic form")
     if text.startswith(f"{OFFICIAL_PREFIX}/"):
-        return "at the official resolver"
-    return "at this site" if text.endswith(f"/{normal_form}") else ""
+        return Translatable("at the official resolver")
+    return Translatable("at this site") if text.endswith(f"/{normal_form}") else ""
 
 
 _PROFILE_ROWS = (
-    ("valid", "Valid"),
+    ("valid", Translatable("Valid")),
     ("nid", "NID"),
     ("nss", "NSS"),
-    ("query", "Query"),
+    ("query", Translatable("Query")),
     ("r", "r-component"),
     ("q", "q-component"),
-    ("fragment", "Fragment"),
+    ("fragment", Translatable("Fragment")),
     ("f", "f-component"),
-    ("assigned", "Assigned name"),
-    ("problems", "Problems"),
+    ("assigned", Translatable("Assigned name")),
+    ("problems", Translatable("Problems")),
 )
 
 
@@ -356,9 +361,9 @@ def _profile_rows(columns: Sequence[Mapping[str, object]]) -> Iterator[Compariso
 def _cell(column: Mapping[str, object], name: str) -> str | Line:
     value = column.get(name)
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return Translatable("yes") if value else Translatable("no")
     if isinstance(value, str):
         return excerpt.plain(value)
     if isinstance(value, (list, tuple)):
-        return excerpt.plain(", ".join(map(str, value))) if value else "none"
-    return "none" if name in column else ""
+        return excerpt.plain(", ".join(map(str, value))) if value else Translatable("none")
+    return Translatable("none") if name in column else ""

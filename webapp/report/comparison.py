@@ -11,17 +11,18 @@ from ...identifiers.ark import kunze
 from ...identifiers.report import Limits
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable, joined, listed
 from ...identifiers.urn import equivalence, namespaces
 from ...identifiers.urn.grammar import RFC8141
 
 Verdict = Literal["equivalent", "different", "unreadable"]
 
 _PARTS = {
-    "label": "scheme",
+    "label": Translatable("scheme"),
     "naan": "NAAN",
     "name": "Name",
-    "nid": "namespace identifier",
-    "nss": "namespace-specific string",
+    "nid": Translatable("namespace identifier"),
+    "nss": Translatable("namespace-specific string"),
 }
 
 _MAX_NAMED = 120
@@ -109,7 +110,8 @@ def _compared(a: str, b: str, *, brief: bool) -> Comparison:
         return Comparison(first, second, "equivalent", _equivalent(first, second))
     if equivalent(a, b):
         known = namespaces.lookup(first.parts["nid"])
-        why = f"Equivalent by the rule of the namespace: {known.equivalence}" if known else ""
+        rule = known.equivalence if known else ""
+        why = Translatable("Equivalent by the rule of the namespace: %(rule)s", rule=rule) if known else ""
         return Comparison(first, second, "equivalent", why)
     place = _first_difference(first.normal_form, second.normal_form)
     part = _part(first.normal_form, second.normal_form, place)
@@ -125,14 +127,23 @@ def _by_kunze(a: str, b: str) -> tuple[str | None, str | None] | None:
 def _kunze_notes(found: Comparison, forms: tuple[str | None, str | None] | None) -> Iterator[str]:
     if forms is None:
         return
-    by = f"draft-kunze-ark, revision {kunze.REVISION}"
+    revision = str(kunze.REVISION)
     if None not in forms:
         equal = forms[0] == forms[1]
-        if equal != (found.verdict == "equivalent"):
-            yield f"By {by}, they are {'equivalent' if equal else 'different'}."
+        if equal and found.verdict != "equivalent":
+            yield Translatable("By draft-kunze-ark, revision %(revision)s, they are equivalent.", revision=revision)
+        elif not equal and found.verdict == "equivalent":
+            yield Translatable("By draft-kunze-ark, revision %(revision)s, they are different.", revision=revision)
+    elif found.verdict == "equivalent" and forms == (None, None):
+        yield Translatable("By draft-kunze-ark, revision %(revision)s, neither text is an ARK.", revision=revision)
+    elif found.verdict == "equivalent" and forms[0]:
+        yield Translatable(
+            "By draft-kunze-ark, revision %(revision)s, the second text is not an ARK.", revision=revision
+        )
     elif found.verdict == "equivalent":
-        which = "neither text is" if forms == (None, None) else f"the {'second' if forms[0] else 'first'} text is not"
-        yield f"By {by}, {which} an ARK."
+        yield Translatable(
+            "By draft-kunze-ark, revision %(revision)s, the first text is not an ARK.", revision=revision
+        )
 
 
 def _with_suggestions(found: Comparison) -> Suggested | None:
@@ -149,36 +160,50 @@ def _suggested_notes(found: Comparison, suggested: Suggested | None) -> Iterator
         return
     pairs = ((suggested.a, found.a.input), (suggested.b, found.b.input))
     changed = [display.percent(meant) for meant, given in pairs if meant != given]
-    named = " and ".join(each if len(each) <= _MAX_NAMED else f"{each[:_MAX_NAMED]}..." for each in changed)
-    spelling = "spelling" if len(changed) == 1 else "spellings"
-    yield f"With the suggested {spelling} {named} they are {'equivalent' if suggested.equivalent else 'different'}."
+    named = listed([each if len(each) <= _MAX_NAMED else f"{each[:_MAX_NAMED]}..." for each in changed])
+    if suggested.equivalent:
+        yield Translatable.counted(
+            "With the suggested spelling %(spellings)s they are equivalent.",
+            "With the suggested spellings %(spellings)s they are equivalent.",
+            len(changed),
+            spellings=named,
+        )
+    else:
+        yield Translatable.counted(
+            "With the suggested spelling %(spellings)s they are different.",
+            "With the suggested spellings %(spellings)s they are different.",
+            len(changed),
+            spellings=named,
+        )
 
 
 def _unreadable(first: Report, second: Report) -> str:
     if first.normal_form is None and second.normal_form is None:
-        return "Neither text is a valid ARK or URN, so they cannot be compared."
+        return Translatable("Neither text is a valid ARK or URN, so they cannot be compared.")
     if first.normal_form is None:
-        return "The first text is not a valid ARK or URN, so they cannot be compared."
-    return "The second text is not a valid ARK or URN, so they cannot be compared."
+        return Translatable("The first text is not a valid ARK or URN, so they cannot be compared.")
+    return Translatable("The second text is not a valid ARK or URN, so they cannot be compared.")
 
 
 def _equivalent(first: Report, second: Report) -> str:
     if first.input == second.input:
-        return "Equivalent: both texts are the same."
-    why = "Equivalent: the normal forms are equal."
+        return Translatable("Equivalent: both texts are the same.")
+    why = Translatable("Equivalent: the normal forms are equal.")
     if "embedded" in (first.form, second.form):
-        why += " In a URL that contains an ARK, only the ARK is compared."
+        return joined(why, Translatable("In a URL that contains an ARK, only the ARK is compared."))
     return why
 
 
 def _different(first: Report, second: Report, part: str) -> str:
-    why = f"Not equivalent: the normal forms differ in the {part}."
+    why, more = Translatable("Not equivalent: the normal forms differ in the %(part)s.", part=part), ""
     a, b = (parse(report.normal_form or "") for report in (first, second))
     if isinstance(a, Urn) and isinstance(b, Urn) and equivalence.equivalent(a, b, RFC8141):
-        why += " They are equivalent by RFC 8141, which ignores query and fragment."
+        more = Translatable("They are equivalent by RFC 8141, which ignores query and fragment.")
     elif display.is_composed(first.input) != display.is_composed(second.input):
-        why += " One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."
-    return why
+        more = Translatable(
+            "One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."
+        )
+    return joined(why, more)
 
 
 def _first_difference(a: str, b: str) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...identifiers.text.translatable import Translatable
+
 if TYPE_CHECKING:
     from ...identifiers import Report
 
@@ -17,7 +19,7 @@ MAX_FINDINGS = 12
 """Maximum number of findings and of parent IRIs that are shown."""
 
 
-_SEVERITIES = {"error": "Error", "warning": "Warning", "note": "Note"}
+_SEVERITIES = {"error": Translatable("Error"), "warning": Translatable("Warning"), "note": Translatable("Note")}
 
 
 _WEB = {("uri-schemes", "http"), ("uri-schemes", "https")}
@@ -37,10 +39,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts about an identifier from one source. ``title`` names the source, such as "NAAN 12148"."""
+    """The facts about an identifier from one source. ``title`` names the source, such as "NAAN 12148".
+
+    ``heading`` is that of a page for the entry of a registry, or "" for another source.
+    """
 
     title: str
     facts: tuple[Fact, ...]
+    heading: str = ""
 
 
 def known(report: Report) -> tuple[Facts, ...]:
@@ -54,108 +60,136 @@ def known(report: Report) -> tuple[Facts, ...]:
     found = []
     # The scheme of a web address describes no identifier.
     if report.registry and (report.registry["registry"], report.registry["key"]) not in _WEB:
-        found.append(Facts(_title(report.registry), tuple(_registry(report.registry))))
+        title, heading = _title(report.registry)
+        found.append(Facts(title, tuple(_registry(report.registry)), heading))
     if report.form == "urn" and report.parts.get("details"):
-        title = f"Namespace {report.parts['nid'].lower()}"
+        title = Translatable("Namespace %(namespace)s", namespace=report.parts["nid"].lower())
         found.append(Facts(title, tuple(_namespace(report.parts))))
     if report.check_character:
-        found.append(Facts("Check character", tuple(_check_character(report.check_character))))
+        found.append(Facts(Translatable("Check character"), tuple(_check_character(report.check_character))))
     if report.kunze and report.kunze["normal_form"] != (report.normal_form or "").partition("?")[0].partition("#")[0]:
-        title = f"draft-kunze-ark, revision {report.kunze['revision']}"
+        title = Translatable("draft-kunze-ark, revision %(revision)s", revision=str(report.kunze["revision"]))
         found.append(Facts(title, tuple(_kunze(report.kunze))))
     if report.policy:
-        title = f"Policy {report.policy['profile']}"
+        title = Translatable("Policy %(policy)s", policy=report.policy["profile"])
         found.append(Facts(title, tuple(_policy(report.policy))))
     return tuple(found)
 
 
-def _title(registry: Mapping[str, Any]) -> str:
-    titles = {"naan": "NAAN", "urn-namespaces": "URN namespace", "uri-schemes": "Scheme"}
-    return f"{titles[registry['registry']]} {registry['key']}"
+def _title(registry: Mapping[str, Any]) -> tuple[str, str]:
+    key = registry["key"]
+    match registry["registry"]:
+        case "naan":
+            return f"NAAN {key}", Translatable("Registry entry of NAAN %(naan)s", naan=key)
+        case "urn-namespaces":
+            heading = Translatable("Registry entry of URN namespace %(namespace)s", namespace=key)
+            return Translatable("URN namespace %(namespace)s", namespace=key), heading
+    return Translatable("Scheme %(scheme)s", scheme=key), Translatable(
+        "Registry entry of Scheme %(scheme)s", scheme=key
+    )
 
 
 def _registry(registry: Mapping[str, Any]) -> Iterator[Fact]:
     if explanation := registry["explanation"]:
-        yield Fact("Meaning", f"{explanation['text']} ({explanation['reference']})")
+        yield Fact(Translatable("Meaning"), Translatable("%(text)s (%(reference)s)", **explanation))
     if not registry["registered"]:
-        yield Fact("Registered", "not in this copy of the registry")
+        yield Fact(Translatable("Registered"), Translatable("not in this copy of the registry"))
     elif registry["registry"] == "naan":
         yield from _authority(registry)
     else:
         yield from _entry(registry)
     snapshot = registry["snapshot"]
-    yield Fact("As of", f"{snapshot['date']}, {snapshot['source']}")
+    yield Fact(Translatable("As of"), f"{snapshot['date']}, {snapshot['source']}")
 
 
 def _authority(registry: Mapping[str, Any]) -> Iterator[Fact]:
     holder = registry["holder"]
     others = ", ".join(filter(None, (holder["native_name"], holder["acronym"])))
-    yield Fact("Holder", f"{holder['name'].strip()} ({others})" if others else holder["name"].strip())
+    yield Fact(Translatable("Holder"), f"{holder['name'].strip()} ({others})" if others else holder["name"].strip())
     if shoulder := registry["shoulder"]:
-        yield Fact("Shoulder", f"{shoulder['shoulder']}, {shoulder['name'].strip()}")
+        yield Fact(Translatable("Shoulder"), f"{shoulder['shoulder']}, {shoulder['name'].strip()}")
     if holder["since"]:
-        yield Fact("Since", holder["since"])
+        yield Fact(Translatable("Since"), holder["since"])
     if holder["policy"]:
-        yield Fact("Policy", " ".join(holder["policy"].values()))
+        yield Fact(Translatable("Policy"), " ".join(holder["policy"].values()))
     resolver = registry["resolver"]
     if resolver["address"]:
-        yield Fact("Resolver", resolver["address"], identifier=True)
+        yield Fact(Translatable("Resolver"), resolver["address"], identifier=True)
     elif resolver["template"]:
-        yield Fact("Resolver", resolver["template"], identifier=True)
+        yield Fact(Translatable("Resolver"), resolver["template"], identifier=True)
     for problem in resolver["problems"]:
         yield Fact("", problem["message"])
 
 
 def _entry(registry: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact("Status", registry.get("kind") or registry.get("status") or "registered")
+    yield Fact(Translatable("Status"), registry.get("kind") or registry.get("status") or Translatable("registered"))
     if description := registry.get("description"):
-        yield Fact("Description", description)
+        yield Fact(Translatable("Description"), description)
     for reference in registry["references"]:
-        yield Fact("Reference", reference["text"])
+        yield Fact(Translatable("Reference"), reference["text"])
     if registry["since"]:
-        yield Fact("Since", registry["since"])
+        yield Fact(Translatable("Since"), registry["since"])
 
 
 def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
     for label, text in parts["details"].items():
         yield Fact(label, text)
     if parts["display"] != parts["canonical"]:
-        yield Fact("Display form", parts["display"], identifier=True)
+        yield Fact(Translatable("Display form"), parts["display"], identifier=True)
     if parts["canonical"] != parts["assigned_name"]:
-        yield Fact("Canonical", parts["canonical"], identifier=True)
+        yield Fact(Translatable("Canonical"), parts["canonical"], identifier=True)
 
 
 def _check_character(check: Mapping[str, Any]) -> Iterator[Fact]:
-    character, text = check["character"], check["text"]
+    values = {"character": check["character"], "text": check["text"]}
     if not check["valid"]:
-        yield Fact("Character", f"{character}, which is wrong for {text} (NOID)")
-        yield Fact("", "The NAAN has names with a check character, so this one may be mistyped. Some names have none.")
+        yield Fact(
+            Translatable("Character"), Translatable("%(character)s, which is wrong for %(text)s (NOID)", **values)
+        )
+        yield Fact(
+            "",
+            Translatable(
+                "The NAAN has names with a check character, so this one may be mistyped. Some names have none."
+            ),
+        )
         return
-    covers = "the NAAN and the Name" if check["covers"] == "noid" else "the Name"
-    yield Fact("Character", f"{character}, which is right for {text} (NOID, {covers})")
-    yield Fact("", "One of 29 names without a check character matches by chance.")
+    right = Translatable("%(character)s, which is right for %(text)s (NOID, the Name)", **values)
+    if check["covers"] == "noid":
+        right = Translatable("%(character)s, which is right for %(text)s (NOID, the NAAN and the Name)", **values)
+    yield Fact(Translatable("Character"), right)
+    yield Fact("", Translatable("One of 29 names without a check character matches by chance."))
 
 
 def _kunze(form: Mapping[str, Any]) -> Iterator[Fact]:
     if form["normal_form"] is None:
-        yield Fact("Normal form", f"none, because the text is not an ARK there: {form['reason']}")
+        why = Translatable("none, because the text is not an ARK there: %(reason)s", reason=form["reason"])
+        yield Fact(Translatable("Normal form"), why)
         return
-    yield Fact("Normal form", form["normal_form"], identifier=True)
+    yield Fact(Translatable("Normal form"), form["normal_form"], identifier=True)
     for rule in form["differs_by"]:
-        title, reference = f"{rule['title'][0].lower()}{rule['title'][1:]}", rule["reference"]
-        theirs = reference.startswith("draft-kunze-ark")
-        yield Fact("Difference", f"only {'in draft-kunze-ark' if theirs else 'here'}: {title} ({reference})")
+        title, reference = rule["title"], rule["reference"]
+        difference = Translatable("only here: %(rule)s (%(reference)s)", rule=title, reference=reference)
+        if reference.startswith("draft-kunze-ark"):
+            difference = Translatable(
+                "only in draft-kunze-ark: %(rule)s (%(reference)s)", rule=title, reference=reference
+            )
+        yield Fact(Translatable("Difference"), difference)
 
 
 def _policy(verdict: Mapping[str, Any]) -> Iterator[Fact]:
-    yield Fact("Result", "can be allocated" if verdict["allocatable"] else "must not be allocated")
+    result = Translatable("can be allocated") if verdict["allocatable"] else Translatable("must not be allocated")
+    yield Fact(Translatable("Result"), result)
     for found in verdict["findings"][:MAX_FINDINGS]:
-        said = f"{found['message']}; expected {found['expected']} ({found['reference']}, {found['code']})"
+        said = Translatable(
+            "%(message)s; expected %(expected)s (%(reference)s, %(code)s)",
+            **{name: found[name] for name in ("message", "expected", "reference", "code")},
+        )
         yield Fact(_SEVERITIES[found["severity"]], said)
     if len(verdict["findings"]) > MAX_FINDINGS:
-        yield Fact("", f"and {len(verdict['findings']) - MAX_FINDINGS} more")
-    yield Fact("Namespace", ", ".join(verdict["namespaces"]))
+        more = len(verdict["findings"]) - MAX_FINDINGS
+        yield Fact("", Translatable.counted("and %(number)s more", "and %(number)s more", more))
+    yield Fact(Translatable("Namespace"), ", ".join(verdict["namespaces"]))
     if verdict["reserved"]:
-        yield Fact("Reserved", "for the resolver of an identifier scheme")
+        yield Fact(Translatable("Reserved"), Translatable("for the resolver of an identifier scheme"))
     for parent in verdict["parents"][:MAX_FINDINGS]:
-        yield Fact("Parent", parent, identifier=True)
+        yield Fact(Translatable("Parent"), parent, identifier=True)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ...identifiers import Problem, Report, Segment, parse
 from ...identifiers.segments import LABELS
+from ...identifiers.text.translatable import Translatable
 from . import excerpt
 from .excerpt import Line
 
@@ -190,60 +191,69 @@ def _affects(found: Problem, segment: Segment) -> bool:
 
 def _label(part: str, written: str, report: Report) -> str:
     if part == "label" and written.endswith("/"):
-        return "label (classic)"
+        return Translatable("label (classic)")
     if part == "query" and report.service == "metadata":
-        return "inflection"
+        return Translatable("inflection")
     return LABELS.get(part, part)
 
 
 def _meanings(part: str, written: str, report: Report) -> Iterator[Meaning]:
     registry = report.registry or {}
     if part == "prefix":
-        yield Meaning(text="The web address before the identifier, which does not depend on it.")
+        yield Meaning(text=Translatable("The web address before the identifier, which does not depend on it."))
     elif part == "label":
-        yield Meaning(text="The classic form, with a slash." if written.endswith("/") else "")
+        yield Meaning(text=Translatable("The classic form, with a slash.") if written.endswith("/") else "")
     elif part == "naan":
         yield from _naan(registry)
     elif part == "name":
         yield from _name(written, report, registry)
     elif part == "component":
-        yield Meaning(text="A part of the thing before it.")
+        yield Meaning(text=Translatable("A part of the thing before it."))
     elif part == "variant":
-        yield Meaning(text="Another form of the same thing. The order of variants has no meaning.")
+        yield Meaning(text=Translatable("Another form of the same thing. The order of variants has no meaning."))
     elif part == "nid":
         reference = next((each["text"] for each in registry.get("references", ())), "")
         if registry.get("registered"):
-            yield Meaning(reference, "a registered namespace." if reference else "A registered namespace.")
+            yield Meaning(reference, Translatable("A registered namespace."))
         else:
-            yield Meaning(text="Not in this copy of the registry.")
+            yield Meaning(text=Translatable("Not in this copy of the registry."))
     elif part == "nss":
         for label, text in (report.parts.get("details") or {}).items():
-            yield Meaning(text=f"{label}: {text}.")
+            yield Meaning(text=Translatable("%(label)s: %(text)s.", label=label, text=text))
     elif part == "query":
-        own = report.service == "metadata"
-        yield Meaning(text="Asks for the description." if own else "For the web site. It is not part of the name.")
+        asks = Translatable("Asks for the description.")
+        other = Translatable("For the web site. It is not part of the name.")
+        yield Meaning(text=asks if report.service == "metadata" else other)
     elif part == "fragment":
-        yield Meaning(text="A place on the page. Browsers do not send it.")
+        yield Meaning(text=Translatable("A place on the page. Browsers do not send it."))
 
 
 def _naan(registry: Mapping[str, Any]) -> Iterator[Meaning]:
     if holder := registry.get("holder"):
-        yield Meaning(holder["name"].strip(), f"registered {holder['since']}." if holder["since"] else "")
+        yield Meaning(
+            holder["name"].strip(),
+            Translatable("Registered: %(date)s.", date=holder["since"]) if holder["since"] else "",
+        )
     elif registry.get("registry") == "naan":
-        yield Meaning(text="Not in this copy of the registry.")
+        yield Meaning(text=Translatable("Not in this copy of the registry."))
     if explanation := registry.get("explanation"):
         yield Meaning(text=explanation["text"])
 
 
 def _name(written: str, report: Report, registry: Mapping[str, Any]) -> Iterator[Meaning]:
     if shoulder := registry.get("shoulder"):
-        yield Meaning(text=f"Below the shoulder {shoulder['shoulder']}, {shoulder['name'].strip()}.")
+        below = Translatable(
+            "Below the shoulder %(shoulder)s, %(name)s.", shoulder=shoulder["shoulder"], name=shoulder["name"].strip()
+        )
+        yield Meaning(text=below)
     elif not report.check_character:
-        yield Meaning(text="Chosen by the holder.")
+        yield Meaning(text=Translatable("Chosen by the holder."))
     if check := report.check_character:
         if check["valid"]:
-            yield Meaning(f"\u2713 Check character {check['character']} is right.")
+            right = Translatable("\u2713 Check character %(character)s is right.", character=check["character"])
+            yield Meaning(text=right)
         else:
-            yield Meaning(f"\u25b3 Check character {check['character']} does not match.")
+            wrong = Translatable("\u25b3 Check character %(character)s does not match.", character=check["character"])
+            yield Meaning(text=wrong)
     if "-" in written:
-        yield Meaning(text="Hyphens have no meaning. The same name:", identifier=written.replace("-", ""))
+        yield Meaning(text=Translatable("Hyphens have no meaning. The same name:"), identifier=written.replace("-", ""))

@@ -10,23 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable
 from . import inspection, spreadsheet
 from .inspection import Inspection
 from .verdict import IdentifierVerdict, Status
 
 SHOWN: Mapping[str, str] = {
-    "all": "All",
-    "good": "Valid",
-    "warn": "With a warning",
-    "bad": "Not valid",
-    "same": "Duplicate or equivalent",
+    "all": Translatable("All"),
+    "good": Translatable("Valid"),
+    "warn": Translatable("With a warning"),
+    "bad": Translatable("Not valid"),
+    "same": Translatable("Duplicate or equivalent"),
 }
 """The filters of the table with their labels."""
 
 ORDERS: Mapping[str, str] = {
-    "text": "position in the text",
-    "verdict": "severity",
-    "name": "normal form",
+    "text": Translatable("position in the text"),
+    "verdict": Translatable("severity"),
+    "name": Translatable("normal form"),
 }
 """The sort orders of the table with their labels."""
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan
 from ...identifiers.text import characters, display
+from ...identifiers.text.translatable import NumberWord, Translatable, joined
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import Binding
@@ -44,18 +45,22 @@ MAX_TITLE = 160
 
 _TITLES = ("erc.what", "dc.title")
 _CHARACTERS = {
-    ":": ("a colon", "colons"),
-    "'": ("an apostrophe", "apostrophes"),
-    "!": ("an exclamation mark", "exclamation marks"),
-    "&": ("an ampersand", "ampersands"),
-    ",": ("a comma", "commas"),
-    ";": ("a semicolon", "semicolons"),
-    "(": ("a bracket", "brackets"),
-    ")": ("a bracket", "brackets"),
+    ":": (Translatable("a colon"), Translatable("colons")),
+    "'": (Translatable("an apostrophe"), Translatable("apostrophes")),
+    "!": (Translatable("an exclamation mark"), Translatable("exclamation marks")),
+    "&": (Translatable("an ampersand"), Translatable("ampersands")),
+    ",": (Translatable("a comma"), Translatable("commas")),
+    ";": (Translatable("a semicolon"), Translatable("semicolons")),
+    "(": (Translatable("a bracket"), Translatable("brackets")),
+    ")": (Translatable("a bracket"), Translatable("brackets")),
 }
-_NUMBER_NAMES = {"nbn": "national bibliography number", "isbn": "ISBN", "issn": "ISSN", "uuid": "UUID", "oid": "OID"}
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_NOT_VALID = {"pseudo-ark": "Not a valid ARK", "urn": "Not a valid URN", "iri": "A URL without a valid ARK"}
+_VALID = {
+    "nbn": Translatable("A valid national bibliography number"),
+    "isbn": Translatable("A valid ISBN"),
+    "issn": Translatable("A valid ISSN"),
+    "uuid": Translatable("A valid UUID"),
+    "oid": Translatable("A valid OID"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,33 +113,14 @@ def verdict(report: Report, kind: str | None = None, binding: Binding | None = N
     if report.policy and report.form == "iri":
         return _by_policy(report, report.policy)
     if not report.valid:
-        headline = _NOT_VALID.get(report.form, "Not an ARK or a URN")
-        headline += f": {report.problems[0].message}" if report.problems else ""
-        return IdentifierVerdict("not-valid", "bad", "not valid", "", headline, correction=report.suggestion)
+        tag, headline = Translatable("not valid"), _not_valid(report)
+        return IdentifierVerdict("not-valid", "bad", tag, "", headline, correction=report.suggestion)
     return _recorded(report, kind, binding) if kind else _valid(report)
 
 
 def is_warned(report: Report) -> bool:
     """Return whether an identifier has an error or a warning, or a wrong check character."""
     return any(found.severity != "note" for found in report.problems) or _has_wrong_check_character(report)
-
-
-def counted(count: int, thing: str) -> str:
-    """Return a number with the noun ``thing`` in singular or plural. Numbers up to nine are words.
-
-    >>> [counted(count, "change") for count in (1, 2, 1200)]
-    ['one change', 'two changes', '1,200 changes']
-    """
-    return f"{in_words(count)} {thing}{'' if count == 1 else 's'}"
-
-
-def in_words(count: int) -> str:
-    """Format a number for a sentence: from zero to nine as a word, above with commas.
-
-    >>> in_words(3), in_words(10), in_words(1200)
-    ('three', '10', '1,200')
-    """
-    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
 
 
 def holder(report: Report) -> str:
@@ -169,8 +155,9 @@ def _authority(key: str) -> tuple[str, bool]:
     if found is None:
         return "", False
     name = display.visible(found.name.strip())
-    article = "the " if " of " in name and not name.lower().startswith("the ") else ""
-    return f"{article}{name}", HAS_CHECK_CHARACTER in found.policy
+    needs_article = " of " in name and not name.lower().startswith("the ")
+    shown = Translatable("the %(name)s", name=name) if needs_article else name
+    return shown, HAS_CHECK_CHARACTER in found.policy
 
 
 def _has_wrong_check_character(report: Report) -> bool:
@@ -181,74 +168,132 @@ def _has_wrong_check_character(report: Report) -> bool:
     return found is not None and found.covers is None
 
 
-def _kind(report: Report, here: str = "") -> str:
+def _not_valid(report: Report) -> str:
+    why = report.problems[0].message if report.problems else ""
+    match report.form:
+        case "pseudo-ark":
+            return Translatable("Not a valid ARK: %(problem)s", problem=why) if why else Translatable("Not a valid ARK")
+        case "urn":
+            return Translatable("Not a valid URN: %(problem)s", problem=why) if why else Translatable("Not a valid URN")
+        case "iri" if why:
+            return Translatable("A URL without a valid ARK: %(problem)s", problem=why)
+        case "iri":
+            return Translatable("A URL without a valid ARK")
+    if why:
+        return Translatable("Not an ARK or a URN: %(problem)s", problem=why)
+    return Translatable("Not an ARK or a URN")
+
+
+def _kind(report: Report, *, here: bool = False) -> str:
     """Return what an identifier is, in a few words."""
     if report.form == "urn":
         nid = report.parts.get("nid")
-        return f"URN, namespace {nid.lower()}" if nid else "URN"
+        return Translatable("URN, namespace %(namespace)s", namespace=nid.lower()) if nid else "URN"
     found = naan(report)
     if not found:
         return ""
-    service = (
-        ", with a metadata request" if report.service == "metadata" else ", with a query" * bool(report.inflection)
-    )
-    return f"ARK{' in a URL' * (report.form == 'embedded')}{service}{here}, NAAN {display.escape(found)}"
+    if report.form == "embedded":
+        kind = Translatable("ARK in a URL recorded here") if here else Translatable("ARK in a URL")
+    else:
+        kind = Translatable("ARK recorded here") if here else "ARK"
+    service = ""
+    if report.service == "metadata":
+        service = Translatable("with a metadata request")
+    elif report.inflection:
+        service = Translatable("with a query")
+    return joined(kind, service, f"NAAN {display.escape(found)}", by=", ")
 
 
 def _hidden(report: Report, count: int) -> IdentifierVerdict:
     names = dict.fromkeys(
         f"U+{ord(found[0][0]):04X} {characters.name(found[0][0])}" for found in characters.hidden_runs(report.input)
     )
-    shown = ", ".join(list(names)[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    headline = f"Careful: {count:,} hidden character{'' if count == 1 else 's'}, this text is not what it seems"
-    sentence = f"Readers do not see {shown}. Software reads another identifier than the one that you see."
-    status: Status = "warn" if report.valid else "bad"
-    return IdentifierVerdict(
-        "hidden-characters", status, "hidden characters", _kind(report), headline, sentence, report.suggestion
+    shown = ", ".join(list(names)[:3])
+    if (more := len(names) - 3) > 0:
+        shown = Translatable.counted(
+            "%(names)s and %(number)s more", "%(names)s and %(number)s more", more, names=shown
+        )
+    headline = Translatable.counted(
+        "Careful: %(number)s hidden character, this text is not what it seems",
+        "Careful: %(number)s hidden characters, this text is not what it seems",
+        count,
     )
+    sentence = Translatable(
+        "Readers do not see %(characters)s. Software reads another identifier than the one that you see.",
+        characters=shown,
+    )
+    status: Status = "warn" if report.valid else "bad"
+    tag = Translatable("hidden characters")
+    return IdentifierVerdict("hidden-characters", status, tag, _kind(report), headline, sentence, report.suggestion)
 
 
 def _mistyped(report: Report) -> IdentifierVerdict | None:
+    tag = Translatable("probably mistyped")
     wrong = next((found for found in report.problems if "check digit is wrong" in found.message), None)
     if wrong is not None:
         digit = wrong.expected.rpartition(" ")[2]
         corrected = report.input[: wrong.start] + digit + report.input[wrong.end :]
-        sentence = "The other digits need another check digit, so one digit is wrong or two are exchanged."
-        headline = f"Probably mistyped: the last digit should be {digit}"
-        return IdentifierVerdict("mistyped", "warn", "probably mistyped", _kind(report), headline, sentence, corrected)
+        sentence = Translatable(
+            "The other digits need another check digit, so one digit is wrong or two are exchanged."
+        )
+        headline = Translatable("Probably mistyped: the last digit should be %(digit)s", digit=digit)
+        return IdentifierVerdict("mistyped", "warn", tag, _kind(report), headline, sentence, corrected)
     if not _has_wrong_check_character(report):
         return None
-    sentence = f"Names of {holder(report)} end in a check character, and this one does not match. Some names have none."
-    headline = "Probably mistyped: the check character does not match"
-    return IdentifierVerdict(
-        "mistyped", "warn", "probably mistyped", _kind(report), headline, sentence, report.suggestion
+    sentence = Translatable(
+        "Names of %(holder)s end in a check character, and this one does not match. Some names have none.",
+        holder=holder(report),
     )
+    headline = Translatable("Probably mistyped: the check character does not match")
+    return IdentifierVerdict("mistyped", "warn", tag, _kind(report), headline, sentence, report.suggestion)
 
 
 def _withdrawn(report: Report, binding: Binding | None) -> IdentifierVerdict:
     title = title_of(binding)
-    headline = f"Withdrawn: {title}" if title else "This name was withdrawn"
+    headline = Translatable("Withdrawn: %(title)s", title=title) if title else Translatable("This name was withdrawn")
     sentence = f"{binding.reason.strip().rstrip('.')}." if binding is not None and binding.reason else ""
-    sentence = sentence or "The name still belongs to the same thing, and is never given to another one."
+    sentence = sentence or Translatable("The name still belongs to the same thing, and is never given to another one.")
     successor = None if binding is None else binding.successor
-    kind = _kind(report, " recorded here")
-    return IdentifierVerdict("withdrawn", "warn", "withdrawn", kind, headline, sentence, successor)
+    kind, tag = _kind(report, here=True), Translatable("withdrawn")
+    return IdentifierVerdict("withdrawn", "warn", tag, kind, headline, sentence, successor)
 
 
 def _outside(report: Report) -> IdentifierVerdict:
     problem, name = report.problems[0], holder(report)
-    who = f" of {name}" if name else f" under NAAN {display.escape(naan(report))}"
+    number = display.escape(naan(report))
     wrong = report.input[problem.start : problem.end]
-    sentence = "Only its holder knows what it means. Keep it whole when you cite it."
     if problem.code == "bad-char" and len(wrong) == 1 and (words := _CHARACTERS.get(wrong)):
         several = report.input[problem.start :].partition("?")[0].count(wrong) > 1
-        headline = f"An ARK{who}, with {words[several]} that the specification does not allow"
-        beginning = _beginning(report, problem)
-        cut = f" or cut it to {display.percent(beginning)}, which is another name" if beginning else ""
-        sentence = f"Strict software can refuse this ARK{cut}. Keep it whole when you cite it."
+        shown = words[several]
+        headline = Translatable(
+            "An ARK under NAAN %(naan)s, with %(characters)s that the specification does not allow",
+            naan=number,
+            characters=shown,
+        )
+        if name:
+            headline = Translatable(
+                "An ARK of %(holder)s, with %(characters)s that the specification does not allow",
+                holder=name,
+                characters=shown,
+            )
+        sentence = Translatable("Strict software can refuse this ARK. Keep it whole when you cite it.")
+        if beginning := _beginning(report, problem):
+            sentence = Translatable(
+                "Strict software can refuse this ARK or cut it to %(beginning)s, which is another name. "
+                "Keep it whole when you cite it.",
+                beginning=display.percent(beginning),
+            )
     else:
-        headline = f"An ARK{who}, outside the specification: {problem.message}"
-    tag = "outside the specification"
+        sentence = Translatable("Only its holder knows what it means. Keep it whole when you cite it.")
+        why = problem.message
+        headline = Translatable(
+            "An ARK under NAAN %(naan)s, outside the specification: %(problem)s", naan=number, problem=why
+        )
+        if name:
+            headline = Translatable(
+                "An ARK of %(holder)s, outside the specification: %(problem)s", holder=name, problem=why
+            )
+    tag = Translatable("outside the specification")
     return IdentifierVerdict("outside-the-specification", "warn", tag, _kind(report), headline, sentence)
 
 
@@ -261,70 +306,112 @@ def _beginning(report: Report, problem: Problem) -> str:
 
 def _recorded(report: Report, kind: str, binding: Binding | None) -> IdentifierVerdict:
     title = title_of(binding)
-    what = "URN" if report.form == "urn" else "ARK"
-    leads = ", and this site shows the thing" if kind == "served" else ""
-    if binding is not None and kind in ("located", "related"):
-        host = urlsplit(binding.target or "").hostname or "this site"
-        leads = f", and leads to {'a page about it at ' * (kind == 'related')}{display.percent(host)}"
+    host = urlsplit((binding and binding.target) or "").hostname
+    shown = display.percent(host) if host else Translatable("this site")
+    recorded = Translatable("The name is recorded here.")
+    if kind == "served":
+        recorded = Translatable("The name is recorded here, and this site shows the thing.")
     elif kind == "described":
-        leads = ", and visitors see its description"
+        recorded = Translatable("The name is recorded here, and visitors see its description.")
+    elif kind == "related" and binding is not None:
+        recorded = Translatable("The name is recorded here, and leads to a page about it at %(host)s.", host=shown)
+    elif kind == "located" and binding is not None:
+        recorded = Translatable("The name is recorded here, and leads to %(host)s.", host=shown)
     metadata = {} if binding is None else binding.metadata
     texts = (" ".join(metadata.get(name, "").split())[:MAX_TITLE] for name in ("erc.who", "erc.when"))
     about = ", ".join(text.rstrip(".") for text in texts if text and not text.startswith("(:"))
-    sentence = f"{about}. " * bool(about) + f"The name is recorded here{leads}."
-    if binding is not None and binding.is_test:
-        # X-06: the registry states that such a name must not be bound. This site has set test_naans.
-        sentence += " It is only a test."
+    # X-06: the registry states that such a name must not be bound. This site has set test_naans.
+    test = Translatable("It is only a test.") if binding is not None and binding.is_test else ""
+    sentence = joined(f"{about}." if about else "", recorded, test)
     warned = is_warned(report)
-    tag = "recorded here, with a warning" if warned else "valid, recorded here"
+    tag = Translatable("recorded here, with a warning") if warned else Translatable("valid, recorded here")
     status: Status = "warn" if warned else "good"
-    return IdentifierVerdict("recorded", status, tag, _kind(report), title or f"A valid {what} of this site", sentence)
+    headline = title
+    if not title and report.form == "urn":
+        headline = Translatable("A valid URN of this site")
+    elif not title:
+        headline = Translatable("A valid ARK of this site")
+    return IdentifierVerdict("recorded", status, tag, _kind(report), headline, sentence)
 
 
 def _valid(report: Report) -> IdentifierVerdict:
     warned = is_warned(report)
-    tag = "valid, with a warning" if warned else "valid"
+    tag = Translatable("valid, with a warning") if warned else Translatable("valid")
     status: Status = "warn" if warned else "good"
     if report.form == "urn":
         return IdentifierVerdict("valid", status, tag, _kind(report), _urn(report), _first_warning(report))
     name = holder(report)
     components, variants = len(report.parts.get("components", ())), len(report.parts.get("variants", ()))
-    parts = [counted(components, "component")] if components else []
-    parts += [counted(variants, "variant")] if variants else []
-    sentence = _first_warning(report) or (f"The name has {' and '.join(parts)}." if parts else "")
+    sentence = _first_warning(report) or _parts(components, variants)
     special = headline_of_naan(naan(report))
     if name and special is None:
-        return IdentifierVerdict("holder-known", status, tag, _kind(report), f"A valid ARK of {name}", sentence)
-    headline = special or "A valid ARK"
+        return IdentifierVerdict("holder-known", status, tag, _kind(report), _of_holder(name), sentence)
+    headline = special or Translatable("A valid ARK")
     if not name and report.parts:
-        sentence += f"{' ' * bool(sentence)}This copy of the registry has no holder of the NAAN."
+        sentence = joined(sentence, Translatable("This copy of the registry has no holder of the NAAN."))
     return IdentifierVerdict("valid", status, tag, _kind(report), headline, sentence)
+
+
+def _of_holder(name: str) -> str:
+    return Translatable("A valid ARK of %(holder)s", holder=name)
+
+
+def _parts(components: int, variants: int) -> str:
+    """Return how many components and variants a name has, or "" if it has none."""
+    of_components = Translatable.counted("%(number)s component", "%(number)s components", NumberWord(components))
+    of_variants = Translatable.counted("%(number)s variant", "%(number)s variants", NumberWord(variants))
+    if components and variants:
+        return Translatable("The name has %(items)s and %(last)s.", items=of_components, last=of_variants)
+    if components or variants:
+        return Translatable("The name has %(parts)s.", parts=of_components if components else of_variants)
+    return ""
 
 
 def _first_warning(report: Report) -> str:
     message = next((found.message for found in report.problems if found.severity == "warning"), "")
-    return f"{message[:1].upper()}{message[1:]}." if message else ""
+    return capital(message) if message else ""
+
+
+def capital(text: str) -> str:
+    """Return a message as a sentence: with a capital letter and a full stop.
+
+    >>> capital("the NAAN has a hyphen")
+    'The NAAN has a hyphen.'
+    """
+    return text.sentence() if isinstance(text, Translatable) else f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
 
 def _urn(report: Report) -> str:
     takes = {name: profile["valid"] for name, profile in report.profiles.items()}
     # U-01: the headline names the specification.
     if not takes.get("urnbis-01", True):
-        return "A valid URN in RFC 8141 but not in the 2011 draft"
+        return Translatable("A valid URN in RFC 8141 but not in the 2011 draft")
     if not takes.get("rfc8141", True):
-        return "A valid URN in the 2011 draft but not in RFC 8141"
+        return Translatable("A valid URN in the 2011 draft but not in RFC 8141")
     nid = report.parts["nid"].lower()
     if wrong := next((found.message for found in report.problems if found.code == "nss-invalid"), ""):
-        return f"A valid URN, but {wrong}"
-    return f"A valid {_NUMBER_NAMES.get(nid, 'URN')}" + (f" of the namespace {nid}" if nid not in _NUMBER_NAMES else "")
+        return Translatable("A valid URN, but %(problem)s", problem=wrong)
+    return _VALID.get(nid) or Translatable("A valid URN of the namespace %(namespace)s", namespace=nid)
 
 
 def _by_policy(report: Report, found: Mapping[str, Any]) -> IdentifierVerdict:
     """Return the verdict on an IRI that a policy covers."""
     findings = sorted(found["findings"], key=lambda each: GRAVITY[each["severity"]])
-    headline = f"IRI in the {found['namespaces'][0]} namespace of {found['profile']}"
-    result = "can be allocated, but" if found["allocatable"] else "must not be allocated:"
-    headline += f": {result} {findings[0]['message']}" if findings else ": can be allocated"
+    values = {"namespace": found["namespaces"][0], "profile": found["profile"]}
+    if not findings:
+        headline = Translatable("IRI in the %(namespace)s namespace of %(profile)s: can be allocated", **values)
+    elif found["allocatable"]:
+        headline = Translatable(
+            "IRI in the %(namespace)s namespace of %(profile)s: can be allocated, but %(problem)s",
+            problem=findings[0]["message"],
+            **values,
+        )
+    else:
+        headline = Translatable(
+            "IRI in the %(namespace)s namespace of %(profile)s: must not be allocated: %(problem)s",
+            problem=findings[0]["message"],
+            **values,
+        )
     status: Status = "bad" if not found["allocatable"] else "warn" if found["codes"] else "good"
-    tag = "allocatable" if found["allocatable"] else "not allocatable"
+    tag = Translatable("allocatable") if found["allocatable"] else Translatable("not allocatable")
     return IdentifierVerdict("policy", status, tag, "IRI", headline)

@@ -14,6 +14,7 @@ from ...bindings.names import origins
 from ...bindings.names.errors import PrefixError
 from ...identifiers import IdentifierError
 from ...identifiers.report import OFFICIAL_PREFIX
+from ...identifiers.text.translatable import Translatable, joined
 from . import messages
 from . import uri as reference
 from .client.url import MAX_LENGTH
@@ -93,12 +94,29 @@ def trace(
         # R-05: refuse a prefix that is not http or https. Otherwise the trace would succeed without a request.
         resolver = origins.check_prefix(resolver)
     except PrefixError as error:
-        raise TraceError(f"{error.message}; expected {error.expected} ({error.reference})") from None
+        raise TraceError(
+            Translatable(
+                "%(problem)s; expected %(expected)s (%(reference)s)",
+                problem=error.message,
+                expected=error.expected,
+                reference=error.reference,
+            )
+        ) from None
     if method not in ("GET", "HEAD"):
-        raise TraceError(f"the method is {method!a}; expected GET or HEAD (ARK draft, section 7.1.3)")
+        raise TraceError(
+            Translatable(
+                "the method is %(method)s; expected GET or HEAD (ARK draft, section 7.1.3)", method=ascii(method)
+            )
+        )
     if not MIN_REDIRECTS <= max_redirects <= MAX_REDIRECTS:
-        expected = f"{MIN_REDIRECTS} to {MAX_REDIRECTS}"
-        raise TraceError(f"max_redirects is {max_redirects}; expected {expected} (ARK draft, section 7.1.3)")
+        raise TraceError(
+            Translatable(
+                "max_redirects is %(number)s; expected %(least)s to %(most)s (ARK draft, section 7.1.3)",
+                number=str(max_redirects),
+                least=MIN_REDIRECTS,
+                most=MAX_REDIRECTS,
+            )
+        )
     if not run_seconds > 0:
         raise TraceError(f"run_seconds is {run_seconds}; expected a number above 0")
     run = _Run(resolver, method, max_redirects, strict_location, fetch, clock, run_seconds)
@@ -188,7 +206,7 @@ class _Run:
             response = self.fetch(self.method, str(url), self.deadline)
         except HopFailed as failed:
             # "if sending this request fails then return failure"
-            host = "this site" if failed.where == "here" else messages.host_of(url)
+            host = messages.THIS_SITE if failed.where == "here" else messages.host_of(url)
             why = messages.no_answer(host, len(self.requested), failed.sentence)
             return self._failed(url, at, failed), self.end("failure", failed.code, why)
         self.trusted.append(messages.THIS_SITE if response.where == "here" else url.host)
@@ -262,17 +280,21 @@ class _Run:
         """Resolve the Location. "If that HTTP header is missing or not a valid URI, then return failure." """
         fields = response.all("location")
         if len(fields) > 1:
-            raise _BadLocation("location-repeated", f"with {len(fields)} Location fields, so the target is not clear")
+            raise _BadLocation("location-repeated", _repeated(len(fields)))
         if not fields or not fields[0]:
-            raise _BadLocation("location-missing", "without a Location field")
+            raise _BadLocation("location-missing", Translatable("without a Location field"))
         if len(fields[0]) > MAX_LENGTH:
-            raise _BadLocation("location-invalid", f"its Location is longer than {MAX_LENGTH:,} characters")
+            raise _BadLocation("location-invalid", _too_long())
         try:
             target = reference.parse(fields[0])
         except BadReference as error:
-            raise _BadLocation("location-invalid", f"its Location is not a URI: {error}") from None
+            raise _BadLocation(
+                "location-invalid", Translatable("its Location is not a URI: %(reason)s", reason=error.args[0])
+            ) from None
         if target.is_relative and self.strict_location:
-            raise _BadLocation("location-relative", "its Location is relative, which is not a URI in the strict sense")
+            raise _BadLocation(
+                "location-relative", Translatable("its Location is relative, which is not a URI in the strict sense")
+            )
         return reference.resolve(self.uri, target)
 
     def _failed(self, url: UriReference, at: float, failed: HopFailed) -> Hop:
@@ -309,8 +331,16 @@ class _Run:
 
     def end(self, outcome: Outcome, code: str, text: str) -> End:
         seconds, hops = self.clock() - self.started, len(self.requested)
-        sentence = f"{text} {messages.closing(hops, seconds, self.trusted)}"
+        sentence = joined(text, messages.closing(hops, seconds, self.trusted))
         return End(outcome, self.state, str(self.uri), self.fragment, hops, seconds, code, sentence)
+
+
+def _repeated(number: int) -> Translatable:
+    return Translatable("with %(number)s Location fields, so the target is not clear", number=number)
+
+
+def _too_long() -> Translatable:
+    return Translatable("its Location is longer than %(most)s characters", most=MAX_LENGTH)
 
 
 class _BadLocation(Exception):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, assert_never
 
+from ...identifiers.text.translatable import Translatable, joined
 from ..report import spreadsheet
 from .events import End, Event, Hop, State
 
@@ -30,19 +31,37 @@ Verdict = Literal[
 ]
 
 VERDICTS: dict[Verdict, str] = {
-    "resolves": "leads to the resource",
-    "related": "leads to a related resource",
-    "metadata": "leads to metadata",
-    "declined": "the host refused the request (401, 403, 451); the page may open in a browser",
-    "unclear": "no clear answer, such as 429, 5xx or a time-out; try again at another time",
-    "dead": "the last request failed or got an error",
-    "unregistered": "the NAAN is not registered",
-    "blocked": "leads to an address that is not allowed",
-    "unspecified": "the last answer has a status that the ARK draft does not define",
-    "unreadable": "not an identifier that can be requested",
-    "undone": "not finished",
+    "resolves": Translatable("leads to the resource"),
+    "related": Translatable("leads to a related resource"),
+    "metadata": Translatable("leads to metadata"),
+    "declined": Translatable("the host refused the request (401, 403, 451); the page may open in a browser"),
+    "unclear": Translatable("no clear answer, such as 429, 5xx or a time-out; try again at another time"),
+    "dead": Translatable("the last request failed or got an error"),
+    "unregistered": Translatable("the NAAN is not registered"),
+    "blocked": Translatable("leads to an address that is not allowed"),
+    "unspecified": Translatable("the last answer has a status that the ARK draft does not define"),
+    "unreadable": Translatable("not an identifier that can be requested"),
+    "undone": Translatable("not finished"),
 }
-"""The verdicts on an identifier. No text assigns blame, because the ARK draft leaves the cause open."""
+"""The verdicts on an identifier with their meanings.
+
+No text assigns blame, because the ARK draft leaves the cause open.
+"""
+
+VERDICT_LABELS: dict[Verdict, str] = {
+    "resolves": Translatable("resolves"),
+    "related": Translatable("related"),
+    "metadata": Translatable("metadata"),
+    "declined": Translatable("declined"),
+    "unclear": Translatable("unclear"),
+    "dead": Translatable("dead"),
+    "unregistered": Translatable("unregistered"),
+    "blocked": Translatable("blocked"),
+    "unspecified": Translatable("unspecified"),
+    "unreadable": Translatable("unreadable"),
+    "undone": Translatable("undone"),
+}
+"""The words of a page for the verdicts."""
 
 GOOD = frozenset({"resolves", "related", "metadata"})
 # A 403 is not a failure: the host may answer a browser. An overloaded host may answer later.
@@ -159,7 +178,7 @@ def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
     seconds = round(end.seconds, 3)
     verdict, sentence = _verdict(end, status), end.sentence
     if verdict == "dead" and (note := notes.get(_OPEN_IN_BROWSERS.get(end.code, ""))) is not None:
-        verdict, sentence = "unclear", f"{sentence} {note}"
+        verdict, sentence = "unclear", joined(sentence, note)
     return BulkTraceRow(identifier, verdict, downgraded, status, end.url, end.hops, seconds, end.code, sentence)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ... import __version__
+from ...identifiers.text.translatable import Translatable
 
 _PRODUCT = "Ararat/"
 USER_AGENT = f"{_PRODUCT}{__version__} (ARK and URN resolution trace)"
@@ -19,23 +20,23 @@ USER_AGENT = f"{_PRODUCT}{__version__} (ARK and URN resolution trace)"
 Where = Literal["here", "elsewhere"]
 
 FAILURES = {
-    "bad-url": "the URL cannot be requested",
-    "port": "the port is not an allowed one",
-    "blocked": "the address is not allowed",
-    "dns": "the name of the host could not be looked up",
-    "no-address": "the name of the host has no address",
-    "busy": "too many lookups are already running",
-    "too-often": "this site reached its limit of requests to this host within a minute",
-    "connect": "no connection could be made",
-    "tls": "no secure connection could be made",
-    "timeout": "the time limit of this hop was reached",
-    "dropped": "the connection ended before the response",
-    "protocol": "the response is not HTTP",
-    "too-large": "the header of the response is too large",
-    "site-error": "the site failed while it answered in process",
-    "not-asked": "this inspector sends no requests to other hosts",
-    "stopped": "the trace was stopped",
-    "client-error": "the client failed; the log of the operator has the details",
+    "bad-url": Translatable("the URL cannot be requested"),
+    "port": Translatable("the port is not an allowed one"),
+    "blocked": Translatable("the address is not allowed"),
+    "dns": Translatable("the name of the host could not be looked up"),
+    "no-address": Translatable("the name of the host has no address"),
+    "busy": Translatable("too many lookups are already running"),
+    "too-often": Translatable("this site reached its limit of requests to this host within a minute"),
+    "connect": Translatable("no connection could be made"),
+    "tls": Translatable("no secure connection could be made"),
+    "timeout": Translatable("the time limit of this hop was reached"),
+    "dropped": Translatable("the connection ended before the response"),
+    "protocol": Translatable("the response is not HTTP"),
+    "too-large": Translatable("the header of the response is too large"),
+    "site-error": Translatable("the site failed while it answered in process"),
+    "not-asked": Translatable("this inspector sends no requests to other hosts"),
+    "stopped": Translatable("the trace was stopped"),
+    "client-error": Translatable("the client failed; the log of the operator has the details"),
 }
 """Every code of a :class:`HopFailed` with its meaning. A code never changes its meaning."""
 

@@ -14,6 +14,7 @@ from ...identifiers.ark import embedded
 from ...identifiers.ark import parser as ark
 from ...identifiers.registries import target_templates
 from ...identifiers.registries.target_templates import TemplateParts
+from ...identifiers.text.translatable import Translatable
 from . import uri
 from .client import url
 
@@ -107,7 +108,7 @@ def no_resolver(namespace: str) -> str:
     >>> no_resolver("urn:isbn")
     'no resolver of urn:isbn is known'
     """
-    return f"no resolver of {namespace} is known"
+    return Translatable("no resolver of %(namespace)s is known", namespace=namespace)
 
 
 def _country(name: Urn) -> str | None:

@@ -15,6 +15,7 @@ from http import HTTPStatus
 
 from ...identifiers import Problem
 from ...identifiers.text import display
+from ...identifiers.text.translatable import FirstWord, Translatable, joined, listed
 from . import uri as reference
 from .client import link_header
 from .events import Note, State
@@ -32,18 +33,14 @@ _MAX_FIELD = 200
 _MAX_MILLISECONDS = 10_000
 # A request to this machine crosses no network, so it needs no TLS.
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-_NUMBERS = (
-    *("No", "One", "Two", "Three", "Four", "Five", "Six"),
-    *("Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"),
-)
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob"})
 """The schemes of URLs that a browser must not open from a redirect: they run a program or read a file."""
 
-THIS_SITE = "this site"
+THIS_SITE = Translatable("this site")
 """The host of a request that was answered in process."""
 
-UNSPECIFIED = "It is unspecified whether the resource or its resolution failed."
+UNSPECIFIED = Translatable("It is unspecified whether the resource or its resolution failed.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,9 @@ def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
     """
     if (uri.scheme or "").lower() == "http" and uri.host not in _LOOPBACK:
         # "Ideally resolvers SHOULD be reachable via a secure means."
-        text = "The connection to the resolver is not encrypted (http instead of https; ARK draft, section 8)."
+        text = Translatable(
+            "The connection to the resolver is not encrypted (http instead of https; ARK draft, section 8)."
+        )
         return (Note("resolver-without-tls", text),)
     return ()
 
@@ -109,11 +108,14 @@ def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
 def _notes(context: HopContext) -> Iterator[Note]:
     status, host = context.response.status, answering(context.url, context.response)
     if context.response.where == "here":
-        yield Note("in-process", "This site answered, without a network request.")
+        yield Note("in-process", Translatable("This site answered, without a network request."))
     if (age := context.response.age) is not None:
-        yield Note("reused", f"This response is {old(age)} s old: it was received for an earlier request.")
+        text = Translatable(
+            "This response is %(seconds)s s old: it was received for an earlier request.", seconds=old(age)
+        )
+        yield Note("reused", text)
     if (first := context.requested.index(str(context.url)) + 1) < len(context.requested):
-        yield Note("seen-before", f"This URL was already requested at hop {first}.")
+        yield Note("seen-before", Translatable("This URL was already requested at hop %(hop)s.", hop=first))
     if context.expected is not None:
         yield from _expected_notes(context, context.expected)
     if context.target is not None:
@@ -123,10 +125,16 @@ def _notes(context: HopContext) -> Iterator[Note]:
     if context.at_resolver:
         yield from _resolver_notes(status, host)
     if status == 403:
-        text = f"{host} refuses this request. The page may open in a browser or from another network."
+        text = Translatable(
+            "%(host)s refuses this request. The page may open in a browser or from another network.", host=host
+        )
         yield Note("forbidden", text)
     if status == 405:
-        text = f"{host} does not allow {context.method} here. The trace does not change its method."
+        text = Translatable(
+            "%(host)s does not allow %(method)s here. The trace does not change its method.",
+            host=host,
+            method=context.method,
+        )
         yield Note("method-not-allowed", text)
     for target in link_header.describedby(context.response.all("link")):
         try:
@@ -134,35 +142,44 @@ def _notes(context: HopContext) -> Iterator[Note]:
         except reference.BadReference:
             continue
         if description.is_web and description != context.url:
-            yield Note("describedby", "A description of the resource is at this URL.", str(description))
+            text = Translatable("A description of the resource is at this URL.")
+            yield Note("describedby", text, str(description))
 
 
 def _expected_notes(context: HopContext, expected: ExpectedResolver) -> Iterator[Note]:
-    where = f"The known resolver of {expected.owner} is {expected.host}"
+    values = {"owner": expected.owner, "host": expected.host}
     if not context.at_resolver or context.response.where == "here":
         return
     if context.url.host == expected.host:
-        yield Note("expected-resolver", f"This is the known resolver of {expected.owner}.")
+        text = Translatable("This is the known resolver of %(owner)s.", owner=expected.owner)
+        yield Note("expected-resolver", text)
     elif context.url.host not in REGISTRY_HOSTS:
-        yield Note("resolver-expected", f"{where}.")
+        yield Note("resolver-expected", Translatable("The known resolver of %(owner)s is %(host)s.", **values))
     elif (
         context.target is not None
         and context.target.is_web
         # The copy of the registry in this package may be older than the data of the registry's resolver.
         and context.target.host not in (expected.host, *REGISTRY_HOSTS)
     ):
-        yield Note("other-than-expected", f"{where}, but this redirect leads to another host.")
+        text = Translatable(
+            "The known resolver of %(owner)s is %(host)s, but this redirect leads to another host.", **values
+        )
+        yield Note("other-than-expected", text)
 
 
 def _resolver_notes(status: int, host: str) -> Iterator[Note]:
     if status in (301, 308):
         # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
-        text = f"{status} is a permanent redirect. A resolver must use 302 or 307 (ARK draft, section 7.1)."
+        text = Translatable(
+            "%(status)s is a permanent redirect. A resolver must use 302 or 307 (ARK draft, section 7.1).",
+            status=str(status),
+        )
         yield Note("permanent-redirect", text)
     if status == 404:
         # "The HTTP status code 404 signifies that this resolver does not possess a location for the referent of the
         # ARK."
-        yield Note("no-location", f"{host} does not know a location for this identifier. Another resolver may.")
+        text = Translatable("%(host)s does not know a location for this identifier. Another resolver may.", host=host)
+        yield Note("no-location", text)
 
 
 def _bad_location_notes(context: HopContext) -> Iterator[Note]:
@@ -172,44 +189,67 @@ def _bad_location_notes(context: HopContext) -> Iterator[Note]:
         return
     changed = []
     if not fields[0].isascii():
-        changed.append(f"encode {opened.meaning}" if opened.meaning else "encode its octets")
+        meaning = opened.meaning
+        encode = Translatable("encode %(character)s in UTF-8", character=meaning) if meaning else ""
+        changed.append(encode or Translatable("encode its octets"))
     if " " in fields[0].strip(" "):
-        changed.append("encode its spaces")
+        changed.append(Translatable("encode its spaces"))
     if "\\" in fields[0]:
-        changed.append("read \\ as /")
-    text = f"The Location is not a URI, but browsers {' and '.join(changed) or 'correct it'} and open it."
+        changed.append(Translatable("read \\ as /"))
+    text = Translatable("The Location is not a URI, but browsers correct it and open it.")
+    if changed:
+        how = joined(*changed, by=", ")
+        text = Translatable("The Location is not a URI, but browsers correct it (%(how)s) and open it.", how=how)
     yield Note("browsers-open", text, opened.url)
 
 
 def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]:
     location = reference.parse(context.response.all("location")[0])
     if location.is_relative:
-        text = "The Location is relative. It was resolved against the URL of this hop (RFC 9110, section 10.2.2)."
+        text = Translatable(
+            "The Location is relative. It was resolved against the URL of this hop (RFC 9110, section 10.2.2)."
+        )
         yield Note("relative-location", text)
     if context.fragment is not None:
         inherited = location.fragment is None
-        kept = "is kept for" if inherited else "is part of"
-        text = f"The fragment #{context.fragment} {kept} the new URL and is not sent (RFC 9110, section 10.2.2)."
+        text = Translatable(
+            "The fragment #%(fragment)s is part of the new URL and is not sent (RFC 9110, section 10.2.2).",
+            fragment=context.fragment,
+        )
+        if inherited:
+            text = Translatable(
+                "The fragment #%(fragment)s is kept for the new URL and is not sent (RFC 9110, section 10.2.2).",
+                fragment=context.fragment,
+            )
         yield Note("fragment-inherited" if inherited else "fragment-new", text)
     if vary := ", ".join(context.response.all("vary")):
         # "If the Vary header is present in the response, then this location [is] specific to the parameters indicated
         # by the semantics of the Vary header."
-        yield Note("vary", f"The target depends on these request header fields: {shown(vary)}.")
+        text = Translatable("The target depends on these request header fields: %(fields)s.", fields=shown(vary))
+        yield Note("vary", text)
     if (context.url.scheme or "").lower() == "https" and (target.scheme or "").lower() == "http":
-        text = "The redirect leads from https to http. The next connection is not encrypted and can be changed."
+        text = Translatable(
+            "The redirect leads from https to http. The next connection is not encrypted and can be changed."
+        )
         yield Note("downgrade", text)
     if target.is_web and target.host != context.url.host:
-        yield Note("other-host", f"The redirect leads to another host, {host_of(target)}.")
+        text = Translatable("The redirect leads to another host, %(host)s.", host=host_of(target))
+        yield Note("other-host", text)
     if context.has_cookie and str(target.without_fragment()) in context.requested:
-        text = "The redirect leads back, and a response set a cookie. A browser sends the cookie and may get the page."
+        text = Translatable(
+            "The redirect leads back, and a response set a cookie. A browser sends the cookie and may get the page."
+        )
         yield Note("cookie-loop", text)
     if (target.scheme or "").lower() in UNSAFE:
-        text = f"A {target.scheme}: URL runs a program or reads a file in the browser. Do not open it."
+        text = Translatable(
+            "A %(scheme)s: URL runs a program or reads a file in the browser. Do not open it.", scheme=target.scheme
+        )
         yield Note("not-web", text)
     elif not target.is_web:
-        yield Note("not-web", f"The redirect leads to a {target.scheme}: URL, which is not requested.")
+        text = Translatable("The redirect leads to a %(scheme)s: URL, which is not requested.", scheme=target.scheme)
+        yield Note("not-web", text)
     if context.circle:
-        text = "The registry redirects to itself in a loop: the NAAN is not registered."
+        text = Translatable("The registry redirects to itself in a loop: the NAAN is not registered.")
         yield Note("naan-not-registered", text)
 
 
@@ -226,15 +266,22 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
     'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
     """
     sentence = {
-        "direct": f"The resource is at {uri}",
-        "related": f"A related resource is at {uri}",
+        "direct": Translatable("The resource is at %(address)s.", address=uri),
+        "related": Translatable("A related resource is at %(address)s.", address=uri),
         # The draft gives direct and related no meaning for a request with an inflection (R-10).
-        "metadata": f"The answer to the inflection {inflection} is at {uri}",
+        "metadata": Translatable(
+            "The answer to the inflection %(inflection)s is at %(address)s.", inflection=inflection, address=uri
+        ),
     }[state]
     if is_unsafe(uri):
-        why = "Such a URL runs a program or reads a file in the browser, so it was not requested. Do not open it."
-        return f"The redirect leads to {uri}. {why}"
-    return f"{sentence}." if fetched else f"{sentence}. This is not a web address, so it was not requested."
+        return Translatable(
+            "The redirect leads to %(address)s. Such a URL runs a program or reads a file in the browser, so it was "
+            "not requested. Do not open it.",
+            address=uri,
+        )
+    if fetched:
+        return sentence
+    return joined(sentence, Translatable("This is not a web address, so it was not requested."))
 
 
 def is_unsafe(uri: str) -> bool:
@@ -248,7 +295,12 @@ def is_unsafe(uri: str) -> bool:
 
 def refused(problem: Problem) -> str:
     """Return the end sentence of a trace that sends no request, because its identifier has a problem."""
-    return f"No request was sent: {problem.message}. Expected: {problem.expected} ({problem.reference})."
+    return Translatable(
+        "No request was sent: %(problem)s. Expected: %(expected)s (%(reference)s).",
+        problem=problem.message,
+        expected=problem.expected,
+        reference=problem.reference,
+    )
 
 
 def error_status(host: str, status: int, number: int) -> str:
@@ -257,7 +309,8 @@ def error_status(host: str, status: int, number: int) -> str:
     >>> error_status("a.example", 404, 2)
     'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
     """
-    return f"{host} answered {status_words(status)} at hop {number}. {UNSPECIFIED}"
+    values = {"host": host, "status": status_words(status), "hop": number}
+    return joined(Translatable("%(host)s answered %(status)s at hop %(hop)s.", **values), UNSPECIFIED)
 
 
 def unspecified_status(host: str, status: int, number: int) -> str:
@@ -266,9 +319,11 @@ def unspecified_status(host: str, status: int, number: int) -> str:
     >>> unspecified_status("a.example", 799, 2)
     'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'
     """
-    return (
-        f"{host} answered {status_words(status)} at hop {number}. "
-        "The ARK draft does not define this status, so the trace stops."
+    return Translatable(
+        "%(host)s answered %(status)s at hop %(hop)s. The ARK draft does not define this status, so the trace stops.",
+        host=host,
+        status=status_words(status),
+        hop=number,
     )
 
 
@@ -280,7 +335,8 @@ def bad_location(host: str, status: int, number: int, why: str) -> str:
     >>> bad_location("a.example", 302, 1, "it has no Location")[:61]
     'a.example answered 302 Found at hop 1, but it has no Location'
     """
-    return f"{host} answered {status_words(status)} at hop {number}, but {why}. {UNSPECIFIED}"
+    values = {"host": host, "status": status_words(status), "hop": number, "problem": why}
+    return joined(Translatable("%(host)s answered %(status)s at hop %(hop)s, but %(problem)s.", **values), UNSPECIFIED)
 
 
 def no_answer(host: str, number: int, why: str) -> str:
@@ -289,7 +345,8 @@ def no_answer(host: str, number: int, why: str) -> str:
     >>> no_answer("a.example", 1, "the connection was closed")[:58]
     'Hop 1 got no answer from a.example: the connection was clo'
     """
-    return f"Hop {number} got no answer from {host}: {why}. {UNSPECIFIED}"
+    values = {"hop": number, "host": host, "reason": why}
+    return joined(Translatable("Hop %(hop)s got no answer from %(host)s: %(reason)s.", **values), UNSPECIFIED)
 
 
 def too_many(redirects: int, *, seen_before: bool) -> str:
@@ -297,20 +354,29 @@ def too_many(redirects: int, *, seen_before: bool) -> str:
 
     ``redirects`` is the limit. ``seen_before`` is true if the next URL was requested before.
     """
-    again = " The URLs repeat in a loop, so a higher limit does not help." if seen_before else ""
-    return f"The trace stopped after the limit of {redirects} redirects.{again} {UNSPECIFIED}"
+    stopped = Translatable.counted(
+        "The trace stopped after the limit of %(number)s redirect.",
+        "The trace stopped after the limit of %(number)s redirects.",
+        redirects,
+    )
+    again = Translatable("The URLs repeat in a loop, so a higher limit does not help.") if seen_before else ""
+    return joined(stopped, again, UNSPECIFIED)
 
 
 def time_used_up(seconds: float) -> str:
     """Return the end sentence of a trace that stops at its time limit of ``seconds``."""
-    return f"The trace stopped after the limit of {seconds:g} s. {UNSPECIFIED}"
+    return joined(
+        Translatable("The trace stopped after the limit of %(seconds)s s.", seconds=f"{seconds:g}"), UNSPECIFIED
+    )
 
 
 def not_registered(naan: str) -> str:
     """Return the end sentence of a trace whose NAAN is not registered. The registry's hosts redirect to each other in a
     loop.
     """
-    return f"NAAN {naan} is not registered: the registry's resolver redirects to itself in a loop."
+    return Translatable(
+        "NAAN %(naan)s is not registered: the registry's resolver redirects to itself in a loop.", naan=naan
+    )
 
 
 def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
@@ -321,8 +387,8 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     'Two hops, 50 ms. This result relies on n2t.net and a.example.'
     """
     time = _duration(seconds)
-    number = _NUMBERS[hops] if hops < len(_NUMBERS) else hops
-    return f"{number} hop{'' if hops == 1 else 's'}, {time}. {trust(trusted)}".rstrip()
+    spent = Translatable.counted("%(number)s hop, %(time)s.", "%(number)s hops, %(time)s.", FirstWord(hops), time=time)
+    return joined(spent if hops else Translatable("No hops, %(time)s.", time=time), trust(trusted))
 
 
 def trust(hosts: Iterable[str]) -> str:
@@ -333,13 +399,13 @@ def trust(hosts: Iterable[str]) -> str:
     """
     names = list(dict.fromkeys(hosts))
     if names == [THIS_SITE]:
-        return "This server answered all requests itself."
-    return f"This result relies on {_listed(names)}." if names else ""
+        return Translatable("This server answered all requests itself.")
+    return Translatable("This result relies on %(hosts)s.", hosts=listed(names)) if names else ""
 
 
 def answering(url: UriReference, response: HopResponse) -> str:
     """Return the subject of a sentence about a response: "This site", or the host of ``url``."""
-    return "This site" if response.where == "here" else host_of(url)
+    return Translatable("This site") if response.where == "here" else host_of(url)
 
 
 def status_words(status: int) -> str:
@@ -369,7 +435,7 @@ def ago(seconds: float) -> str:
     >>> ago(0.2), ago(11.7)
     ('1 s ago', '12 s ago')
     """
-    return f"{old(seconds)} s ago"
+    return Translatable("%(seconds)s s ago", seconds=old(seconds))
 
 
 def shown(text: str) -> str:
@@ -392,7 +458,7 @@ def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
 
 def host_of(url: UriReference) -> str:
     """Return the host of a URL for a sentence, or "an address without a host"."""
-    return url.host or "an address without a host"
+    return url.host or Translatable("an address without a host")
 
 
 def bar_length(seconds: float) -> float:
@@ -406,7 +472,3 @@ def bar_length(seconds: float) -> float:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 0.1 else f"{round(seconds * 1000)} ms"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...identifiers import IdentifierError
+from ...identifiers.text.translatable import Translatable
 from ...middleware import Bindings, ResolverMiddleware
 from ...middleware.resolution.resolver import resolve
 from ...middleware.resolution.settings import SCHEMES, Settings
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _NO_ADDRESS = "https://this-site.invalid"
-_UNKNOWN = "the target is a path of this site; set the address of the site with --prefix"
+_UNKNOWN = Translatable("the target is a path of this site; set the address of the site with --prefix")
 
 
 class OwnNames:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...identifiers.text.translatable import Translatable
 from .hop import Fetch, HopResponse
 
 
@@ -31,7 +32,7 @@ class TraceProgress:
         """
 
         def tracked(method: str, url: str, deadline: float) -> HopResponse:
-            self.now = "Waiting for this site to answer"
+            self.now = Translatable("Waiting for this site to answer")
             try:
                 return fetch(method, url, deadline)
             finally:

@@ -12,6 +12,7 @@ from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import RESERVED_NAAN
 from ...identifiers.problems import problem
 from ...identifiers.text import iri
+from ...identifiers.text.translatable import Translatable
 from .events import Note
 from .known_resolvers import ExpectedResolver, expected, expected_of_text
 
@@ -74,17 +75,24 @@ def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = (
     notes = []
     if mark:
         notes.append(
-            Note("fragment-not-sent", "The fragment is not sent; the browser uses it after the last redirect.")
+            Note(
+                "fragment-not-sent",
+                Translatable("The fragment is not sent; the browser uses it after the last redirect."),
+            )
         )
     if isinstance(name, Ark) and not normalize and "-" in name.naan:
         # remove "-" from the NAAN. By the grammar it is not allowed there in a Basic ARK.
         naan = next(segment for segment in name.segments if segment.part == "naan")
         written = written[: naan.start] + name.naan.replace("-", "") + written[naan.end :]
-        notes.append(Note("naan-hyphens", "The NAAN is sent without its hyphens (ARK draft, section 4)."))
+        text = Translatable("The NAAN is sent without its hyphens (ARK draft, section 4).")
+        notes.append(Note("naan-hyphens", text))
     if not written.isascii():
         # "ARKs that contain non-ASCII characters must be percent-encoded before resolution"
         notes.append(
-            Note("percent-encoded", "Characters outside of ASCII are sent percent-encoded (ARK draft, section 7.1).")
+            Note(
+                "percent-encoded",
+                Translatable("Characters outside of ASCII are sent percent-encoded (ARK draft, section 7.1)."),
+            )
         )
     return ResolutionTarget(
         iri.encode(written),
@@ -109,7 +117,8 @@ def _outside(text: str, found: Problem, test_naans: Collection[str]) -> Resoluti
     if _SENDABLE.fullmatch(sent) is None or iri.has_dot_segment(sent.partition("#")[0].partition("?")[0]):
         return None
     sent, mark, fragment = sent.partition("#")
-    note = Note("not-valid", f"This text is not a valid ARK ({found.message}); it is sent as written.")
+    why = Translatable("This text is not a valid ARK (%(problem)s); it is sent as written.", problem=found.message)
+    note = Note("not-valid", why)
     query = sent.partition("?")
     return ResolutionTarget(
         sent, fragment if mark else None, "".join(query[1:]), naan, expected_of_text(naan, sent), (note,)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ...identifiers.text import display
 from ...identifiers.text.iri import COMPONENTS, PCHAR, PCT_ENCODED, SUB_DELIMS, UNRESERVED, remove_dot_segments, run
+from ...identifiers.text.translatable import Translatable
 
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+\-.]*")
@@ -106,19 +107,33 @@ def parse(text: str) -> UriReference:
     ararat.webapp.tracing.uri.BadReference: a space at index 2 is not allowed in a URI
     """
     if foreign := _FOREIGN.search(text):
-        raise BadReference(f"{display.named(foreign[0])} at index {foreign.start()} is not allowed in a URI")
+        raise BadReference(
+            Translatable(
+                "%(character)s at index %(index)s is not allowed in a URI",
+                character=display.named(foreign[0]),
+                index=foreign.start(),
+            )
+        )
     found = COMPONENTS.fullmatch(text)
     if found is None:
-        raise BadReference("a second # is not allowed in a URI")
+        raise BadReference(Translatable("a second # is not allowed in a URI"))
     for name, production in _PRODUCTIONS.items():
         component = found[name]
         if component is not None and production.fullmatch(component) is None:
-            raise BadReference(f"the {name} is not valid in a URI: {display.escape(component[:40])}")
+            raise BadReference(
+                Translatable(
+                    "the %(component)s is not valid in a URI: %(text)s",
+                    component=name,
+                    text=display.escape(component[:40]),
+                )
+            )
     return UriReference(found["scheme"], found["authority"], found["path"], found["query"], found["fragment"])
 
 
 class Opened(NamedTuple):
-    """A Location as browsers open it: its URL, and the text of its octets outside ASCII, or None."""
+    """A Location as browsers open it: its URL, and the first character of its octets outside ASCII
+    read as UTF-8, or None.
+    """
 
     url: str
     meaning: str | None
@@ -153,7 +168,7 @@ def opened_by_browsers(text: str) -> Opened | None:
         meaning = "".join(re.findall("[^\x00-\x7f]", octets.decode("utf-8")))
     except UnicodeDecodeError:
         meaning = ""
-    return Opened(url, f"{display.named(meaning[0])} in UTF-8" if meaning else None)
+    return Opened(url, display.named(meaning[0]) if meaning else None)
 
 
 def resolve(base: UriReference, reference: UriReference) -> UriReference:

@@ -10,8 +10,10 @@ from flask import Blueprint, Response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...identifiers import Report
+from ...identifiers.text.translatable import Translatable
 from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
+from ..navigation import page_title
 from ..report import comparison, excerpt
 from ..report.comparison import Comparison
 from ..report.excerpt import Line
@@ -85,7 +87,11 @@ def compared() -> Response:
     """
     for name in ("a", "b"):
         if name not in request.args:
-            raise HTTPRefusal(400, "parameter-missing", f"The parameter {name} is missing. Add it to the query.")
+            raise HTTPRefusal(
+                400,
+                "parameter-missing",
+                Translatable("The parameter %(name)s is missing. Add it to the query.", name=name),
+            )
     return as_json(comparison.compare(request.args["a"], request.args["b"]).as_dict())
 
 
@@ -108,7 +114,7 @@ def _answered(texts: Sequence[str]) -> Response:
     return Response(
         render_template(
             "inspector/compare.html",
-            title="Compare - Ararat",
+            title=page_title(Translatable("Compare")),
             text="\n".join(texts),
             notice=found is None and (bool(texts) or request.method == "POST"),
             found=found,
@@ -138,4 +144,4 @@ def _sides(found: Comparison) -> Iterator[Compared]:
 
 
 def _reference(report: Report) -> str:
-    return "URN draft, section 5" if report.form == "urn" else "ARK draft, section 6"
+    return Translatable("URN draft, section 5") if report.form == "urn" else Translatable("ARK draft, section 6")

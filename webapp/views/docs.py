@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flask import Blueprint, Response, redirect, render_template, request, send_from_directory
 
+from ...identifiers.text.translatable import Translatable
 from ...middleware.resolution.settings import ENGLISH
 from ..config import url
 from ..errors import HTTPRefusal
@@ -92,7 +93,7 @@ def page(name: str) -> BaseResponse:
     if name in _REPLACED:
         return redirect(url("docs.page", name=_REPLACED[name]), 302)
     if name not in names():
-        raise HTTPRefusal(404, "not-found", "This page does not exist in the documentation.")
+        raise HTTPRefusal(404, "not-found", Translatable("This page does not exist in the documentation."))
     return Response(_shown(name))
 
 

@@ -18,16 +18,17 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...bindings.health import health_document
 from ...identifiers import examine
 from ...identifiers.text import display
+from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, joined
 from .. import admission, errors
 from ..accounts import identify
 from ..config import FACTS, FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
+from ..language.translation import translated
 from ..management.permissions import Forbidden, require_administrator
 from ..navigation import logo_file
 from ..report import card, inspection, qr
 from ..report import table as listing
 from ..report.inspection import Inspection
-from ..report.verdict import counted, in_words
 from ..responses import as_json, as_json_pieces, wants_json
 from ..security import is_foreign_host
 from ..trusted_proxy import forwarded
@@ -39,6 +40,14 @@ MAX_OPEN = 20
 """Maximum number of cards on a page. The table lists all identifiers."""
 
 _TITLED = 100
+_BOUND = {
+    "located": Translatable("located"),
+    "related": Translatable("related"),
+    "described": Translatable("described"),
+    "served": Translatable("served"),
+    "withdrawn": Translatable("withdrawn"),
+}
+"""The words of the table for the kinds of bindings."""
 
 
 @blueprint.get("/")
@@ -89,7 +98,9 @@ def picture() -> Response:
     text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
     if text is None:
         raise HTTPRefusal(
-            400, "no-address", "This identifier has no URL for a QR code: it is not valid, or its URL is too long."
+            400,
+            "no-address",
+            Translatable("This identifier has no URL for a QR code: it is not valid, or its URL is too long."),
         )
     return Response(qr.drawn(text), content_type="image/svg+xml", headers={"Cache-Control": "public, max-age=86400"})
 
@@ -221,6 +232,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         order=view.get("order", "text"),
         shown=listing.SHOWN,
         orders=listing.ORDERS,
+        bound_words=_BOUND,
         cards=[(each, _plan(each)) for each in cards],
         picked=request.form.getlist("pick"),
         permalink=address(text, **view),
@@ -248,17 +260,25 @@ def headline(found: Inspection) -> str:
     if not count:
         seen = len(found.text)
         if not found.text.strip():
-            return "The text contains only white space"
-        return f"No identifier in these {seen:,} characters"
+            return Translatable("The text contains only white space")
+        return Translatable.counted(
+            "No identifier in this character", "No identifier in these %(number)s characters", seen
+        )
     if count == 1:
         return found.findings[0].verdict.headline
     statuses = Counter(finding.verdict.status for finding in found.findings)
     valid, warned = sum(_is_valid(finding) for finding in found.findings), statuses["warn"]
-    whole = {0: "none of them valid", count: "both valid" if count == 2 else "all valid"}
-    judged = whole.get(valid) or f"{in_words(valid)} of them valid"
-    judged += f", {in_words(warned)} with a warning" if warned else ""
-    things = counted(count, "identifier")
-    return f"{f'The first {things}' if found.truncated else things.capitalize()}, {judged}"
+    things = Translatable.counted("%(number)s identifier", "%(number)s identifiers", FirstWord(count))
+    if found.truncated:
+        things = Translatable.counted("The first identifier", "The first %(number)s identifiers", count)
+    if not valid:
+        judged = Translatable("none of them valid")
+    elif valid == count:
+        judged = Translatable("both valid") if count == 2 else Translatable("all valid")
+    else:
+        judged = Translatable.counted("%(number)s of them valid", "%(number)s of them valid", NumberWord(valid))
+    warning = Translatable.counted("%(number)s with a warning", "%(number)s with a warning", NumberWord(warned))
+    return joined(things, judged, warning if warned else "", by=", ")
 
 
 def _is_valid(finding: inspection.InspectedIdentifier) -> bool:
@@ -268,7 +288,7 @@ def _is_valid(finding: inspection.InspectedIdentifier) -> bool:
 
 def _title(found: Inspection) -> str:
     # A title cannot contain elements that isolate text, so hidden characters are escaped.
-    said = display.visible(headline(found))
+    said = display.visible(translated(headline(found)))
     return f"{said if len(said) <= _TITLED else said[:_TITLED] + '...'} - Ararat"
 
 
@@ -276,5 +296,5 @@ def _said(found: Inspection, rows: Sequence[tuple[listing.IdentifierRow, bool]])
     # A screen reader reads the headline, which receives the focus. The announcement adds the tag.
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)
-        return f"{shown:,} of {len(rows):,} shown" if shown < len(rows) else ""
-    return found.findings[0].verdict.tag.capitalize()
+        return Translatable("%(number)s of %(all)s shown", number=shown, all=len(rows)) if shown < len(rows) else ""
+    return found.findings[0].verdict.tag

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from http import HTTPStatus
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, redirect, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.errors import BindingsUnavailable
+from ...identifiers.text.translatable import Translatable
 from ...middleware.resolution.settings import ENGLISH
 from ...middleware.views.languages import preferred_language
 from ..accounts import cookies, csrf, identify
@@ -34,6 +35,9 @@ HEADER = "X-Language"
 """The header field with which a page of a URL with ``lang`` requests its fragments."""
 
 COOKIE = "ararat-language"
+_MAX_LINK = 500
+"""The maximum length of the address of a page in another language, in characters."""
+
 _YEAR = 365 * 24 * 3600
 
 
@@ -79,11 +83,16 @@ def _account() -> Account | None:
 
 
 def links() -> list[tuple[str, str]]:
-    """Return the languages of the page with its address in each, for readers without an account."""
+    """Return the languages of the page with its address in each, for readers without an account.
+
+    A page with a long text in its address has no links, which would make it many times as long.
+    """
     if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):
         return []
-    query = _without_language()
-    return [(tag, f"{request.base_url}?{urlencode([*query, (PARAMETER, tag)])}") for tag in current.languages()]
+    # The host of the request is not used: a page in a cache must not name another site.
+    page, query = site().origin + urlsplit(request.base_url).path, _without_language()
+    found = [(tag, f"{page}?{urlencode([*query, (PARAMETER, tag)])}") for tag in current.languages()]
+    return found if all(len(address) <= _MAX_LINK for _, address in found) else []
 
 
 def here() -> str:
@@ -108,7 +117,9 @@ def choose() -> AnyResponse:
     """Save the language of the form: in the account, or in a cookie without an account. Show the page again."""
     wanted = request.form.get("language", "")
     if wanted not in current.languages():
-        raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "language-unknown", "Ararat has no pages in this language.")
+        raise HTTPRefusal(
+            HTTPStatus.BAD_REQUEST, "language-unknown", Translatable("Ararat has no pages in this language.")
+        )
     csrf.require_own_page()
     response = redirect(safe_path(request.form.get("next")) or url("inspect.page"), HTTPStatus.SEE_OTHER)
     if _account() is not None:

@@ -11,18 +11,20 @@ from http import HTTPStatus
 from flask import Blueprint, Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...identifiers.text.translatable import sentence
+from ...identifiers.text.translatable import Translatable, joined
 from ..accounts import csrf, first_account, identify, passwords
 from ..accounts.model import Account, AccountError
 from ..config import site
 from ..errors import HTTPRefusal
+from ..navigation import page_title
+from ..report.verdict import capital
 from ..responses import forbid_caches
 from .sign_in import begin
 
 blueprint = Blueprint("one_time_links", __name__)
 blueprint.after_request(forbid_caches)
 
-_USED = "This link was used, has expired, or is not complete."
+_USED = Translatable("This link was used, has expired, or is not complete.")
 
 
 @blueprint.get("/first-account/<secret>")
@@ -64,7 +66,7 @@ def set_password(secret: str) -> AnyResponse:
 def _of_link(secret: str) -> Account:
     account = identify.accounts().of_link(secret)
     if account is None:
-        message = f"{_USED} Ask an administrator for a new one."
+        message = joined(_USED, Translatable("Ask an administrator for a new one."))
         raise HTTPRefusal(HTTPStatus.NOT_FOUND, "link-used", message)
     return account
 
@@ -72,9 +74,11 @@ def _of_link(secret: str) -> Account:
 def _require_first(secret: str) -> first_account.FirstLink:
     link = first_account.link()
     if link is None or not link.is_right(secret) or not first_account.is_missing():
-        raise HTTPRefusal(HTTPStatus.NOT_FOUND, "link-used", f"{_USED} If you have an account, sign in.")
+        raise HTTPRefusal(
+            HTTPStatus.NOT_FOUND, "link-used", joined(_USED, Translatable("If you have an account, sign in."))
+        )
     if not first_account.is_private():
-        message = "This link works only over https, or in a browser on the machine of the server."
+        message = Translatable("This link works only over https, or in a browser on the machine of the server.")
         raise HTTPRefusal(HTTPStatus.FORBIDDEN, "link-insecure", message)
     return link
 
@@ -83,24 +87,24 @@ def _made(name: str, make: Callable[[], Account], *, is_first: bool = False) -> 
     """Make a change with the password of the form, and sign in to its account. Show the form again with an error."""
     problem = None
     if request.form.get("password", "") != request.form.get("again", ""):
-        problem = "password", "The passwords are different. Enter the same password twice."
+        problem = "password", Translatable("The passwords are different. Enter the same password twice.")
     else:
         try:
             return begin(make(), None)
         except AccountError as error:
             field = "password" if error.code.startswith("password") else "name"
-            problem = field, f"{sentence(error.message)} {error.fix[:1].upper()}{error.fix[1:]}."
+            problem = field, joined(capital(error.message), capital(error.fix))
         except passwords.PasswordsBusy:
-            message = "Too many passwords are checked at this moment. Try again in some seconds."
+            message = Translatable("Too many passwords are checked at this moment. Try again in some seconds.")
             raise HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", message, retry_after=5) from None
     return Response(_page(name, is_first=is_first, problem=problem), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def _page(name: str, *, is_first: bool, problem: tuple[str, str] | None = None) -> str:
-    heading = "Create the first administrator" if is_first else "Choose your password"
+    heading = Translatable("Create the first administrator") if is_first else Translatable("Choose your password")
     return render_template(
         "inspector/one_time_link.html",
-        title=f"{'Error: ' if problem else ''}{heading} - Ararat",
+        title=page_title(Translatable("Error: %(page)s", page=heading) if problem else heading),
         heading=heading,
         name=name,
         is_first=is_first,

@@ -16,12 +16,14 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...bindings.system.concurrency import Busy
 from ...bindings.system.thread_slots import slots
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable
 from ..accounts import cookies, identify
 from ..accounts.csrf import derived
 from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
+from ..navigation import page_title
 from ..responses import forbid_caches
 from . import sign_in
 
@@ -67,7 +69,9 @@ def finish() -> AnyResponse:
         _state(cookie, destination).encode(), given.encode("utf-8", "replace")
     ):
         raise HTTPRefusal(
-            403, "openid-state", "The sign-in was not started in this browser, or took too long. Start it again."
+            403,
+            "openid-state",
+            Translatable("The sign-in was not started in this browser, or took too long. Start it again."),
         )
     code = request.args.get("code", "")
     if not code or len(code) > _MAX_CODE or request.args.get("iss", provider.issuer) != provider.issuer:
@@ -105,16 +109,20 @@ def _state(cookie: str, destination: str) -> str:
 
 
 def _unknown(provider: OpenID, subject: str) -> Response:
-    page = render_template("inspector/openid.html", title="Sign in - Ararat", issuer=provider.issuer, subject=subject)
+    page = render_template(
+        "inspector/openid.html", title=page_title(Translatable("Sign in")), issuer=provider.issuer, subject=subject
+    )
     return make_response(page, HTTPStatus.FORBIDDEN)
 
 
 def _unavailable(error: Exception) -> HTTPRefusal:
     _log.warning("the OpenID provider cannot be used: %s", display.escape(str(error)[:1000]))
-    sentence = "The OpenID provider cannot be reached at the moment. Try again in some seconds."
+    sentence = Translatable("The OpenID provider cannot be reached at the moment. Try again in some seconds.")
     return HTTPRefusal(503, "openid-unavailable", sentence, retry_after=10)
 
 
 def _not_confirmed(reason: str) -> HTTPRefusal:
     _log.warning("the OpenID provider did not confirm a sign-in: %s", reason)
-    return HTTPRefusal(403, "openid-refused", "The OpenID provider did not confirm the sign-in. Start it again.")
+    return HTTPRefusal(
+        403, "openid-refused", Translatable("The OpenID provider did not confirm the sign-in. Start it again.")
+    )

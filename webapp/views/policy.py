@@ -10,11 +10,13 @@ from werkzeug.exceptions import NotFound, RequestEntityTooLarge
 
 from ...identifiers import iri_policy
 from ...identifiers.iri_policy import Profile, Verdict
+from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable
 from ..config import MAX_BYTES, site
 from ..errors import HTTPRefusal
+from ..navigation import page_title
 from ..report import excerpt
 from ..report.excerpt import Line
-from ..report.verdict import Status, counted, in_words
+from ..report.verdict import Status, capital
 from ..responses import as_json, represented, wants_json
 from ..sitemaps import SitemapError, addresses
 
@@ -63,19 +65,19 @@ def page() -> Response:
     except SitemapError as error:
         if wants_json():
             raise _no_sitemap(error) from None
-        fault = str(error)
+        fault = capital(error.args[0])
     return represented(
         _found(profile, judged, truncated),
         "inspector/policy.html",
         fragment="inspector/_policy.html",
-        title=f"Policy {profile.name} - Ararat",
+        title=page_title(Translatable("Policy %(policy)s", policy=profile.name)),
         text=text,
         complete=complete,
         profile=profile,
         profiles=site().policies,
         fault=fault,
         most=MAX_JUDGED,
-        headline="The sitemap cannot be read" if fault else _headline(judged),
+        headline=Translatable("The sitemap cannot be read") if fault else _headline(judged),
         entries=[_entry(verdict) for verdict in judged],
     )
 
@@ -88,11 +90,15 @@ def judged_as_json() -> Response:
     text, an unknown policy, or an invalid sitemap.
     """
     if not site().policies:
-        sentence = "This site checks no addresses, because no IRI policy is set. Set policies in create_app()."
+        sentence = Translatable(
+            "This site checks no addresses, because no IRI policy is set. Set policies in create_app()."
+        )
         raise HTTPRefusal(404, "no-policy", sentence)
     text = _body() if request.method == "POST" else request.args.get("q")
     if text is None:
-        raise HTTPRefusal(400, "parameter-missing", "The parameter q is missing. Add it to the query.")
+        raise HTTPRefusal(
+            400, "parameter-missing", Translatable("The parameter %(name)s is missing. Add it to the query.", name="q")
+        )
     profile = _profile(request.args.get("profile"))
     try:
         judged, truncated = _judged(text, profile, bool(request.args.get("complete")))
@@ -107,7 +113,7 @@ def _found(profile: Profile, judged: list[Verdict], truncated: bool) -> dict[str
 
 
 def _no_sitemap(error: SitemapError) -> HTTPRefusal:
-    return HTTPRefusal(400, "no-sitemap", f"The sitemap cannot be read: {error}.")
+    return HTTPRefusal(400, "no-sitemap", Translatable("The sitemap cannot be read: %(reason)s.", reason=error.args[0]))
 
 
 def _body() -> str:
@@ -116,7 +122,9 @@ def _body() -> str:
     try:
         return request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise HTTPRefusal(
+            400, "not-utf-8", Translatable("The body is not valid UTF-8 at byte %(position)s.", position=error.start)
+        ) from None
 
 
 def _profile(name: str | None) -> Profile:
@@ -127,7 +135,10 @@ def _profile(name: str | None) -> Profile:
     raise HTTPRefusal(
         400,
         "policy-unknown",
-        f"This policy is not known here. Known policies: {', '.join(each.name for each in profiles)}.",
+        Translatable(
+            "This policy is not known here. Known policies: %(policies)s.",
+            policies=", ".join(each.name for each in profiles),
+        ),
     )
 
 
@@ -139,23 +150,31 @@ def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict],
 
 def _headline(judged: list[Verdict]) -> str:
     wrong = sum(not each.allocatable or not each.readable for each in judged)
-    things = counted(len(judged), "identifier").capitalize()
+    number = FirstWord(len(judged))
     if not wrong:
-        return f"{things}, all can be allocated"
-    if len(judged) == 1:
-        return f"{things}, must not be allocated"
-    return f"{things}, {in_words(wrong)} must not be allocated"
+        return Translatable.counted(
+            "%(number)s identifier, all can be allocated", "%(number)s identifiers, all can be allocated", number
+        )
+    return Translatable.counted(
+        "%(number)s identifier, must not be allocated",
+        "%(number)s identifiers, %(wrong)s must not be allocated",
+        number,
+        wrong=NumberWord(wrong),
+    )
 
 
 def _entry(verdict: Verdict) -> PolicyResult:
-    said = tuple((found.severity, f"{found.message} ({found.code})") for found in verdict.findings[:_MAX_MESSAGES])
+    said = tuple(
+        (found.severity, Translatable("%(message)s (%(code)s)", message=found.message, code=found.code))
+        for found in verdict.findings[:_MAX_MESSAGES]
+    )
     status: Status
     if not verdict.readable:
-        status, word = "bad", "not an IRI"
+        status, word = "bad", Translatable("not an IRI")
     elif not verdict.in_scope:
-        status, word = "plain", "not covered by this policy"
+        status, word = "plain", Translatable("not covered by this policy")
     elif not verdict.allocatable:
-        status, word = "bad", "must not be allocated"
+        status, word = "bad", Translatable("must not be allocated")
     else:
-        status, word = "warn" if verdict.findings else "good", "can be allocated"
+        status, word = "warn" if verdict.findings else "good", Translatable("can be allocated")
     return PolicyResult(excerpt.plain(verdict.iri, _LISTED), status, word, ", ".join(verdict.namespaces), said)

@@ -19,6 +19,7 @@ from ...identifiers import PROBLEMS, registries
 from ...identifiers.registries import NAANS, NAMESPACES, SCHEMES, search
 from ...identifiers.registries.tables import Registry
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable
 from .. import openapi
 from ..config import url
 from ..errors import HTTPRefusal, problem_document
@@ -149,7 +150,12 @@ def api() -> Response:
         "reference/api.html",
         examples={each["operationId"]: _example(path, each) for path, each in shown},
         problem=json.dumps(
-            problem_document(400, "parameter-missing", "The parameter q is missing. Add it to the query."), indent=2
+            problem_document(
+                400,
+                "parameter-missing",
+                Translatable("The parameter %(name)s is missing. Add it to the query.", name="q"),
+            ),
+            indent=2,
         ),
         stability=openapi.STABILITY,
         cors=openapi.CORS,
@@ -180,12 +186,19 @@ def _example(path: str, operation: Mapping[str, Any]) -> str | None:
 def _entry(known: dict[str, Any], registry: Registry[Any]) -> dict[str, Any]:
     if not known["registered"] and not known["explanation"]:
         day = known["snapshot"]["date"]
-        sentence = f"This copy of the registry, dated {day}, does not contain this {_ENTRIES[registry.name]}."
-        raise HTTPRefusal(404, "not-registered", sentence)
+        raise HTTPRefusal(404, "not-registered", _not_registered(registry.name, day))
     return known
 
 
-_ENTRIES = {"naan": "NAAN", "urn-namespaces": "URN namespace", "uri-schemes": "URI scheme"}
+def _not_registered(registry: str, day: str) -> str:
+    match registry:
+        case "naan":
+            return Translatable("This copy of the registry, dated %(day)s, does not contain this NAAN.", day=day)
+        case "urn-namespaces":
+            return Translatable(
+                "This copy of the registry, dated %(day)s, does not contain this URN namespace.", day=day
+            )
+    return Translatable("This copy of the registry, dated %(day)s, does not contain this URI scheme.", day=day)
 
 
 def _snapshot(registry: Registry[Any]) -> dict[str, str]:
@@ -196,6 +209,12 @@ def _page_number() -> int:
     asked = request.args.get("page", "1")
     if not (asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked)):
         raise HTTPRefusal(
-            400, "parameter", f"page is {display.escape(asked[:20])}; expected an integer from 1 to 99999"
+            400,
+            "parameter",
+            Translatable(
+                "%(name)s is %(value)s; expected an integer from 1 to 99999",
+                name="page",
+                value=display.escape(asked[:20]),
+            ),
         )
     return int(asked)

@@ -7,12 +7,14 @@ from http import HTTPStatus
 from flask import Blueprint, Response, make_response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ...identifiers.text.translatable import Translatable
 from ..accounts import cookies, csrf, first_account, identify
-from ..accounts.model import Account, Caller, SignInOutdated
+from ..accounts.model import ROLE_LABELS, Account, Caller, SignInOutdated
 from ..accounts.records.sessions import SESSION_HOURS
 from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
+from ..navigation import page_title
 from ..responses import forbid_caches
 
 _MAX_NAME = 64
@@ -58,7 +60,9 @@ def enter() -> AnyResponse:
 @blueprint.get("/sign-out")
 def confirm() -> Response:
     """Show the button that ends the session."""
-    return make_response(render_template("inspector/sign_out.html", title="Sign out - Ararat", token=csrf.form_token()))
+    return make_response(
+        render_template("inspector/sign_out.html", title=page_title(Translatable("Sign out")), token=csrf.form_token())
+    )
 
 
 @blueprint.post("/sign-out")
@@ -84,7 +88,7 @@ def begin(account: Account, destination: str | None, identity: tuple[str, str] |
         )
     except SignInOutdated:
         raise HTTPRefusal(
-            403, "sign-in-outdated", "The account was changed during the sign-in. Sign in again."
+            403, "sign-in-outdated", Translatable("The account was changed during the sign-in. Sign in again.")
         ) from None
     response = _see_other(safe_path(destination) or url("desk.overview"))
     return cookies.set_session(response, session, SESSION_HOURS * 3600)
@@ -103,10 +107,12 @@ def _caller() -> Caller | None:
 
 def _answered(failure: str | None = None, status: int = 200) -> Response:
     destination = safe_path(request.values.get("next"))
+    caller = _caller() if request.method != "POST" else None
     page = render_template(
         "inspector/sign_in.html",
-        title="Sign in - Ararat",
-        caller=_caller() if request.method != "POST" else None,
+        title=page_title(Translatable("Sign in")),
+        caller=caller,
+        role_label=ROLE_LABELS[caller.account.role] if caller else "",
         by_web_server=identify.remote_user() is not None,
         failure=failure,
         name=request.form.get("name", "").strip()[:_MAX_NAME],

@@ -21,9 +21,15 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable, joined
 from .. import cross_site, resolver_choice, sse, trace_requests
 from ..config import MAX_URL_LENGTH, site, url
+from ...middleware.resolution.settings import ENGLISH
 from ..errors import HTTPRefusal
+from ..language import formats
+from ..language.current import language, use
+from ..navigation import page_title
+from ..report.verdict import capital
 from ..resolver_choice import ResolverOption
 from ..trace_requests import RunningTrace, TraceRequest
 from ..tracing import messages, uri
@@ -44,13 +50,19 @@ _log = logging.getLogger(__name__)
 # Marks the places in the page where the hops are inserted. Escaped text cannot contain it.
 CUT = "<!--cut-->"
 STILL_WAITING = "<!-- still waiting -->\n"
-BROKEN = "Something went wrong on our side, and the trace stopped. The error was logged. Please try again."
-_LOST = "The connection was lost before the trace ended. Run the trace again."
-_UNASKED = (
+BROKEN = Translatable(
+    "Something went wrong on our side, and the trace stopped. The error was logged. Please try again."
+)
+_LOST = Translatable("The connection was lost before the trace ended. Run the trace again.")
+_UNASKED = Translatable(
     "The request came from another site, a prefetch or a trace. "
     "For the sake of the sites involved, a trace only starts when you press the button here."
 )
-STATES = {"direct": "resource", "related": "related resource", "metadata": "metadata"}
+STATES = {
+    "direct": Translatable("resource"),
+    "related": Translatable("related resource"),
+    "metadata": Translatable("metadata"),
+}
 """The label of each :data:`~.events.State`."""
 
 
@@ -103,24 +115,20 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
     ``bound`` is the kind of its binding here, or None if it is not bound. ``unread`` is true if the bindings could not
     be read. ``pasted`` is the text before the identifier in an address, which is offered as a resolver, too.
     """
-    too_long = TraceOffer("The identifier is too long for a trace.")
+    too_long = TraceOffer(Translatable("The identifier is too long for a trace."))
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
     choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
     if not choice.resolver and site().trace_elsewhere:
-        return TraceOffer(choice.why, None, "Run the trace", None, resolver_choice.resolver_options(subject, pasted))
+        return TraceOffer(
+            choice.why, None, Translatable("Run the trace"), None, resolver_choice.resolver_options(subject, pasted)
+        )
     if choice.possible:
-        why, wish, label, command = choice.why, TraceRequest(subject), "Run the trace", None
+        why, wish, label, command = choice.why, TraceRequest(subject), Translatable("Run the trace"), None
     else:
-        known = "This name is not recorded here"
-        if unread or bound is not None:
-            known = (
-                f"The {'bindings' if unread else 'resolver'} of this site cannot be {'read' if unread else 'reached'}"
-            )
-        why = f"{known}, and this page sends no requests to {choice.resolver}. Run this command instead:"
-        if not choice.resolver:
-            why = f"{choice.why.removesuffix(' Choose a resolver.')} Run this command with a resolver instead:"
-        wish, label = TraceRequest(subject, resolver_choice.own_prefix(site())), "Trace with this site anyway"
+        why = _elsewhere(choice, bound, unread=unread)
+        wish = TraceRequest(subject, resolver_choice.own_prefix(site()))
+        label = Translatable("Trace with this site anyway")
         command = f"ararat trace {shlex.quote(display.percent(subject))}{'' if choice.resolver else ' --resolver URL'}"
     address = _address(wish)
     if len(address) >= MAX_URL_LENGTH:
@@ -135,15 +143,36 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
     )
 
 
+def _elsewhere(choice: resolver_choice.ResolverChoice, bound: str | None, *, unread: bool) -> str:
+    """Return why this page does not trace an identifier, and which command does."""
+    if not choice.resolver:
+        return joined(choice.unknown, Translatable("Run this command with a resolver instead:"))
+    if unread:
+        known = Translatable(
+            "The bindings of this site cannot be read, and this page sends no requests to %(resolver)s.",
+            resolver=choice.resolver,
+        )
+    elif bound is not None:
+        known = Translatable(
+            "The resolver of this site cannot be reached, and this page sends no requests to %(resolver)s.",
+            resolver=choice.resolver,
+        )
+    else:
+        known = Translatable(
+            "This name is not recorded here, and this page sends no requests to %(resolver)s.", resolver=choice.resolver
+        )
+    return joined(known, Translatable("Run this command instead:"))
+
+
 SCALES = (
-    (0.2, "02", "0.2 s"),
-    (0.5, "05", "0.5 s"),
-    (1, "1", "1 s"),
-    (2, "2", "2 s"),
-    (5, "5", "5 s"),
-    (10, "10", "10 s"),
+    (0.2, "02"),
+    (0.5, "05"),
+    (1, "1"),
+    (2, "2"),
+    (5, "5"),
+    (10, "10"),
 )
-"""The lengths of the axis of time in seconds, each with the end of its class in the style sheet and its label."""
+"""The lengths of the axis of time in seconds, each with the end of its class in the style sheet."""
 
 
 def scale(seconds: float) -> tuple[str, str, str]:
@@ -152,8 +181,9 @@ def scale(seconds: float) -> tuple[str, str, str]:
     >>> scale(0.3), scale(60)
     (('until-05', '0.25', '0.5 s'), ('until-30', '15', '30 s'))
     """
-    length, name, label = next((each for each in SCALES if seconds <= each[0]), (30, "30", "30 s"))
-    return f"until-{name}", f"{length / 2:g}", label
+    length, name = next((each for each in SCALES if seconds <= each[0]), (30, "30"))
+    half = length / 2
+    return f"until-{name}", formats.figure(int(half) if half.is_integer() else half), f"{formats.figure(length)} s"
 
 
 def split_address(address: str) -> tuple[str, str]:
@@ -176,7 +206,16 @@ def duration(seconds: float) -> str:
     """
     if seconds < 1:
         return f"{round(seconds * 1000):d} ms"
-    return f"{seconds:.1f} s"
+    return span(seconds)
+
+
+def span(seconds: float, digits: int = 1) -> str:
+    """Format a duration in seconds with the decimal separator of the language.
+
+    >>> span(0.26), span(1.234, 2)
+    ('0.3 s', '1.23 s')
+    """
+    return f"{formats.decimal(seconds, digits)} s"
 
 
 def answered(age: float) -> str:
@@ -185,7 +224,7 @@ def answered(age: float) -> str:
     >>> answered(11.7)
     'cached 12 s ago'
     """
-    return f"cached {messages.old(age)} s ago"
+    return Translatable("cached %(seconds)s s ago", seconds=messages.old(age))
 
 
 def _address(wish: TraceRequest) -> str:
@@ -248,18 +287,19 @@ def _fragments(wish: TraceRequest) -> Fragments:
     # "Run again" must not show cached responses.
     again = dataclasses.replace(wish, fresh=True)
     address = _address(again) if wish.text else None
-    return Fragments(current_app.jinja_env, address)
+    return Fragments(current_app.jinja_env, address, language())
 
 
 @dataclass(frozen=True, slots=True)
 class Fragments:
     """Render the events of a trace as HTML, without a request context.
 
-    ``again`` is the URL that runs the trace again, or None.
+    ``again`` is the URL that runs the trace again, or None. ``language`` is that of the page that started the trace.
     """
 
     environment: Environment
     again: str | None
+    language: str = ENGLISH
 
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with an HTML fragment. The last event is always "end".
@@ -321,8 +361,13 @@ class Fragments:
 
     def shown(self, event: Event, seen: Sequence[Event]) -> str:
         """Return the HTML of an event. ``seen`` are the events up to this one."""
+        with use(self.language):
+            return self._shown(event, seen)
+
+    def _shown(self, event: Event, seen: Sequence[Event]) -> str:
         if isinstance(event, Start):
-            return self._render("inspector/_started.html", start=event, finished=datetime.now(UTC))
+            now = datetime.now(UTC)
+            return self._render("inspector/_started.html", start=event, finished=now, shown_time=formats.moment(now))
         hops = [each for each in seen if isinstance(each, Hop)]
         if isinstance(event, Hop):
             words = messages.status_words(event.status) if event.status is not None else ""
@@ -342,7 +387,6 @@ class Fragments:
             end=event,
             facts=_facts(event, hops),
             short=event.outcome == "success" and bool(hops) and not messages.is_unsafe(event.url or ""),
-            lead={"related": "A related resource: ", "metadata": "The description: "}.get(event.state, ""),
             scale=scale(event.seconds),
             status="warn" if messages.is_unsafe(event.url or "") else _STATUSES[event.outcome],
             link=_link(event),
@@ -353,12 +397,12 @@ class Fragments:
         """Return the box of a trace that runs: what it waits for, and how far it is."""
         hops = [each for each in seen if isinstance(each, Hop)]
         seconds = hops[-1].at + hops[-1].seconds if hops else 0.0
-        said = f"Waiting for {_host(event)}"
+        said = Translatable("Waiting for %(host)s", host=_host(event))
         if isinstance(event, KeepAlive):
             seconds += event.seconds
             said = event.waits_for
         return self._render(
-            "inspector/_waiting.html", said=said, redirects=len(hops), seconds=seconds, scale=scale(seconds)
+            "inspector/_waiting.html", said=said, redirects=len(hops), seconds=seconds, scale=self._scale(seconds)
         )
 
     def pending(self, event: Event, waits: KeepAlive | None = None) -> str:
@@ -370,7 +414,9 @@ class Fragments:
         if address is None or not uri.parse(address).is_web:
             return ""
         at = event.at + event.seconds if isinstance(event, Hop) else 0.0
-        said = f"{waits.waits_for}, {waits.seconds:.0f} s" if waits is not None and waits.waits_for else ""
+        said = ""
+        if waits is not None and waits.waits_for:
+            said = Translatable("%(action)s, %(seconds)s s…", action=waits.waits_for, seconds=round(waits.seconds))
         return self._render("inspector/_pending.html", address=address, said=said, x=round(at * 1000))
 
     def record(self, seen: Sequence[Event]) -> str:
@@ -387,8 +433,14 @@ class Fragments:
         """Return the HTML that shows ``sentence``: why the trace does not start or continue."""
         return self._render("inspector/_refusal.html", sentence=sentence, again=self.again)
 
+    def _scale(self, seconds: float) -> tuple[str, str, str]:
+        with use(self.language):
+            return scale(seconds)
+
     def _render(self, template: str, **context: object) -> str:
-        return self.environment.get_template(template).render(context)
+        # The request has ended when the server reads the events.
+        with use(self.language):
+            return self.environment.get_template(template).render(context)
 
 
 # The notes that a row shows, the most important first.
@@ -409,18 +461,19 @@ def _remark(hop: Hop, words: str, hops: Sequence[Hop]) -> str:
     notes = {note.code: note.text for note in hop.notes}
     found = [next((notes[code] for code in _REMARKS if code in notes), "")]
     if hop.failure is not None:
-        found = [f"{hop.failure.text[:1].upper()}{hop.failure.text[1:]}."]
+        found = [capital(hop.failure.text)]
     elif hop.status in (301, 308) and hops[0].where == "here" and hop.number > 1 and not found[0]:
-        found = ["A permanent redirect: record the new target."]
+        found = [Translatable("A permanent redirect: record the new target.")]
     elif not found[0]:
         fields = {name.lower(): value for name, value in hop.headers}
-        here = "This server answered." if hop.where == "here" and hop.target else ""
+        here = Translatable("This server answered.") if hop.where == "here" and hop.target else ""
         found = [here or ", ".join(filter(None, (words.partition(" ")[2], fields.get("content-type", "")))) + "."]
     if hop.target and hop.redirects_left <= _FEW_REDIRECTS:
-        found.append(f"{hop.redirects_left} redirect{'' if hop.redirects_left == 1 else 's'} left.")
+        left = Translatable.counted("%(number)s redirect left.", "%(number)s redirects left.", hop.redirects_left)
+        found.append(left)
     if hop.age is not None:
-        found.append(f"{answered(hop.age).capitalize()}.")
-    return " ".join(found)
+        found.append(Translatable("Cached %(seconds)s s ago.", seconds=messages.old(hop.age)))
+    return joined(*found)
 
 
 def _facts(end: End, hops: Sequence[Hop]) -> str:
@@ -431,14 +484,26 @@ def _facts(end: End, hops: Sequence[Hop]) -> str:
     fields = {name.lower(): value for name, value in last.headers}
     answer = messages.status_words(last.status) if last.status is not None else ""
     known = ", ".join(filter(None, (answer, fields.get("content-type", "").partition(";")[0])))
-    number = f"{redirects or 'No'} redirect{'' if redirects == 1 else 's'}"
-    found = [f"{known}." if known else "", f"{number}, {end.seconds:.2f} s."]
+    time = span(end.seconds, 2)
+    number = Translatable.counted(
+        "%(number)s redirect, %(time)s.", "%(number)s redirects, %(time)s.", redirects, time=time
+    )
+    if not redirects:
+        number = Translatable("No redirects, %(time)s.", time=time)
+    found = [f"{known}." if known else "", number]
     slowest = max(hops, key=lambda hop: hop.seconds)
     if len(hops) > 1 and slowest.seconds >= _SLOW and slowest.age is None:
         host = messages.THIS_SITE if slowest.where == "here" else uri.parse(slowest.url).host
-        found.append(f"Slowest request: {slowest.number}, to {host}, {duration(slowest.seconds)}.")
+        found.append(
+            Translatable(
+                "Slowest request: %(hop)s, to %(host)s, %(time)s.",
+                hop=slowest.number,
+                host=host,
+                time=duration(slowest.seconds),
+            )
+        )
     hosts = (messages.THIS_SITE if hop.where == "here" else uri.parse(hop.url).host for hop in hops if hop.status)
-    return " ".join(filter(None, (*found, messages.trust(hosts))))
+    return joined(*found, messages.trust(hosts))
 
 
 _SLOW = 0.1
@@ -458,7 +523,9 @@ def _link(end: End) -> str | None:
 
 def _page(wish: TraceRequest, *, waiting: bool) -> str:
     named = display.percent(wish.text[:60])
-    title = f"Trace of {named} - Ararat" if wish.text else "Trace - Ararat"
+    title = page_title(
+        Translatable("Trace of %(identifier)s", identifier=named) if wish.text else Translatable("Trace")
+    )
     cut = Markup(CUT)  # noqa: S704 - a constant
     offers = resolver_choice.resolver_options(wish.text) if wish.text else ()
     return render_template("inspector/trace.html", title=title, wish=wish, waiting=waiting, cut=cut, offers=offers)

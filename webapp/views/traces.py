@@ -23,17 +23,19 @@ from markupsafe import Markup
 from ...bindings.names import origins
 from ...bindings.names.errors import PrefixError
 from ...identifiers import examine
-from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable, joined
 from ...middleware import BindingsUnavailable
 from .. import trace_requests
 from ..config import MAX_URL_LENGTH, Site, site, url
 from ..errors import HTTPRefusal
+from ..language.current import language, use
+from ..navigation import page_title
 from ..report import inspection
 from ..resolver_choice import ResolverChoice, choose_resolver
 from ..trace_requests import RunningTrace
 from ..tracing import uri
 from ..tracing.algorithm import refused_trace, trace
-from ..tracing.bulk import CSV_HEADER, OPEN, VERDICTS, BulkTraceRow, trace_all
+from ..tracing.bulk import CSV_HEADER, OPEN, VERDICT_LABELS, VERDICTS, BulkTraceRow, trace_all
 from ..tracing.events import Event
 from ..tracing.keepalive import KeepAlive
 from ..tracing.limits.throttle import PausableClock, PerHostThrottle
@@ -55,8 +57,8 @@ _AT_ONCE = 4
 _LINES = "application/x-ndjson"
 _CSV = "text/csv"
 
-_OVER = "The time limit of one run was reached. Press Resume to continue."
-_TOO_OFTEN = "Rate limit reached for some hosts. Resume in a minute."
+_OVER = Translatable("The time limit of one run was reached. Press Resume to continue.")
+_TOO_OFTEN = Translatable("Rate limit reached for some hosts. Resume in a minute.")
 _log = logging.getLogger(__name__)
 
 
@@ -102,7 +104,7 @@ def run() -> Response:
     for each in order.done:
         site().results.add(key, each)
     files = url("traces.result", form="csv"), url("traces.result", form="json")
-    grower = _Grower(current_app.jinja_env, order, files, functools.partial(site().results.add, key))
+    grower = _Grower(current_app.jinja_env, language(), order, files, functools.partial(site().results.add, key))
     page = _page(order, running=key, least=_least_seconds(choices.values(), site()))
     response = Response(grower.growing(page, begun), headers=live.STREAM_HEADERS)
     response.call_on_close(begun.close)
@@ -118,7 +120,7 @@ def result() -> Response:
     if refusal := live.unasked():
         raise refusal
     if (kept := site().results.get(request.form.get("run", ""))) is None:
-        raise HTTPRefusal(404, "no-result", "This result has expired. Run the list again.")
+        raise HTTPRefusal(404, "no-result", Translatable("This result has expired. Run the list again."))
     places = _places(kept.texts)
     rows = sorted(kept.rows, key=lambda each: places[each.identifier])
     if request.args.get("form") == "csv":
@@ -140,7 +142,9 @@ def api() -> Response:
     try:
         text = request.get_data(cache=False).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise HTTPRefusal(
+            400, "not-utf-8", Translatable("The body is not valid UTF-8 at byte %(position)s.", position=error.start)
+        ) from None
     order = _order(text, request.args.get("resolver", ""), MAX_OF_API)
     begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
@@ -166,22 +170,39 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
 def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = ()) -> Order:
     texts = _listed(text)
     if not texts:
-        raise HTTPRefusal(400, "nothing-to-trace", "The list is empty. Enter one identifier per line.")
+        raise HTTPRefusal(400, "nothing-to-trace", Translatable("The list is empty. Enter one identifier per line."))
     if len(texts) > most:
         raise HTTPRefusal(
-            400, "too-many", f"The list has {len(texts):,} identifiers; expected {most} at most. Split it."
+            400,
+            "too-many",
+            Translatable(
+                "The list has %(number)s identifiers; expected %(most)s at most. Split it.",
+                number=len(texts),
+                most=most,
+            ),
         )
     if longest := next((number for number, each in enumerate(texts, 1) if len(each) >= MAX_URL_LENGTH), None):
         raise HTTPRefusal(
             400,
             "too-long",
-            f"Identifier {longest} is too long: the maximum is {MAX_URL_LENGTH - 1:,} characters. Remove it.",
+            Translatable(
+                "Identifier %(number)s is too long: the maximum is %(most)s characters. Remove it.",
+                number=longest,
+                most=MAX_URL_LENGTH - 1,
+            ),
         )
     try:
         named = origins.check_prefix(resolver.strip()) if resolver.strip() else None
     except PrefixError as error:
         raise HTTPRefusal(
-            400, "parameter", f"{error.message}; expected {error.expected} ({error.reference})."
+            400,
+            "parameter",
+            Translatable(
+                "%(problem)s; expected %(expected)s (%(reference)s).",
+                problem=error.message,
+                expected=error.expected,
+                reference=error.reference,
+            ),
         ) from None
     # Incomplete rows are traced again. Rows that are no longer in the list are dropped.
     kept = {each.identifier: each for each in done if each.identifier in texts and each.verdict != "undone"}
@@ -234,8 +255,8 @@ def about(seconds: float) -> str:
     ('3 seconds', '1 minute', '2 minutes')
     """
     if seconds < 60:
-        return display.counted(math.ceil(seconds), "second")
-    return display.counted(math.ceil(seconds / 60), "minute")
+        return Translatable.counted("%(number)s second", "%(number)s seconds", math.ceil(seconds))
+    return Translatable.counted("%(number)s minute", "%(number)s minutes", math.ceil(seconds / 60))
 
 
 def _runner(
@@ -260,9 +281,10 @@ def _runner(
 
 @dataclass(frozen=True, slots=True)
 class _Grower:
-    """Render the rows of a list as HTML, without a request context."""
+    """Render the rows of a list as HTML, without a request context, in the ``language`` of the page."""
 
     environment: Environment
+    language: str
     order: Order
     files: tuple[str, str]
     keep: Callable[[BulkTraceRow], None]
@@ -295,14 +317,17 @@ class _Grower:
     def _row(self, each: BulkTraceRow, number: int) -> str:
         status = "good" if each.ok else "warn" if each.verdict in OPEN else "bad"
         said = {"row": each, "number": number, "total": len(self.order.texts), "status": status}
-        template = self.environment.get_template("inspector/_traced.html")
-        return template.render(said, words=VERDICTS[each.verdict])
+        labels = {"verdict": VERDICT_LABELS[each.verdict], "words": VERDICTS[each.verdict]}
+        return self._render("inspector/_traced.html", **said, **labels)
 
     def _ended(self, rows: list[BulkTraceRow], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
-        template = self.environment.get_template("inspector/_traces_ended.html")
         files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
-        return template.render(counted=counted(rows), left=left, why=why, **files)
+        return self._render("inspector/_traces_ended.html", counted=counted(rows), left=left, why=why, **files)
+
+    def _render(self, template: str, **context: object) -> str:
+        with use(self.language):
+            return self.environment.get_template(template).render(context)
 
 
 def counted(rows: Iterable[BulkTraceRow]) -> str:
@@ -313,12 +338,25 @@ def counted(rows: Iterable[BulkTraceRow]) -> str:
     """
     rows = list(rows)
     counts: Mapping[str, int] = Counter(each.verdict for each in rows)
-    listed = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+    found = [
+        Translatable("%(number)s %(verdict)s", number=counts[verdict], verdict=VERDICT_LABELS[verdict])
+        for verdict in VERDICTS
+        if counts[verdict]
+    ]
     if downgraded := sum(each.downgraded for each in rows):
-        listed.append(f"{downgraded:,} redirected from https to http")
+        found.append(
+            Translatable.counted(
+                "%(number)s redirected from https to http", "%(number)s redirected from https to http", downgraded
+            )
+        )
     if not rows:
-        return "Nothing was traced."
-    return f"{len(rows):,} traced: {', '.join(listed)}."
+        return Translatable("Nothing was traced.")
+    return Translatable.counted(
+        "%(number)s traced: %(results)s.",
+        "%(number)s traced: %(results)s.",
+        len(rows),
+        results=joined(*found, by=", "),
+    )
 
 
 def _csv(run: RunningTrace[BulkTraceRow]) -> Iterator[str]:
@@ -333,9 +371,13 @@ def _json_line(event: BulkTraceRow | KeepAlive) -> str:
 
 
 def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
-    title = "Traces of a list - Ararat"
+    title = page_title(Translatable("Traces of a list"))
     if running:
-        title = f"Traces of {display.counted(len(order.texts), 'identifier')} - Ararat"
+        title = page_title(
+            Translatable.counted(
+                "Traces of %(number)s identifier", "Traces of %(number)s identifiers", len(order.texts)
+            )
+        )
     cut = Markup(live.CUT)  # noqa: S704 - a constant
     gap, limit = about(site().rate_limiter.min_interval), about(MAX_SECONDS)
     takes = about(least) if least else ""

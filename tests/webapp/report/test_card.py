@@ -72,7 +72,7 @@ def test_an_invalid_identifier_has_a_position():
     assert name.problems == (1,)
     assert words(card_of("ark:12345").given, "mark") == ""
     [fault] = card.faults
-    assert (fault.severity, fault.place, fault.code) == ("error", "character 12", "bad-char")
+    assert (fault.severity, fault.place, fault.code) == ("error", "Character 12.", "bad-char")
     assert words(fault.line, "mark") == "!"
     assert fault.expected
     assert fault.reference
@@ -81,9 +81,9 @@ def test_an_invalid_identifier_has_a_position():
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        pytest.param("ark:12345/x!", "character 12", id="one character"),
-        pytest.param("ark:99999/x", "characters 5 to 9", id="several"),
-        pytest.param("ark:12345", "at the end", id="the end"),
+        pytest.param("ark:12345/x!", "Character 12.", id="one character"),
+        pytest.param("ark:99999/x", "Characters 5 to 9.", id="several"),
+        pytest.param("ark:12345", "At the end.", id="the end"),
     ],
 )
 def test_positions_count_from_one(text, place):

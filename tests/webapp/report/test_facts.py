@@ -54,7 +54,7 @@ def test_a_wrong_check_character_is_shown_if_the_naan_states_that_its_names_have
 def test_the_normal_form_of_draft_kunze_is_shown_with_the_different_rule():
     known = told("ark:12345/x.pdf.en")["draft-kunze-ark, revision 43"]
     assert known["Normal form"] == "ark:12345/x.pdf.en"
-    assert known["Difference"].startswith("only here: sort variants")
+    assert known["Difference"].startswith("only here: Sort variants")
     none = told("ark:12345/\u00e9")["draft-kunze-ark, revision 43"]["Normal form"]
     assert none.startswith("none, because the text is not an ARK there: U+00E9")
     assert not any("kunze" in title for title in told("ark:/12345/x-1?info#p"))

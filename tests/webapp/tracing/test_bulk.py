@@ -113,7 +113,7 @@ def test_the_note_names_the_character_of_the_octets():
     moved = HopResponse(302, "", (("Location", "/caf\u00c3\u00a9"),))
     found = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(moved)))
     assert found.code == "location-invalid"
-    assert "browsers encode U+00E9" in found.sentence
+    assert "browsers correct it (encode U+00E9" in found.sentence
 
 
 GOOD_ROW = row("ark:12345/x", trace("ark:12345/x", fetch=scripted(HopResponse(200, "", ()))))

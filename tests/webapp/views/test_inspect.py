@@ -386,7 +386,7 @@ def test_all_urls_work_below_a_mount_point(read_page, mount):
                 address = element.attributes.get(name, "")
                 if address and not address.startswith(("#", "http://", "https://")):
                     assert address.startswith(_quoted(mount)), address
-                    if address not in seen and "/trace" not in address and len(seen) < 60:
+                    if address not in seen and "/trace" not in address and name != "action" and len(seen) < 60:
                         seen.add(address)
                         todo.append(address)
     assert mounted.post(f"{mount}/", data={"q": "x"}).location == f"{_quoted(mount)}/?q=x"
@@ -447,7 +447,7 @@ def test_a_fragment_contains_title_and_announcement(client, read_page):
     assert fragment.one("title").text == "A valid ARK for examples - Ararat"
     said = fragment.one("p", id="said")
     assert (said.text, said.attributes["hx-swap-oob"]) == (
-        "Valid",
+        "valid",
         "innerHTML",
     )
     assert fragment.one("textarea", id="q").text.strip() == "ark:/12345/x"

@@ -55,7 +55,7 @@ def test_page_json_and_api_have_the_same_content(client, page, address, below_ap
     assert answer.data.isascii()
     assert "Accept" in answer.vary
     assert answer.headers["Access-Control-Allow-Origin"] == same.headers["Access-Control-Allow-Origin"] == "*"
-    assert shown.one("link", rel="alternate").attributes["href"] == below_api
+    assert shown.one("link", rel="alternate", type="application/json").attributes["href"] == below_api
 
 
 def test_every_footer_links_to_every_page(page):

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, SelectBase, select, update
 from ....bindings.names import validation
 from ....bindings.names.binding import rfc3339
 from ....bindings.storage.tables import account_tables as tables
+from ....identifiers.text.translatable import Translatable
 from ..model import Account, AccountError, Caller
 from . import rows
 
@@ -54,7 +55,9 @@ def find(connection: Connection, name: str) -> Account:
 
 def unknown(name: str) -> AccountError:
     """Return the error for a name that no account has."""
-    return AccountError("account-unknown", f"there is no account {validation.shown(name)}")
+    return AccountError(
+        "account-unknown", Translatable("there is no account %(account)s", account=validation.shown(name))
+    )
 
 
 def secret_hash(secret: str) -> str:
@@ -66,7 +69,14 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
     """Return a text of one line without white space around it. Raises AccountError with ``code``."""
     line = text.strip()
     if not line or len(line) > most or not line.isprintable():
-        raise AccountError(code, f"the {what} is empty, has more than {most:,} characters or a control character")
+        raise AccountError(
+            code,
+            Translatable(
+                "%(field)s is empty, has more than %(most)s characters or a control character",
+                field=what,
+                most=most,
+            ),
+        )
     return line
 
 

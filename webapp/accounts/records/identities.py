@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from ....bindings.storage.tables import account_tables as tables
+from ....identifiers.text.translatable import Translatable
 from ..model import Account, AccountError, Caller
 from . import rows
 from .database import AccountTables, end_sessions, read_line
@@ -29,7 +30,7 @@ class Identities:
         """
         issuer, subject = _read(issuer), _read(subject)
         if not issuer.startswith(("https://", "http://")):
-            raise AccountError("identity-text", "the issuer is not a URL")
+            raise AccountError("identity-text", Translatable("the issuer is not a URL"))
 
         def change(connection: Connection, account: Account) -> str:
             known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()
@@ -37,7 +38,7 @@ class Identities:
                 row = {"issuer": issuer, "subject": subject, "account": account.number}
                 connection.execute(insert(tables.identities), row)
             elif known != account.number:
-                raise AccountError("identity-taken", "the identity is linked to another account")
+                raise AccountError("identity-taken", Translatable("the identity is linked to another account"))
             return subject
 
         return self._accounts.change_account(name, "account.link", by, change)
@@ -52,7 +53,9 @@ class Identities:
         def change(connection: Connection, account: Account) -> str:
             of_account = *_is(issuer, subject), tables.identities.c.account == account.number
             if not connection.execute(delete(tables.identities).where(*of_account)).rowcount:
-                raise AccountError("identity-unknown", f"the identity is not linked to {account.name}")
+                raise AccountError(
+                    "identity-unknown", Translatable("the identity is not linked to %(account)s", account=account.name)
+                )
             end_sessions(connection, account, self._accounts.bindings.now())
             return subject
 
@@ -75,7 +78,7 @@ class Identities:
 
 
 def _read(text: str) -> str:
-    return read_line(text, "identity-text", "issuer or subject", MAX_IDENTITY)
+    return read_line(text, "identity-text", Translatable("the issuer or subject"), MAX_IDENTITY)
 
 
 def _is(issuer: str, subject: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -15,6 +15,7 @@ from ....bindings.names.binding import rfc3339
 from ....bindings.names.errors import BindingError, BindingsUnavailable
 from ....bindings.storage.tables import account_tables as tables
 from ....bindings.storage.writing.inserts import new_row_number
+from ....identifiers.text.translatable import Translatable
 from .. import audit, passwords
 from ..model import Account, AccountError, Caller, Token, read_prefix, read_rights
 from . import rows
@@ -59,7 +60,7 @@ class Tokens:
 
         Raises AccountError with the code ``token-label``, ``token-expires``, ``token-right`` or ``token-emergency``.
         """
-        label = read_line(label, "token-label", "label", MAX_LABEL)
+        label = read_line(label, "token-label", Translatable("the label"), MAX_LABEL)
         tests = self._accounts.bindings.naming.test_naans
         limited = None if prefixes is None else sorted({read_prefix(prefix, tests) for prefix in prefixes})
         permitted = None if rights is None else read_rights(rights)
@@ -69,9 +70,13 @@ class Tokens:
         def change(connection: Connection, account: Account) -> str:
             now = self._accounts.bindings.now()
             if expires is not None and expires <= now:
-                raise AccountError("token-expires", "the token would be expired already")
+                raise AccountError("token-expires", Translatable("the token would be expired already"))
             if emergency and (expires is None or expires > now + timedelta(days=EMERGENCY_DAYS)):
-                message = f"an emergency token is valid for at most {EMERGENCY_DAYS} days"
+                message = Translatable.counted(
+                    "an emergency token is valid for at most %(number)s day",
+                    "an emergency token is valid for at most %(number)s days",
+                    EMERGENCY_DAYS,
+                )
                 raise AccountError("token-emergency", message)
             row = {
                 "account": account.number,
@@ -111,7 +116,7 @@ class Tokens:
             now = self._accounts.bindings.now()
             row = connection.execute(select(tables.tokens.c.revoked).where(of_token).with_for_update()).first()
             if row is None:
-                raise AccountError("token-unknown", f"there is no token {number}")
+                raise AccountError("token-unknown", Translatable("there is no token %(number)s", number=str(number)))
             if row[0] is None:
                 connection.execute(update(tables.tokens).where(of_token).values(revoked=rfc3339(now)))
                 audit.record(connection, by, "account.revoke-token", None, f"token {number}", when=now)

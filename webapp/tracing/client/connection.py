@@ -16,6 +16,7 @@ from ipaddress import IPv6Address
 from typing import Any, TypeVar
 
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from ..hop import HopFailed
 from .allowed_addresses import Address
 from .deadline import Deadline
@@ -69,7 +70,10 @@ class TraceConnection:
     def read(self) -> bytes:
         """Wait for data and return the bytes received, or b"" at the end of the connection."""
         if self.bytes_left == 0:
-            raise HopFailed("too-large", f"the header of the response is longer than {RESPONSE_BYTES // 1024} kB")
+            raise HopFailed(
+                "too-large",
+                Translatable("the header of the response is longer than %(most)s kB", most=RESPONSE_BYTES // 1024),
+            )
         read = self._receive if self._tls is None else self._tls.read
         received = read(min(self.bytes_left, RESPONSE_BYTES))
         self.bytes_left -= len(received)

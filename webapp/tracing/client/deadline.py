@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
+from ....identifiers.text.translatable import Translatable
 from ..hop import HopFailed
 
 
@@ -19,7 +20,7 @@ class Deadline:
 
     deadline: float
     stop: threading.Event | None = None
-    what: str = "this hop"
+    what: str = Translatable("this hop")
 
     def remaining(self) -> float:
         """Return the seconds until the deadline, more than 0.
@@ -30,7 +31,7 @@ class Deadline:
             raise HopFailed("stopped")
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
-            raise HopFailed("timeout", f"the time limit of {self.what} was reached")
+            raise HopFailed("timeout", Translatable("the time limit of %(action)s was reached", action=self.what))
         return seconds
 
     def poll_interval(self) -> float:

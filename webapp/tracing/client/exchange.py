@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import h11
 
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from ..hop import HopFailed, HopResponse
 from .connection import RESPONSE_BYTES, TraceConnection
 from .url import WebURL
@@ -64,7 +65,9 @@ class Exchange:
         while not isinstance(response := self._next_event(), h11.Response):
             pass
         if len(response.headers) > HEADER_FIELDS:
-            raise HopFailed("too-large", f"the answer has more than {HEADER_FIELDS} header fields")
+            raise HopFailed(
+                "too-large", Translatable("the answer has more than %(most)s header fields", most=HEADER_FIELDS)
+            )
         return HopResponse(
             response.status_code,
             response.reason.decode("latin-1"),
@@ -108,7 +111,9 @@ class Exchange:
 
     def _rest(self) -> bytes:
         """Read until the server closes the connection, for at most a second."""
-        self._connection.deadline = self._connection.deadline.sub_deadline(_LINGER_SECONDS, "this request")
+        self._connection.deadline = self._connection.deadline.sub_deadline(
+            _LINGER_SECONDS, Translatable("this request")
+        )
         rest = b""
         try:
             while more := self._connection.read():

@@ -19,6 +19,7 @@ from ipaddress import ip_address
 from typing import Any, Self
 
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from ..hop import USER_AGENT, AddressBlocked, HopFailed, HopResponse
 from . import url as weburl
 from .allowed_addresses import Address, Destinations, Network, name_verdict, parse_networks, verdict
@@ -119,9 +120,11 @@ class GuardedClient:
         try:
             parsed = weburl.parse(url)
         except weburl.BadURL as error:
-            raise HopFailed("bad-url", str(error)) from None
+            raise HopFailed("bad-url", error.args[0]) from None
         try:
-            within = Deadline(deadline, self._stop, "the whole run").sub_deadline(self._hop_seconds, "this hop")
+            within = Deadline(deadline, self._stop, Translatable("the whole run")).sub_deadline(
+                self._hop_seconds, Translatable("this hop")
+            )
             with closing(self.connect(parsed, within)) as connection:
                 return Exchange(connection, method, parsed, _FIELDS).header()
         except HopFailed:
@@ -152,8 +155,8 @@ class GuardedClient:
         if url.address is not None:
             found: list[Address] = [url.address]
         else:
-            self._report(f"Looking up {url.host}")
-            within = deadline.sub_deadline(self._lookup_seconds, "the lookup")
+            self._report(Translatable("Looking up %(host)s", host=url.host))
+            within = deadline.sub_deadline(self._lookup_seconds, Translatable("the lookup"))
             answers = self._lookups.addresses(url.host, within, self._client)
             found = [ip_address(answer.partition("%")[0]) for answer in answers]
         if not all(any(address in network for network in self._networks) for address in found):
@@ -170,7 +173,7 @@ class GuardedClient:
             log.info("refused %s: %s", url.host, result.name)
             raise AddressBlocked
         if url.port not in self._ports:
-            raise HopFailed("port", f"port {url.port} is not an allowed port")
+            raise HopFailed("port", Translatable("port %(port)s is not an allowed port", port=str(url.port)))
 
     def _allows(self, address: Address, url: WebURL) -> bool:
         result = verdict(address, self._networks, denied=self._denied, nat64=self._nat64)
@@ -179,16 +182,18 @@ class GuardedClient:
         return result.allowed
 
     def _first_connection(self, url: WebURL, addresses: list[Address], deadline: Deadline) -> TraceConnection:
-        self._report(f"Connecting to {url.host}")
-        within = deadline.sub_deadline(self._connect_seconds, "the connection")
+        self._report(Translatable("Connecting to %(host)s", host=url.host))
+        within = deadline.sub_deadline(self._connect_seconds, Translatable("the connection"))
         failure = HopFailed("connect")
         for index, address in enumerate(addresses):
             try:
                 # Leave time for the next addresses if this one does not answer.
-                share = within.sub_deadline(within.remaining() / (len(addresses) - index), "the connection")
+                share = within.sub_deadline(
+                    within.remaining() / (len(addresses) - index), Translatable("the connection")
+                )
                 sock = self._connect(address, url.port, share)
                 self._check_peer(sock, address, url)
-                self._report(f"Waiting for {url.host} to answer")
+                self._report(Translatable("Waiting for %(host)s to answer", host=url.host))
                 return TraceConnection(sock, address, deadline)
             except OSError as error:
                 log.info("no connection to %s at %s: %s", url.host, address, display.escape(str(error)))

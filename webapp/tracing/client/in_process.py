@@ -57,7 +57,7 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
         try:
             asked = weburl.parse(url)
         except weburl.BadURL as error:
-            raise HopFailed("bad-url", str(error)) from None
+            raise HopFailed("bad-url", error.args[0]) from None
         for mount in mounts:
             if mount.origin == asked.origin and mount.holds(asked.target):
                 return _ask(mount.app, _environ(method, asked, mount.path, remote_addr), deadline)

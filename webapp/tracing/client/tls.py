@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from ..hop import HopFailed
 
 OVERHEAD_BYTES = 262_144
@@ -111,7 +112,7 @@ class TLS:
     def _feed(self, content: bytes) -> None:
         self._bytes_left -= len(content)
         if self._bytes_left < 0:
-            raise HopFailed("tls", "no secure connection could be made (too many messages)")
+            raise HopFailed("tls", Translatable("no secure connection could be made (too many messages)"))
         if content:
             self._received.write(content)
         else:
@@ -122,4 +123,5 @@ def _tls_sentence(error: ssl.SSLError) -> str:
     # The text comes from OpenSSL, not from the peer. A name in it is the requested one.
     why = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error.reason
     words = display.escape(str(why or "no reason given")).rstrip(".")
-    return f"no secure connection could be made ({words if ' ' in words else words.lower().replace('_', ' ')})"
+    reason = words if " " in words else words.lower().replace("_", " ")
+    return Translatable("no secure connection could be made (%(reason)s)", reason=reason)

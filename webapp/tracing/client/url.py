@@ -16,6 +16,7 @@ import idna
 from ....bindings.names.origins import DEFAULT_PORTS
 from ....identifiers.text import characters, display
 from ....identifiers.text.iri import PCHAR, run
+from ....identifiers.text.translatable import Translatable
 
 MAX_LENGTH = 4096
 """The length of a URL in characters. An ARK of 255 code points (ARK-099) has up to about 3,060 when it is encoded."""
@@ -90,13 +91,15 @@ def parse(url: str) -> WebURL:
     ararat...BadURL: the host 0x7f.1 is a number, but not an IPv4 address as four decimal numbers
     """
     if len(url) > MAX_LENGTH:
-        raise BadURL(f"the address is longer than {MAX_LENGTH:,} characters")
+        raise BadURL(Translatable("the address is longer than %(most)s characters", most=MAX_LENGTH))
     found = _WEB_URL.fullmatch(url)
     if found is None:
-        raise BadURL("the address is not an http or https URL" + (" without a fragment" if "#" in url else ""))
+        if "#" in url:
+            raise BadURL(Translatable("the address is not an http or https URL without a fragment"))
+        raise BadURL(Translatable("the address is not an http or https URL"))
     scheme = found["scheme"].lower()
     if _TARGET.fullmatch(found["target"]) is None:
-        raise BadURL("the path or query of the address contains a character that is not allowed in a URL")
+        raise BadURL(Translatable("the path or query of the address contains a character that is not allowed in a URL"))
     host, port, address = _authority(found["authority"])
     target = found["target"]
     # RFC 9110, section 7.1: "If the target URI's path component is empty, the client MUST send "/" as the path within
@@ -108,11 +111,11 @@ def parse(url: str) -> WebURL:
 
 def _authority(authority: str) -> tuple[str, int | None, IPv4Address | IPv6Address | None]:
     if "@" in authority:
-        raise BadURL("the address contains user information before its host")
+        raise BadURL(Translatable("the address contains user information before its host"))
     bracketed = authority.startswith("[")
     found = (_BRACKETED if bracketed else _NAMED).fullmatch(authority)
     if found is None:
-        raise BadURL("the host of the address is not a name or an IP address")
+        raise BadURL(Translatable("the host of the address is not a name or an IP address"))
     host, address = _literal_v6(found["host"]) if bracketed else _host(found["host"])
     return host, _port(found["port"]), address
 
@@ -123,7 +126,7 @@ def _port(text: str | None) -> int | None:
         return None
     digits = text[1:6] if len(text) <= 6 else ""
     if not digits or digits[0] == "0" or int(digits) > 65535:
-        raise BadURL("the port of the address is not a number from 1 to 65535")
+        raise BadURL(Translatable("the port of the address is not a number from 1 to 65535"))
     return int(digits)
 
 
@@ -131,7 +134,7 @@ def _literal_v6(text: str) -> tuple[str, IPv6Address]:
     try:
         address = IPv6Address(text)
     except ValueError:
-        raise BadURL("the brackets of the address do not contain an IPv6 address") from None
+        raise BadURL(Translatable("the brackets of the address do not contain an IPv6 address")) from None
     return str(address), address
 
 
@@ -142,21 +145,25 @@ def _host(text: str) -> tuple[str, IPv4Address | None]:
     try:
         return name, IPv4Address(name)
     except ValueError:
-        raise BadURL(f"the host {name} is a number, but not an IPv4 address as four decimal numbers") from None
+        raise BadURL(
+            Translatable("the host %(host)s is a number, but not an IPv4 address as four decimal numbers", host=name)
+        ) from None
 
 
 def _a_labels(text: str) -> str:
     """Return the host as A-labels in lower case, without a final dot."""
     if not text or "%" in text or characters.HIDDEN.search(text):
-        raise BadURL("the host of the address is empty, is percent-encoded or contains an invisible character")
+        raise BadURL(
+            Translatable("the host of the address is empty, is percent-encoded or contains an invisible character")
+        )
     # Check the length before IDNA, whose time grows faster than the length.
     if len(text) > 254 or max(map(len, re.split("[.\u3002\uff0e\uff61]", text))) > 63:
-        raise BadURL("the host of the address is longer than a name can be")
+        raise BadURL(Translatable("the host of the address is longer than a name can be"))
     name = text.lower() if text.isascii() else _idna(text)
     name = name.removesuffix(".")
     labels = name.split(".")
     if len(name) > 253 or not all(len(label) <= 63 and _LABEL.fullmatch(label) for label in labels):
-        raise BadURL(f"the host of the address is not a name: {display.escape(name[:80])}")
+        raise BadURL(Translatable("the host of the address is not a name: %(host)s", host=display.escape(name[:80])))
     if any(label.startswith("xn--") for label in labels):
         _idna(name)
     return name
@@ -166,4 +173,4 @@ def _idna(text: str) -> str:
     try:
         return idna.encode(text, uts46=True, std3_rules=True, transitional=False).decode("ascii")
     except UnicodeError:
-        raise BadURL("the host of the address is not an internationalized name") from None
+        raise BadURL(Translatable("the host of the address is not an internationalized name")) from None

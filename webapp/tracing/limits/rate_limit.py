@@ -21,7 +21,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import ForkSafeLock
-from ....identifiers.text.display import counted
+from ....identifiers.text.translatable import Translatable
 from ..client.allowed_addresses import Address
 from ..hop import HopFailed
 
@@ -106,19 +106,37 @@ class HostRateLimiter:
         targets = {host, *(client_key(str(address)) for address in addresses)}
         shares = {(client_key(client), target) for target in targets}
         with self._lock:
-            _require(self._hosts, targets, "")
-            _require(self._shares, shares, " for you")
+            _require(self._hosts, targets, _at_limit)
+            _require(self._shares, shares, _at_limit_of_client)
             for target in targets:
                 self._hosts.count(target)
             for share in shares:
                 self._shares.count(share)
 
 
-def _require(window: SlidingWindow, keys: Iterable[Hashable], whom: str) -> None:
+def _at_limit(most: int) -> Translatable:
+    return Translatable.counted(
+        "this site reached its limit of %(number)s request to this host within a minute",
+        "this site reached its limit of %(number)s requests to this host within a minute",
+        most,
+    )
+
+
+def _at_limit_of_client(most: int) -> Translatable:
+    return Translatable.counted(
+        "this site reached its limit of %(number)s request for you to this host within a minute",
+        "this site reached its limit of %(number)s requests for you to this host within a minute",
+        most,
+    )
+
+
+def _require(window: SlidingWindow, keys: Iterable[Hashable], limit: Callable[[int], Translatable]) -> None:
     if wait := max(map(window.wait, keys)):
         seconds = max(1, math.ceil(wait))
-        raise HopFailed(
-            "too-often",
-            f"this site reached its limit of {counted(window.most, 'request')}{whom} to this host within a minute; "
-            f"try again in {counted(seconds, 'second')}",
+        sentence = Translatable.counted(
+            "%(limit)s; try again in %(number)s second",
+            "%(limit)s; try again in %(number)s seconds",
+            seconds,
+            limit=limit(window.most),
         )
+        raise HopFailed("too-often", sentence)

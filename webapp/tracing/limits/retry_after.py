@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from werkzeug.http import parse_date
 
+from ....identifiers.text.translatable import Translatable
 from .. import uri
 from ..hop import Fetch, HopFailed, HopResponse
 
@@ -46,7 +47,12 @@ class RetryAfter:
         def polite(method: str, url: str, deadline: float) -> HopResponse:
             host = uri.parse(url).host
             if (left := self._until.get(host, 0.0) - self._clock()) > 0:
-                raise HopFailed("too-often", f"the host asked for no request for {left:.0f} seconds (Retry-After)")
+                sentence = Translatable.counted(
+                    "the host asked for no request for %(number)s second (Retry-After)",
+                    "the host asked for no request for %(number)s seconds (Retry-After)",
+                    round(left),
+                )
+                raise HopFailed("too-often", sentence)
             response = fetch(method, url, deadline)
             if response.status in _STATUSES and (seconds := seconds_of(response)):
                 self.pause(host, seconds)
