@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
+from .text.translatable import Translatable
+
 _Item = TypeVar("_Item")
 
 LABELS = {
-    "prefix": "resolver prefix",
-    "label": "label",
+    "prefix": Translatable("resolver prefix"),
+    "label": Translatable("label"),
     "naan": "NAAN",
     "separator": "",
     "name": "Name",
-    "component": "component",
-    "variant": "variant",
+    "component": Translatable("component"),
+    "variant": Translatable("variant"),
     "nid": "NID",
     "nss": "NSS",
-    "query": "query",
-    "fragment": "fragment",
+    "query": Translatable("query"),
+    "fragment": Translatable("fragment"),
 }
 """The labels of the kinds of segments, on a page and in a terminal."""
 

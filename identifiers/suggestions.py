@@ -22,7 +22,7 @@ from .ark.outside import OutsideText, outside
 from .parsing import ASCII_SPACE, parse, reads
 from .problems import IdentifierError
 from .text import characters, iri, lookalikes
-from .text.translatable import Translatable
+from .text.translatable import Translatable, listed
 from .urn import grammar as urn
 
 
@@ -586,4 +586,4 @@ def reasons(why: Iterable[str]) -> str:
     >>> reasons(("closing-punctuation", "missing-scheme"))
     'without the closing punctuation and without the host before it'
     """
-    return " and ".join(REASONS.get(code, code) for code in why)
+    return listed([REASONS.get(code, code) for code in why])

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, redirect, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.urls import iri_to_uri
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.errors import BindingsUnavailable
@@ -90,7 +91,7 @@ def links() -> list[tuple[str, str]]:
     if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):
         return []
     # The host of the request is not used: a page in a cache must not name another site.
-    page, query = site().origin + urlsplit(request.base_url).path, _without_language()
+    page, query = site().origin + urlsplit(iri_to_uri(request.base_url)).path, _without_language()
     found = [(tag, f"{page}?{urlencode([*query, (PARAMETER, tag)])}") for tag in current.languages()]
     return found if all(len(address) <= _MAX_LINK for _, address in found) else []
 

@@ -22,9 +22,9 @@ from markupsafe import Markup
 
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable, joined
+from ...middleware.resolution.settings import ENGLISH
 from .. import cross_site, resolver_choice, sse, trace_requests
 from ..config import MAX_URL_LENGTH, site, url
-from ...middleware.resolution.settings import ENGLISH
 from ..errors import HTTPRefusal
 from ..language import formats
 from ..language.current import language, use
