@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class RecordedBranding:
-    """The recorded branding of the public pages, and its history."""
+    """The institution's name, logo, contact and colour for the public pages, as the store has them, with earlier
+    versions.
+    """
 
     def __init__(self, bindings: Writable, rule_cache: RuleCache) -> None:
         self._bindings = bindings
@@ -27,7 +29,8 @@ class RecordedBranding:
     def set(
         self, branding: Branding, *, revision: int | None = None, actor: Actor | str | None = None
     ) -> Literal["set", "unchanged"]:
-        """Record the branding of the public pages. Its values replace those of the settings.
+        """Record the branding of the public pages, and return "set" or "unchanged". Its values replace those of the
+        settings.
 
         - ``branding``: the checked values (:func:`ararat.bindings.names.branding.model.check`).
         - ``revision``: the revision that the recorded branding must have, 0 for no branding, or None for any. Another
@@ -75,5 +78,5 @@ class RecordedBranding:
         return self._rule_cache.branding()
 
     def history(self) -> list[BrandingVersion]:
-        """Return the recorded branding and all earlier ones, the newest first."""
+        """Return all recorded versions of the branding of the public pages, the newest first."""
         return history_of(self._bindings.store.recorded_brandings())

@@ -33,7 +33,9 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 
 
 def attempts(where: str, what: str) -> Iterator[AbstractContextManager[None]]:
-    """Yield a context for each attempt of a change. It ends the attempt if another writer was faster.
+    """Yield a ``with`` block for each attempt of a change, so that it is repeated if another writer was faster.
+
+    The last attempt then raises :class:`BindingsUnavailable`.
 
     The last one then raises :class:`BindingsUnavailable`. ``where`` names the database, and ``what`` the changed thing,
     for its message. Leave the loop in the ``with`` block after the change.
@@ -53,7 +55,7 @@ def _attempt(where: str, what: str, *, is_last: bool) -> Iterator[None]:
 
 
 class NameChange(NamedTuple):
-    """A wanted change of one name.
+    """A requested change of one name, for :meth:`.Bindings.change`.
 
     - ``key``: the key of the name.
     - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
@@ -67,7 +69,7 @@ class NameChange(NamedTuple):
 
 
 class ChangeResult(NamedTuple):
-    """The result of a :class:`NameChange`.
+    """The result of one :class:`NameChange`: its outcome, and the binding of the name before and after.
 
     ``before`` is the binding before the change; None for a new name. ``after`` is the binding after it; for a deleted
     name, it is the last one.
@@ -79,14 +81,14 @@ class ChangeResult(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether the name was not recorded before."""
+        """Whether the change recorded the name for the first time."""
         return self.before is None
 
 
 def change_recorded(
     identifier: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
 ) -> NameChange:
-    """Create the change of a name that must be recorded already.
+    """Create a :class:`NameChange` for a name that must be recorded already.
 
     ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
     :class:`BindingError` with the code ``not-bound``.
@@ -103,7 +105,10 @@ def change_recorded(
 
 @contextmanager
 def at_item(number: int) -> Iterator[None]:
-    """Set the position of the name in a list of changes for a :class:`BindingError` in the ``with`` block."""
+    """Add the position of a name in a list of changes to each :class:`BindingError` in a ``with`` block.
+
+    ``number`` is the position, from 0.
+    """
     try:
         yield
     except BindingError as error:
@@ -113,7 +118,9 @@ def at_item(number: int) -> Iterator[None]:
 
 
 def require_few(count: int) -> None:
-    """Raise :class:`BindingError` with the code ``changes-count`` if ``count`` is more than :data:`MAX_CHANGES`."""
+    """Raise :class:`BindingError` with the code ``changes-count`` for more than :data:`MAX_CHANGES` changes in one
+    request.
+    """
     if count > MAX_CHANGES:
         raise BindingError("changes-count", Translatable("one call has %(count)s names", count=count))
 
@@ -132,7 +139,7 @@ def make(
     now: datetime,
     operation: int | None = None,
 ) -> list[ChangeResult]:
-    """Make changes of several names in a transaction, and return the results in the same order.
+    """Write the changes of several names in a transaction, and return their results in the same order.
 
     ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
 

@@ -99,17 +99,17 @@ class Bindings:
 
     @property
     def prefixes(self) -> Prefixes:
-        """The records of NAANs and shoulders."""
+        """The records that describe NAANs and shoulders, with the methods that change them."""
         return Prefixes(self, self._rule_cache)
 
     @property
     def rules(self) -> Rules:
-        """The redirect rules of NAANs and shoulders."""
+        """The rules that redirect the unbound names of NAANs and shoulders, with the methods that change them."""
         return Rules(self)
 
     @property
     def branding(self) -> RecordedBranding:
-        """The branding of the public pages."""
+        """The recorded branding of the public pages: the name, logo, contact and colour of the institution."""
         return RecordedBranding(self, self._rule_cache)
 
     def __repr__(self) -> str:
@@ -117,19 +117,19 @@ class Bindings:
 
     @property
     def where(self) -> str:
-        """The place of the store for messages, such as a URL, without user and password."""
+        """The place of the database or file of these bindings, for messages. It has no user and no password."""
         return self._opening.where
 
     @property
     def store(self) -> Store:
-        """The store that has the bindings. It is opened if it is not open yet.
+        """The open database or file of these bindings. It is opened if it is not open yet.
 
         Raises :class:`BindingsUnavailable` if it cannot be opened.
         """
         return self._opening.store
 
     def open(self) -> Self:
-        """Open the store now if it is not open yet, and return these bindings.
+        """Open the database or file of these bindings now, if it is not open yet, and return the bindings.
 
         Raises :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``,
         :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
@@ -207,7 +207,7 @@ class Bindings:
         actor: Actor | str | None = None,
         **arguments: Unpack[FieldArguments],
     ) -> Outcome:
-        """Change the place of a live name: its target, kind, passthrough, scope or alternates.
+        """Move a live name to another place: a new target, kind, passthrough, scope or alternates.
 
         The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
         instead. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded value.
@@ -286,7 +286,7 @@ class Bindings:
         revision: int | None = None,
         actor: Actor | str | None = None,
     ) -> Outcome:
-        """Make a withdrawn name live again, and return "restored". Returns "unchanged" for a live name.
+        """Make a withdrawn name live again for the same resource. Return "restored", or "unchanged" for a live name.
 
         ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is as for :meth:`bind`. Raises
         :class:`BindingConflict` for another resource and for a reserved name.
@@ -323,7 +323,7 @@ class Bindings:
         )
 
     def lookup(self, identifier: Name) -> Binding | None:
-        """Return the binding of a name, also of a reserved or withdrawn one. Return None if it is not recorded.
+        """Return the binding of a name, or None if it is not recorded. Reserved and withdrawn names have one too.
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
@@ -331,14 +331,14 @@ class Bindings:
         return self.store.fetch((key,)).get(key)
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names, by key, with one query. Names that are not recorded are omitted.
+        """Return the bindings of several names, by their keys, with one query. Names that are not recorded are omitted.
 
         A key is the normal form of a Basic ARK, or of the assigned name of a URN.
         """
         return self._opening.store.fetch(keys)
 
     def count(self) -> NameCount:
-        """Return the number of names, live, reserved or withdrawn. Above ten thousand it is an estimate."""
+        """Return the number of recorded names: live, reserved and withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()
 
     def list_names(self, selection: Selection | None = None, *, after: str | None = None, limit: int = 100) -> Page:
@@ -357,7 +357,8 @@ class Bindings:
     def count_names(
         self, selection: Selection | None = None, *, by: Group | None = None, most: int | None = None
     ) -> dict[str, int]:
-        """Count the names exactly, in groups. Return the numbers by group, in the order of the groups.
+        """Count the recorded names that meet conditions, exactly and in groups. Return the numbers by group, in their
+        order.
 
         ``selection`` has the conditions; None counts all names. ``by`` is "shoulder", "state" or "month" (of creation).
         If it is None, the number of all names has the key "". A count reads all selected names; :meth:`count` is
@@ -373,7 +374,7 @@ class Bindings:
     def list_events(
         self, selection: EventSelection | None = None, *, below: int | None = None, limit: int = 100
     ) -> EventPage:
-        """Return a page of events, the newest first. A table file has no events.
+        """Return a page of the changes of all names, the newest first. A table file has no recorded changes.
 
         ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all. ``below`` is
         :attr:`EventPage.next` of the page before, or None. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
@@ -393,7 +394,7 @@ class Bindings:
         return self.store.events(selection or EventSelection(), below, limit)
 
     def list_operations(self, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return the recorded operations of a database, the newest first. A table file has none.
+        """Return the recorded changes of many names at once, such as imports, the newest first. A table file has none.
 
         ``before`` is the number of the last operation of the page before, or None for the first page. ``limit`` is
         from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.
@@ -419,7 +420,7 @@ class Bindings:
         return self.store.history(names.key(names.read(identifier)))
 
     def close(self) -> None:
-        """Close the store. Later uses raise :class:`BindingsUnavailable`."""
+        """Close the database or file of these bindings. Later uses raise :class:`BindingsUnavailable`."""
         self._opening.close()
         self.source.own_changes += 1
 
@@ -428,7 +429,7 @@ class Bindings:
         return self._clock()
 
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
-        """Change several names in one transaction, all or none. Return the results in the same order.
+        """Change several names in one transaction, all or none, and return the results in the same order.
 
         ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
 
@@ -461,7 +462,7 @@ class Bindings:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, actor: Actor = NOBODY) -> Iterator[Transaction]:
-        """Begin a transaction of the store, for changes of ``actor``.
+        """Begin a transaction of the store, in which ``actor`` changes names.
 
         At its end, the audit gets the changes, and the functions of the actor are called. With ``exclusive``, other
         writers wait until it ends. Raises :class:`Collision` if another writer was faster, :class:`ReadOnlyBindings`
@@ -490,7 +491,7 @@ class Bindings:
                 self._rule_cache.look_again()
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
-        """Return the result of ``write`` in a transaction. Repeat it if another writer was faster.
+        """Run the function ``write`` in a transaction, and return its result. Repeat it if another writer was faster.
 
         Raises :class:`BindingsUnavailable` after some repetitions.
         """

@@ -49,7 +49,9 @@ Progress = Callable[[str, int], object]
 
 
 class TableCopy(NamedTuple):
-    """The result of copying one database table.
+    """The name of a copied database table, the number of its rows, and their checksum.
+
+    The checksum does not depend on the order of the rows, and is equal in both stores.
 
     ``checksum`` is that of its rows, which is the same in both stores.
     """
@@ -60,7 +62,7 @@ class TableCopy(NamedTuple):
 
 
 def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None = None) -> list[TableCopy]:
-    """Copy all records of ``old`` into ``new``, which must be empty, and return the tables that have rows.
+    """Copy all records of the store ``old`` into the empty store ``new``. Return the tables that have rows.
 
     Everything is copied: names with their history, dates, revisions and actors, rules and prefix records with their
     history, and reserved names. It also copies operations, counters, accounts and their requests, and the verifiable
@@ -95,7 +97,8 @@ def _read(table: Table, snapshot: Snapshot, report: Progress) -> TableCopy:
 
 
 def require_empty(store: Bindings) -> None:
-    """Check that a database has no names, rules, accounts or other records.
+    """Raise :class:`BindingError` with the code ``store-not-empty`` if a database has names, rules, accounts or other
+    records.
 
     Raises :class:`BindingError` with the code ``store-not-empty``.
     """
@@ -104,7 +107,9 @@ def require_empty(store: Bindings) -> None:
 
 
 def require_empty_at(transaction: Transaction, where: str) -> None:
-    """Check in a transaction that a database has no records. ``where`` is its place, for the message.
+    """Raise :class:`BindingError` with the code ``store-not-empty`` in a transaction of a database that has records.
+
+    ``where`` is the place of the database, for the message.
 
     Raises :class:`BindingError` with the code ``store-not-empty``.
     """
@@ -132,7 +137,8 @@ def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, rep
 def insert_rows(
     transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None
 ) -> TableCopy:
-    """Insert rows, which have all columns of ``table``, and return their number and checksum.
+    """Insert rows into an empty database table, and return their number and checksum. A row has all columns of
+    ``table``.
 
     ``report`` is called with the name of the table and the number of rows so far.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MintedChange(NamedTuple):
-    """The wanted first change of a name that is minted below ``namespace``, a NAAN or a shoulder.
+    """A name to mint below ``namespace``, a NAAN or a shoulder, and the first change of this name.
 
     ``change`` returns the change for a minted name. The prefix record of ``namespace`` determines the pattern of the
     name.
@@ -30,7 +30,8 @@ class MintedChange(NamedTuple):
 def create(
     bindings: Bindings, name_changes: Sequence[NameChange | MintedChange], *, actor: Actor | str | None = None
 ) -> list[ChangeResult]:
-    """Record at most 1,000 new names in one transaction, all or none. Return the results in the same order.
+    """Record at most 1,000 new names in one transaction, all or none: chosen and minted ones. Return the results in
+    order.
 
     Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
 

@@ -74,7 +74,7 @@ _WAITING = select(func.count()).where(uploads.c.stage != "import", uploads.c.cha
 
 
 class DigestFact(NamedTuple):
-    """The state of one subject.
+    """The state of one subject that a person watches, such as the last backup or the free space.
 
     - ``code``: one of :data:`CODES`.
     - ``problem``: whether a person must act.
@@ -91,7 +91,9 @@ class DigestFact(NamedTuple):
 
 
 def facts(bindings: Bindings) -> list[DigestFact]:
-    """Return the facts about a store in the order of :data:`CODES`. A subject that the store does not have is left out.
+    """Return what a person must know about a store: backup, free space, dead links, log, tokens and waiting imports.
+
+    The order is that of :data:`CODES`. A subject that the store does not have is left out.
 
     Raises :class:`BindingsUnavailable` if the store cannot be read.
 
@@ -109,7 +111,7 @@ def facts(bindings: Bindings) -> list[DigestFact]:
 
 
 class Recent:
-    """The facts about one store, which are computed at most once in :data:`KEPT_SECONDS`."""
+    """A cache of the :func:`facts` about one store, which are computed at most once in :data:`KEPT_SECONDS`."""
 
     def __init__(self, bindings: Bindings, clock: Callable[[], float] = time.monotonic) -> None:
         self._bindings = bindings
@@ -117,7 +119,9 @@ class Recent:
         self._kept: tuple[float, list[DigestFact]] | None = None
 
     def facts(self) -> list[DigestFact]:
-        """Return the facts, or the empty list if the store cannot be read."""
+        """Return the facts about the store, at most :data:`KEPT_SECONDS` old. The list is empty if the store cannot be
+        read.
+        """
         now = self._clock()
         if self._kept is None or now >= self._kept[0]:
             try:

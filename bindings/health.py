@@ -35,7 +35,7 @@ _WRITTEN = 262_144
 
 
 class Condition(NamedTuple):
-    """The result of checking one store, or one server of a PostgreSQL URL.
+    """The condition of a store, or of one server of a PostgreSQL URL: whether it can be read and written.
 
     - ``where``: its place without user and password.
     - ``readable``, ``writable``: whether this process can read and write it.
@@ -59,7 +59,7 @@ class Condition(NamedTuple):
 
 
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
-    """Check a store, and yield its condition. For a PostgreSQL URL with several servers, yield one for each server.
+    """Check whether a store can be read and written, and yield its condition. Several servers have one condition each.
 
     ``url_or_path`` is as in :func:`~ararat.middleware.open_bindings`.
 
@@ -79,7 +79,9 @@ def conditions(url_or_path: str | Path) -> Iterator[Condition]:
 
 
 def health_document(bindings: Bindings | None) -> dict[str, Any]:
-    """Return the state of opened bindings as JSON values. The ``status`` of unreadable ones is "failing", else "ok".
+    """Return the JSON document of ``/healthz``: whether the store of the bindings can be read.
+
+    ``status`` is "failing" for bindings that cannot be read, else "ok".
 
     A file has the member ``file``: "served", "refused" or "unrecorded". Counting a large database can take seconds.
 

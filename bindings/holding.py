@@ -48,7 +48,7 @@ MAX_LISTED = 1000
 
 
 class HoldChange(NamedTuple):
-    """The result of a change of a hold.
+    """The result of a request to put a name or prefix on hold, or to release it.
 
     - ``outcome``: "held", "unchanged" or "released". ``of``: the key of the name or prefix; ``kind``: which it is.
     """
@@ -59,7 +59,7 @@ class HoldChange(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A hold in a list.
+    """A hold of a name or prefix, as a list shows it, with the change that recorded it.
 
     - ``since``, ``actor``: the change that recorded its end and reason. They are None behind the first
       :data:`MAX_LISTED` names.
@@ -78,7 +78,9 @@ class Holding(NamedTuple):
 
 
 def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
-    """Return the key of a name or prefix to hold, and which it is. ``kind`` is None for any, the name first.
+    """Return the key of a recorded name or prefix that is to be put on hold, and "name" or "prefix".
+
+    ``kind`` is the expected kind; None accepts both, a name first.
 
     Raises :class:`BindingError` with the code ``hold-unknown`` for a text that is neither a recorded name nor a prefix
     with a record, a rule or names, and the errors of :func:`.prefixes.check_prefix`.
@@ -134,7 +136,7 @@ def release(
     revision: int | None = None,
     actor: Actor | str | None = None,
 ) -> HoldChange:
-    """End the hold of a name or a prefix, also one that ended by the clock. The parameters are as for :func:`hold`.
+    """End the hold of a name or a prefix, so that its redirects work again. The parameters are as for :func:`hold`.
 
     Without ``kind``, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code
     ``hold-missing`` if there is no hold.
@@ -150,7 +152,9 @@ def release(
 
 
 def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
-    """Return the key of a name or prefix to release, and which it is. ``kind`` is None for any.
+    """Return the key of a name or prefix whose hold is to end, and "name" or "prefix".
+
+    ``kind`` is the expected kind; None accepts both.
 
     It is the name, if it has a hold, else the prefix. Raises :class:`BindingError` with the code ``hold-missing`` for a
     text that is neither.
@@ -211,7 +215,9 @@ def _change_prefix(
 
 
 def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
-    """Return the holds of names and prefixes, the first to end first. ``with_ended`` includes those that have ended."""
+    """Return the holds of all names and prefixes, the first to end first. ``with_ended`` includes those that have
+    ended.
+    """
     now = bindings.now()
     condition: Literal["yes", "any"] = "any" if with_ended else "yes"
     holdings: list[Holding] = []
@@ -234,13 +240,15 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
 
 
 def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
-    """Return the holds of names and prefixes that last at a time, in any order, as the store has them."""
+    """Return the holds of names and prefixes that last at the time ``now`` (UTC), in any order."""
     holds = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
     return [*bindings.store.holds(now), *(each for each in holds if each.until > now)]
 
 
 def over(bindings: Bindings, key: str) -> Hold | None:
-    """Return the narrowest hold of a name or prefix now, also that of a name or prefix above it; None without one.
+    """Return the hold that stops the redirect of a name now, or None. Holds of names and prefixes above it count.
+
+    Of several holds, the one of the longest name or prefix is returned.
 
     Changes of other processes are seen after about a second.
     """

@@ -64,7 +64,17 @@ def mint(
     embargo: datetime | date | str | None = None,
     actor: Actor | str | None = None,
 ) -> list[str]:
-    """Mint ``count`` (1 to 10,000) new names, all or none. Return them in normal form.
+    """Create ``count`` (1 to 10,000) new opaque names below a NAAN or shoulder, and return them in normal form.
+
+    All are reserved in one transaction, or none.
+
+    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
+    URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of characters after it, without the check character.
+    ``check`` is "noid" for a check character over NAAN and Name, "name" for one over the Name, or False; True is
+    "noid". "nbn" is the check digit of the URNs of the German National Library (:func:`.german_check_digit`). With
+    ``digits`` all characters are digits. The pattern of the prefix record replaces each of these three that is None;
+    the longest prefix with a pattern applies. Without a pattern the names have 8 betanumeric characters and no check
+    character.
 
     ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
     URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of characters after it, without the check character.
@@ -132,7 +142,7 @@ def mint(
 
 
 def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: int, now: datetime) -> int | None:
-    """Begin the operation of ``count`` names that are minted below ``namespaces``, and return its number.
+    """Record the begin of an operation that mints ``count`` names below ``namespaces``, and return its number.
 
     So the undo of a mistake is one step. One name is no operation: the result is None.
     """
@@ -150,7 +160,7 @@ def pattern_below(
     check: Check | bool | None = None,
     digits: bool | None = None,
 ) -> Pattern:
-    """Return the pattern of the names to mint below a NAAN, a shoulder or the beginning of URNs.
+    """Return the pattern of the names to mint below a prefix: its length, characters and check character.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` as :func:`mint`.
@@ -172,7 +182,7 @@ def pattern_below(
 
 
 def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> bool:
-    """Return whether names can be minted below a prefix, with the pattern of its record or the default pattern."""
+    """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern."""
     try:
         pattern_below(namespace, records, naming)
     except BindingError:
@@ -181,8 +191,9 @@ def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> 
 
 
 def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRules) -> None:
-    """Raise :class:`BindingError` if no name below a NAAN or shoulder is minted here: ``prefix-delegated`` with the
-    place that mints them, or ``prefix-retired``.
+    """Raise :class:`BindingError` if the names below a NAAN or shoulder are not minted here.
+
+    The code is ``prefix-delegated``, with the place that mints them, or ``prefix-retired``.
 
     The characters of the shoulder need not be those of minted names, because another minter can have other ones.
     """
@@ -201,7 +212,7 @@ def read_pattern(
     check: Check | bool | None = None,
     digits: bool = False,
 ) -> Pattern:
-    """Return the pattern of the names to mint below a NAAN, a shoulder or the beginning of URNs.
+    """Check the options for minting below a prefix, and return the pattern of the names.
 
     ``namespace`` is "12345" or "12345/x5", "ark:" can precede it; or it is the beginning of URNs. The IRI policy in
     ``naming`` and the included ones define which shoulders are permitted (POL-028 to POL-031). Raises
@@ -269,7 +280,7 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
 
 
 class Drawing:
-    """New names that were never reserved or bound, drawn in a transaction that excludes other writers.
+    """A source of new names that were never reserved or bound, in a transaction that excludes other writers.
 
     ``drawn`` are the names that are not drawn any more.
     """
@@ -289,7 +300,7 @@ class Drawing:
         self.drawn = {*others}
 
     def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
-        """Return ``count`` names of a pattern, which are not recorded yet. Each is returned only once.
+        """Return ``count`` new names of a pattern, which are not recorded yet. No name is returned twice.
 
         Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
         """

@@ -39,7 +39,7 @@ def open_bindings(
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
 ) -> Bindings:
-    """Open the bindings in a database, or in a file of text or a snapshot, which are read-only.
+    """Open the bindings in a database, a table file or a snapshot, and return them. Files can only be read.
 
     - ``url_or_path``: one of
 
@@ -79,7 +79,7 @@ def open_file(
     served: bool = True,
     test_naans: Iterable[str] = (),
 ) -> Bindings:
-    """Open the bindings in a table file, which is read-only. A file with an unknown extension is read as CSV.
+    """Open the bindings in a table file, which can only be read. A file with an unknown extension is read as CSV.
 
     The other parameters are as in :func:`open_bindings`. With ``served=False`` the file is read once and no copy is
     kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
@@ -148,7 +148,7 @@ def _file_at(
 
 
 def table_file(url_or_path: str | Path) -> Path | None:
-    """Return the path if it is that of a table file (.csv, .tsv or .jsonl). Return None for a database.
+    """Return the path of a table file (.csv, .tsv or .jsonl), or None if the text is that of a database.
 
     >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
     (PosixPath('names.csv'), None, None)
@@ -164,7 +164,7 @@ def table_file(url_or_path: str | Path) -> Path | None:
 
 
 def may_have_password(url_or_path: str | Path) -> bool:
-    """Return whether a text may be a mistyped URL with a password. The name of a file is not.
+    """Return whether a text looks like a mistyped database URL with a password, so that messages must not repeat it.
 
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)

@@ -38,7 +38,9 @@ def set_record(
     now: datetime,
     actor: str | None,
 ) -> Set:
-    """Record checked texts about a prefix in its stored form, as :meth:`Prefixes.set`."""
+    """Change the record of a prefix in a transaction, as :meth:`Prefixes.set`. ``texts`` are checked, ``key`` is in
+    stored form.
+    """
     existing = transaction.get_prefix(key)
     after = prefixes.changed(existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor)
     if after is existing:
@@ -51,7 +53,9 @@ def set_record(
 def remove_record(
     transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
 ) -> Literal["removed"]:
-    """Delete the record of a prefix, as :meth:`Prefixes.remove`. Only ``with_hold`` ends a hold that lasts."""
+    """Delete the record of a prefix in a transaction, as :meth:`Prefixes.remove`. Only ``with_hold`` ends a lasting
+    hold.
+    """
     existing = transaction.get_prefix(key)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
         raise BindingError("prefix-held", identifier=key)
@@ -67,7 +71,7 @@ def remove_record(
 def hold(
     transaction: Transaction, key: str, until: datetime, reason: str, now: datetime, actor: str | None
 ) -> Literal["held", "unchanged"]:
-    """Put all names below a prefix in its stored form on hold. The prefix gets a record if it has none.
+    """Put all names below a prefix on hold until a time, in a transaction. The prefix gets a record if it has none.
 
     Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
@@ -77,7 +81,7 @@ def hold(
 
 
 def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
-    """End the hold of all names below a prefix. A record that has only the hold is deleted.
+    """End the hold of all names below a prefix, in a transaction. A record that has only the hold is deleted.
 
     Raises :class:`BindingError` with the code ``hold-missing`` for a prefix without a hold.
     """
@@ -92,7 +96,7 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
-    """Set the rule for a prefix in its stored form, as :meth:`Rules.set`."""
+    """Set the redirect rule of a prefix in a transaction, as :meth:`Rules.set`. ``key`` is in stored form."""
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
     stored, status = check_template(template), redirect_status(redirect)
@@ -105,7 +109,7 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 
 
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the rule for a prefix, as :meth:`Rules.remove`."""
+    """Delete the redirect rule of a prefix in a transaction, as :meth:`Rules.remove`."""
     existing = transaction.get_rule(key)
     if existing is None:
         raise BindingError("rule-unknown", Translatable("no rule is set for %(key)s; run: ararat rule list", key=key))
@@ -115,7 +119,7 @@ def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | 
 
 
 class Prefixes:
-    """The records of NAANs and shoulders: :attr:`.Bindings.prefixes`."""
+    """The records that describe NAANs and shoulders, with the methods that change them: :attr:`.Bindings.prefixes`."""
 
     def __init__(self, bindings: Writable, rule_cache: RuleCache) -> None:
         self._bindings = bindings
@@ -142,7 +146,7 @@ class Prefixes:
         about: str | None = None,
         actor: Actor | str | None = None,
     ) -> Literal["set", "changed", "unchanged"]:
-        """Record texts about a NAAN or shoulder (:class:`~.prefixes.PrefixRecord`).
+        """Record texts that describe a NAAN or shoulder, such as its institution (:class:`~.prefixes.PrefixRecord`).
 
         An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
         "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
@@ -185,7 +189,7 @@ class Prefixes:
         return outcome
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the record of a NAAN or shoulder; its history stays.
+        """Delete the record that describes a NAAN or shoulder. Its history stays.
 
         Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all
         names below it are on hold.
@@ -197,7 +201,7 @@ class Prefixes:
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this NAAN or shoulder, or None."""
+        """Return the record of exactly this NAAN or shoulder, or None if it has none."""
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         return next((record for record in self.list() if record.prefix == key), None)
 
@@ -206,7 +210,7 @@ class Prefixes:
         return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
 
     def remembered(self) -> PrefixRecords:
-        """Return the records of NAANs and shoulders from the memory of this process.
+        """Return the records of all NAANs and shoulders from the memory of this process, without reading the store.
 
         They are about one second old at most. :meth:`list` reads the store.
         """
@@ -222,7 +226,7 @@ class Prefixes:
 
 
 class Rules:
-    """The redirect rules of NAANs and shoulders: :attr:`.Bindings.rules`."""
+    """The redirect rules of NAANs and shoulders, with the methods that change them: :attr:`.Bindings.rules`."""
 
     def __init__(self, bindings: Writable) -> None:
         self._bindings = bindings
@@ -230,7 +234,7 @@ class Rules:
     def set(
         self, prefix: str, template: str, *, redirect: int = 302, actor: Actor | str | None = None
     ) -> Literal["set", "changed", "unchanged"]:
-        """Set a rule for all unbound names that begin with ``prefix``, a NAAN or a shoulder.
+        """Set the template that makes the targets of all unbound names that begin with ``prefix``, a NAAN or shoulder.
 
         ``template`` is a URL or a path of this site that contains a variable (:mod:`rules`). ``redirect`` is 302 or
         307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the rule after
@@ -258,7 +262,7 @@ class Rules:
         return self._bindings.write(write, actor=by)
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the rule of a NAAN or shoulder; its history stays.
+        """Delete the redirect rule of a NAAN or shoulder. Its history stays.
 
         Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
         """
@@ -273,5 +277,5 @@ class Rules:
         return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
 
     def list(self) -> list[Rule]:
-        """Return the rules of all NAANs and shoulders, in the order of these prefixes."""
+        """Return the redirect rules of all NAANs and shoulders, in the order of their prefixes."""
         return sorted(self._bindings.store.rules(), key=lambda rule: rule.prefix)

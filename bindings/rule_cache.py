@@ -32,7 +32,7 @@ SECONDS_HELD = 1.0
 
 
 class RuleSource(Protocol):
-    """The part of a store with the rules, the patterns of minted names, the prefix records, and the branding."""
+    """The interface to the part of a store that :class:`RuleCache` keeps in memory."""
 
     def rules_version(self) -> str:
         """Return a text that differs after each change of a rule, a prefix record, a hold or the branding."""
@@ -50,7 +50,9 @@ class RuleSource(Protocol):
 
 
 class RuleCache:
-    """The rules, patterns and prefix records of a store in the memory of this process. All threads can use one object.
+    """A cache of the rules, prefix records, holds and branding of a store, in the memory of this process.
+
+    All threads can use one object.
 
     ``source`` returns the store. It is read again at most once a second, and only if something changed. ``now`` returns
     the time in UTC, from which on holds are read.
@@ -76,8 +78,9 @@ class RuleCache:
         self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that the rule with the longest matching prefix creates for a name. Return None if no rule
-        applies.
+        """Return the binding that a redirect rule makes for an unbound name, or None if no rule applies.
+
+        The rule with the longest matching prefix is used.
 
         Raises :class:`BindingsUnavailable` if the store could not be read since the start.
         """
@@ -97,7 +100,7 @@ class RuleCache:
         return self._patterns
 
     def records(self) -> PrefixRecords:
-        """Return the records of NAANs and shoulders, with their rules.
+        """Return the records that describe NAANs and shoulders, with their redirect rules, from memory.
 
         Raises :class:`BindingsUnavailable` if the store could not be read since the start.
         """
@@ -105,7 +108,7 @@ class RuleCache:
         return self._records
 
     def holds(self) -> Holds:
-        """Return the holds of names and prefixes, also of those that ended since they were read.
+        """Return the holds of names and prefixes from memory, also those that have ended since they were read.
 
         It is the same object until one changes. Raises :class:`BindingsUnavailable` if the store could not be read
         since the start.
@@ -114,11 +117,11 @@ class RuleCache:
         return self._holds
 
     def look_again(self) -> None:
-        """Check for changes at the next use, because this process has made one."""
+        """Read the store at the next use, because this process has changed a rule, a record or a hold."""
         self._next_look = float("-inf")
 
     def branding(self) -> Branding:
-        """Return the recorded branding, or the last known one if the store cannot be read now."""
+        """Return the recorded branding of the public pages, or the last known one if the store cannot be read now."""
         try:
             self._current()
         except BindingsUnavailable:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StoredSource:
-    """The names, rules and records of a store for a resolver, and the state of the store.
+    """The names, rules and records of a store, as a resolver reads them.
 
     - ``is_local``: whether lookups only read memory or a local file, so that they never wait for a network.
     - ``own_changes``: the number of changes that were made through this object. A close is a change.
@@ -49,15 +49,14 @@ class StoredSource:
         return self._opening.store.stored_redirect(key)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a rule creates for a name, and the prefix of the rule. Return None if no rule
-        applies.
+        """Return the binding that a redirect rule makes for an unbound name, with the prefix of the rule, or None.
 
         The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
         """
         return self._rule_cache.binding_for(identifier)
 
     def prefix_records(self) -> PrefixRecords:
-        """Return the records of NAANs and shoulders, as :meth:`.Prefixes.remembered`."""
+        """Return the records that describe NAANs and shoulders, as :meth:`.Prefixes.remembered`."""
         return self._rule_cache.records()
 
     def now(self) -> datetime:
@@ -73,11 +72,14 @@ class StoredSource:
         return self._rule_cache.branding()
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        """Return whether the check character of a name is wrong, compared with the names that were minted here."""
+        """Return whether a name probably has a typing error: its check character is wrong for the names minted here."""
         return is_mistyped(naming.key(identifier), self._rule_cache.patterns())
 
     def correction(self, identifier: Ark | Urn) -> str | None:
-        """Return the only live name that is a probable correction of an unbound name (:mod:`corrections`), or None."""
+        """Return the key of the only live name that an unbound name probably means, or None.
+
+        It differs from the unbound name by a typing error (:mod:`corrections`).
+        """
         names = corrections(naming.key(identifier), self._rule_cache.patterns())
         live = [name for name, binding in self.fetch(names).items() if binding.is_live] if names else []
         return live[0] if len(live) == 1 else None
@@ -91,17 +93,17 @@ class StoredSource:
 
     @property
     def failure(self) -> str | None:
-        """Why the store could not be opened, in printable ASCII. It is None if it is open, or was never opened."""
+        """The reason why the store could not be opened, in printable ASCII. None if it is open, or was never opened."""
         return self._opening.failure
 
     @property
     def is_closed(self) -> bool:
-        """Whether :meth:`.Bindings.close` was called."""
+        """Whether these bindings were closed with :meth:`.Bindings.close`."""
         return self._opening.is_closed
 
     @property
     def refusal(self) -> str | None:
-        """Why the current version of a table file is not served, in printable ASCII.
+        """The reason why the current version of a table file is not served, in printable ASCII. None if it is served.
 
         It is None if it is served, or for a database.
         """
@@ -110,7 +112,7 @@ class StoredSource:
 
     @property
     def unrecorded(self) -> str | None:
-        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database.
+        """The reason why the copy of the served table file cannot be saved. None if it is saved, and for a database.
 
         Without a copy, a restarted process cannot check the file against the version that was served before.
         """

@@ -33,11 +33,11 @@ T = TypeVar("T")
 
 
 class Writable(Protocol):
-    """The store and the changes of :class:`.Bindings`, for their parts such as :attr:`.Bindings.rules`."""
+    """The interface to a store for changes, which parts of :class:`.Bindings` use, such as :attr:`.Bindings.rules`."""
 
     @property
     def store(self) -> Store:
-        """The open store."""
+        """The open store of the bindings."""
         ...
 
     naming: NamingRules
@@ -48,12 +48,12 @@ class Writable(Protocol):
         ...
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...) -> T:
-        """Return the result of ``write`` in a transaction."""
+        """Run the function ``write`` in a transaction of the store, and return its result."""
         ...
 
 
 class Snapshot(Protocol):
-    """All bindings of a store at one moment. Later changes do not affect it."""
+    """The interface to all bindings of a store at one moment. Later changes do not affect it."""
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Yield all bindings in the order of their keys, also those of reserved names.
@@ -114,28 +114,31 @@ class Snapshot(Protocol):
 
 
 class Store(Protocol):
-    """A place that keeps bindings: a database or a table file. ``str()`` returns its place without a password.
+    """The interface to a place that keeps bindings: a database or a table file.
 
     The methods raise :class:`BindingsUnavailable` if the store cannot be read.
     """
 
     @property
     def recorded(self) -> RecordedNames | None:
-        """The lookups for the warnings about new names; None for a store that is only read."""
+        """Return the lookups of recorded names for the warnings about new names; None for a store that is only read."""
         ...
 
     @property
     def refusal(self) -> str | None:
-        """Why the current version of a table file is not served. It is None if it is served, or for a database."""
+        """The reason why the current version of a table file is not served.
+
+        None if it is served, and for a database.
+        """
         ...
 
     @property
     def unrecorded(self) -> str | None:
-        """Why the copy of the served table file cannot be saved. It is None if it is saved, or for a database."""
+        """The reason why the copy of the served table file cannot be saved. None if it is saved, and for a database."""
         ...
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys, by key. Keys that are not bound are omitted."""
+        """Return the bindings of several names, by their keys. Keys that are not bound are omitted."""
         ...
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -153,7 +156,7 @@ class Store(Protocol):
         ...
 
     def has_due(self) -> bool:
-        """Return whether the embargo of a name is reached, and the event of its publication is not written yet."""
+        """Return whether the embargo of a reserved name has ended and its publication is not written yet."""
         ...
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
@@ -185,18 +188,18 @@ class Store(Protocol):
         ...
 
     def count(self) -> NameCount:
-        """Return the number of names, live, reserved or withdrawn. A large number can be an estimate."""
+        """Return the number of recorded names: live, reserved and withdrawn. A large number can be an estimate."""
         ...
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
 
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
         ...
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+        """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
@@ -207,14 +210,16 @@ class Store(Protocol):
         ...
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on.
+        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``.
 
         The list is empty for a table file.
         """
         ...
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return events, the newest first, with numbers below ``below``; empty for a file."""
+        """Return a page of the changes of names, the newest first, with numbers below ``below``. It is empty for a
+        file.
+        """
         ...
 
     def rules_version(self) -> str:
@@ -230,7 +235,7 @@ class Store(Protocol):
         ...
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns of the names that were minted with a check character. They detect typing errors."""
+        """Return the patterns of names that were minted with a check character. They detect typing errors in names."""
         ...
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
@@ -254,7 +259,8 @@ class Store(Protocol):
         ...
 
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> AbstractContextManager[Transaction]:
-        """Return a context manager for a transaction. With ``exclusive``, other writers wait until it ends.
+        """Return a context manager for a transaction of the store. With ``exclusive``, other writers wait until it
+        ends.
 
         With ``large``, its statements can take long.
 
@@ -263,7 +269,7 @@ class Store(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Return a context manager for a view of all bindings at this moment."""
+        """Return a context manager for a view of all bindings of the store at this moment."""
         ...
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ FOLLOWED_BY = "followed-by: "
 
 
 class Match(NamedTuple):
-    """An identifier at ``text[start:end]``, counted in code points.
+    """An identifier that was found in a text, at ``text[start:end]``, counted in code points.
 
     ``literal`` is that text. ``suggestion`` is the identifier that the author probably meant, or None if that is the
     literal. ``why`` lists the differences, by the codes of :data:`.suggestions.REASONS`. A last item that begins with
@@ -44,7 +44,7 @@ class Match(NamedTuple):
 
     @property
     def rest(self) -> str:
-        """The rest of the word after the match, at most 40 characters, or "".
+        """The rest of the word after the identifier, at most 40 characters, or "".
 
         >>> find("in ark:12345/x,Title here")[0].rest
         ',Title'
@@ -53,12 +53,16 @@ class Match(NamedTuple):
 
     @property
     def corrections(self) -> tuple[str, ...]:
-        """The items of ``why`` that are codes: the corrections that lead to the suggestion."""
+        """The corrections that lead from the text to the suggested identifier, by the codes of
+        :data:`.suggestions.REASONS`.
+
+        They are the items of ``why`` that are codes.
+        """
         return tuple(each for each in self.why if not each.startswith(FOLLOWED_BY))
 
     @property
     def normal_form_of(self) -> str | None:
-        """The text whose normal form is that of the match: the suggestion or the literal, or None.
+        """The text whose normal form represents this match: the suggested or the literal identifier, or None.
 
         It is None if the whole word is outside the specification. The part after a line break is only a guess, so
         that the literal counts.
@@ -131,7 +135,7 @@ _UNLABELLED = re.compile(f"[{BASE29}]{{5}}/")
 
 
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the identifiers in ``text``. The matches are in order and do not overlap.
+    """Find the ARKs and URNs in a text. The matches are in order and do not overlap.
 
     The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases. A report can then
     name the first wrong character:
@@ -164,7 +168,7 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the identifiers in a text of sentences. Unlike :func:`find`, never take the whole text for one identifier.
+    """Find the ARKs and URNs in a text of sentences. Unlike :func:`find`, the whole text is never one identifier.
 
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']

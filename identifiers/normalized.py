@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Normalized:
-    """A valid identifier as written, with its normal form. Its parts are split on each access, because most identifiers
-    are only compared and looked up.
+    """The base class of ARKs and URNs: a valid identifier as written, with its normal form.
+
+    Its parts are split on each access, because most identifiers are only compared and looked up.
 
     Two values are equal if they are of the same class and have the same normal form.
     """

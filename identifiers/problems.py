@@ -20,7 +20,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An entry of the catalogue :data:`PROBLEMS`: the facts that all problems with the same code share.
+    """The facts that all problems of identifiers with the same code share: a row of the catalogue :data:`PROBLEMS`.
 
     - ``title``: the default message. ``expected``: correct input at that place, in words.
     - ``reference``: the document and section that the text breaks.
@@ -41,7 +41,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem at ``text[start:end]``, counted in code points.
+    """An error, warning or note about a part of an identifier: ``text[start:end]``, counted in code points.
 
     ``severity`` is one of:
 
@@ -101,7 +101,7 @@ def caret(
     indent: str = "    ",
     shown: Callable[[str], str] = display.escape,
 ) -> str:
-    r"""Return two lines: the context of ``text[start:end]``, and carets under that place.
+    r"""Return two lines for a message: the text around ``text[start:end]``, and carets below that place.
 
     Show at most about ``width`` characters of the text and mark each cut with three dots. ``shown`` escapes the text,
     by default to printable ASCII.
@@ -121,7 +121,7 @@ def caret(
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:
-    """Make the problem with this code in :data:`PROBLEMS` at ``text[start:end]``. The default message is its title.
+    """Create the problem of an identifier with this code at ``text[start:end]``. The default message is its title.
 
     ``overrides`` (severity, expected, reference) replace values of the catalogue, for a code that means something else
     in another grammar. Raises KeyError for an unknown code.
@@ -135,7 +135,7 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    """Return a mapping from the code of each row to its :class:`Definition`. A row has the fields of a definition in
+    """Create a catalogue of problems, which maps codes to definitions. A row has the fields of a :class:`Definition` in
     order.
 
     >>> catalogue(("odd", "note", "the text is odd", "another text", "our handbook", None))["odd"].title

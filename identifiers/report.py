@@ -45,7 +45,8 @@ OFFICIAL_PREFIX = "https://n2t.net"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The facts about one text. The fields are those of the JSON, in the same order.
+    """All facts about one text that can be found without a network. The fields are those of the JSON, in the same
+    order.
 
     - ``form``: "basic" (an ARK without query and fragment), "extended" (an ARK with one), "embedded" (an ARK in an
       address), "pseudo-ark" (starts with ark: but is not an ARK), "urn", "iri" (another address) or "none".
@@ -90,7 +91,8 @@ class Report:
     suggestion: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values. Serialize it with ASCII escapes, because ``input`` is untrusted text.
+        """Return the report about a text as JSON values. Serialize it with ASCII escapes, because ``input`` is
+        untrusted.
 
         >>> examine("ark:12345/x").as_dict()["parts"]["name"]
         'x'
@@ -126,7 +128,7 @@ def examine(
     limits: Limits = _NO_LIMITS,
     brief: bool = False,
 ) -> Report:
-    """Report on ``text``, exactly as given. Never raises for a str.
+    """Return a report of all facts about a text, exactly as given. Never raises for a str.
 
     - ``prefix``: the resolver prefix of this site. Adds the identifier below this prefix to the equivalents.
     - ``profile``: the URN profile that decides whether a URN is valid, "urnbis-01" or "rfc8141". Default: either.

@@ -125,7 +125,8 @@ def suggestions(
     valid: bool | None = None,
     most: int = MAX_SUGGESTIONS,
 ) -> tuple[Suggestion, ...]:
-    """Return the corrections of ``text``, the most probable first. All are valid identifiers other than ``text``.
+    """Return the identifiers that a damaged text probably means, the most probable first. All are valid and differ from
+    it.
 
     - ``in_text``: ``text`` is a word of a longer text. A final ``?`` is then punctuation, not an inflection.
     - ``guesses``: also correct a valid identifier in ways that only a lookup can confirm.
@@ -156,7 +157,7 @@ def suggestions(
 
 
 def is_correctable(text: str) -> bool:
-    """Return whether a correction of ``text`` can be valid. False is certain.
+    """Return whether a damaged text can have a valid correction. False is certain, True is not.
 
     This fast path is for texts with many labels that no name follows.
 
@@ -193,7 +194,8 @@ def of_word(word: str, end: int) -> Suggestion | None:
 
 
 def without_hidden(text: str) -> str:
-    """Remove invisible characters and replace typographic hyphens by "-". The result can be an invalid identifier.
+    """Return a text without invisible characters, and with "-" for typographic hyphens. It can be an invalid
+    identifier.
 
     >>> without_hidden("12345/x\u200b\u2010y")
     '12345/x-y'
@@ -204,7 +206,7 @@ def without_hidden(text: str) -> str:
 
 
 def without_closing(literal: str) -> str:
-    """Remove the punctuation of the sentence at the end. Keep a bracket whose partner is in ``literal``.
+    """Return an identifier without the punctuation of the sentence at its end. A bracket with a partner stays.
 
     >>> without_closing("ark:12345/x)."), without_closing("urn:foo:(a)")
     ('ark:12345/x', 'urn:foo:(a)')
@@ -228,7 +230,9 @@ def without_closing(literal: str) -> str:
 
 
 def joined(first: str, rest: str, why: str) -> Suggestion | None:
-    """Return the identifier that was broken between ``first`` and ``rest``, or None if it probably was not.
+    """Return the identifier that a line end or space has broken into ``first`` and ``rest``, or None.
+
+    None means that ``rest`` probably does not belong to it.
 
     ``first`` is a valid identifier and ``rest`` the word after the white space. ``why`` is "line-break" or "space". A
     check character decides: if only one of the two texts has a right one, this text is the identifier. Without one, the
@@ -476,7 +480,9 @@ def character(reference: re.Match[str]) -> str:
 
 
 def with_plain_label(text: str) -> str:
-    """Decode the percent-encoded colon of a label, and the slashes after it; in a URN also its other colons.
+    """Return an identifier with a plain colon and plain slashes in its label, where they are percent-encoded.
+
+    In a URN, its other colons are decoded too.
 
     >>> with_plain_label("https://e.org/ark%3A%2F12345%2Fx"), with_plain_label("urn%3Anbn%3Ase%3Ax")
     ('https://e.org/ark:/12345/x', 'urn:nbn:se:x')
@@ -581,7 +587,7 @@ _NEEDED = tuple(feature for *_, feature in _TABLE)
 
 
 def reasons(why: Iterable[str]) -> str:
-    """Return the corrections of a suggestion in words.
+    """Return the corrections of a suggested identifier in words. ``why`` has their codes.
 
     >>> reasons(("closing-punctuation", "missing-scheme"))
     'without the closing punctuation and without the host before it'

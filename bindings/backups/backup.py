@@ -46,7 +46,7 @@ Progress = Callable[[str], object]
 
 
 class Backup(NamedTuple):
-    """A file with a whole database.
+    """The result of a backup: a file that contains a whole database.
 
     - ``file``: its absolute path.
     - ``began``: the moment of its content in UTC. All changes that were acknowledged before it are in the file.
@@ -60,7 +60,7 @@ class Backup(NamedTuple):
     size: int
 
     def age(self, now: datetime) -> float:
-        """Return the hours from :attr:`began` to ``now``."""
+        """Return the age of the backup in hours: the time from :attr:`began` to ``now``. Both are in UTC."""
         return (now - self.began).total_seconds() / 3600
 
 
@@ -72,7 +72,8 @@ def back_up(
     program: str | None = None,
     progress: Progress = lambda what: None,
 ) -> Backup:
-    """Write a verified copy of a database to ``file``, which is replaced only by a whole copy. Writers do not wait.
+    """Copy a database to ``file`` while other programs write it, verify the copy, and return its :class:`Backup`. An
+    existing file is replaced only by a whole copy.
 
     ``url_or_path`` is as in :func:`open_bindings`. ``program`` is the path of pg_dump; by default the one that fits the
     server is found. The file can be read by the owner and the group only, and its time is the moment of its content.
@@ -113,7 +114,7 @@ def back_up(
 
 
 def check_backup(file: str | Path, *, progress: Progress = lambda what: None) -> Backup:
-    """Read a whole backup, verify it, and return what is in it. Nothing is changed.
+    """Read a whole backup file, verify it, and return its time, size and number of names. Nothing is changed.
 
     A file of SQLite is verified like :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read
     to its end. Raises :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.
@@ -130,7 +131,9 @@ def check_backup(file: str | Path, *, progress: Progress = lambda what: None) ->
 def record(
     url_or_path: str | Path, backup: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
 ) -> None:
-    """Record in the database that a backup was made, or that it failed with ``backup=None`` and the reason ``why``.
+    """Record in the database that a backup succeeded, or that it failed, for ``ararat digest`` and ``/healthz``.
+
+    ``backup`` is the result of :func:`back_up`. After a failure it is None, and ``why`` is the reason.
 
     Raises :class:`BindingsUnavailable` and :class:`BindingError` if the database cannot be written.
     """

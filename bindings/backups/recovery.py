@@ -41,7 +41,7 @@ Found = Literal["missing", "reserved"]
 
 
 class LostName(NamedTuple):
-    """A name of the newer source that was public there and is not public here.
+    """A name that a restored database lacks: it was public in the newer source, and is not public here.
 
     - ``identifier``: its normal form.
     - ``binding``: its record in the newer store; None if the source is a log.
@@ -57,7 +57,7 @@ class LostName(NamedTuple):
 
 @dataclass(kw_only=True)
 class RecoveryResult:
-    """The result of :func:`recover`: the names to enter again, and the number of counters and UUIDs that changed."""
+    """The result of :func:`recover`: the names to bind again, and the number of counters and UUIDs that changed."""
 
     lost: list[LostName] = field(default_factory=list)
     reserved: int = 0
@@ -72,7 +72,9 @@ def recover(
     dry_run: bool = False,
     actor: Actor | str | None = None,
 ) -> RecoveryResult:
-    """Reserve each name of ``newer`` that was public there and is not public here, so that it is not given again.
+    """Protect the names that a restored database lacks, so that none of them is minted or bound for another resource.
+
+    Each name of ``newer`` that was public there and is not public here becomes a reserved name.
 
     - ``newer``: the records of a store, or the keys of a log, in any order.
     - ``settings``: counters, which advance and never go back, and owners of UUIDs.
@@ -98,7 +100,7 @@ def recover(
 
 
 def of_store(other: Bindings) -> tuple[Iterator[Binding], list[Setting]]:
-    """Return the records and the settings of another store, a table or a history, for :func:`recover`."""
+    """Return the bindings and settings of another store, table or history, as arguments of :func:`recover`."""
     with other.store.snapshot() as snapshot:
         settings = [row for row in snapshot.settings() if isinstance(row, Setting)]
 
@@ -123,7 +125,10 @@ class _Nowhere:
 
 
 def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], object]) -> list[str]:
-    """Return the keys of all names in a log once, after its entries were compared with the root of ``checkpoint``.
+    """Return the key of each name in a verifiable log once. All entries are checked against the root of ``checkpoint``
+    before.
+
+    ``progress`` is called with the number of entries that were read.
 
     Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
     """

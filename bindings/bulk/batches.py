@@ -55,7 +55,7 @@ _LEAST = 20
 
 
 class BlockPace:
-    """The size of the next transaction of a long change, and the pauses in which other writers have their turn.
+    """The pace of a change of many names: the size of the next transaction, and the pause before it.
 
     ``where`` is the address of the database. ``most`` and ``least`` are the largest and the smallest size. ``seconds``
     is the longest time of a transaction, after which the next one is smaller.
@@ -68,7 +68,7 @@ class BlockPace:
         self._rested = self._begun = time.monotonic()
 
     def rest(self) -> None:
-        """Let other writers of SQLite have their turn, and choose the size of the next transaction.
+        """Pause before the next transaction on SQLite, so that other writers have their turn, and choose its size.
 
         PostgreSQL locks only the rows of the names.
         """
@@ -84,7 +84,7 @@ class BlockPace:
 
 
 class Hooks(NamedTuple):
-    """The functions that are called during the work.
+    """The functions that a change of many names calls in its transactions, to record its progress and its result.
 
     - ``beat``: called in each transaction with its connection and the number of names so far. If it raises an error,
       the transaction writes nothing.
@@ -96,7 +96,10 @@ class Hooks(NamedTuple):
 
 
 class Batches:
-    """The names of one change of many names. ``job`` is its number, which is unique in the database."""
+    """The names of one job that changes many names: recorded, checked, and then changed in short transactions.
+
+    ``job`` is the number of the job, which is unique in the database.
+    """
 
     def __init__(self, bindings: Bindings, job: int) -> None:
         self._bindings = bindings
@@ -104,7 +107,7 @@ class Batches:
         self._pace = BlockPace(bindings.where, BLOCK)
 
     def add(self, keys: Iterable[str], beat: Callable[[Connection, int], object]) -> int:
-        """Record the names with these keys, instead of those that were recorded before. Return their number.
+        """Record the keys of the names that the job will change, instead of earlier ones. Return their number.
 
         ``keys`` must be distinct. Raises :class:`BindingError` with the code ``operation-large`` for more than
         :data:`MAX_NAMES` names.
@@ -129,7 +132,8 @@ class Batches:
         return number
 
     def add_of_operation(self, operation: int) -> int:
-        """Record the names that an operation has changed, instead of those that were recorded before.
+        """Record the names that an earlier operation changed as those of this job, instead of earlier ones. Return
+        their number.
 
         Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``.
         """
@@ -145,16 +149,16 @@ class Batches:
         return self._write(write)
 
     def clear(self) -> None:
-        """Forget the names."""
+        """Delete the recorded names of the job. The names themselves and their bindings stay."""
         self._write(lambda transaction: _run(transaction, "DELETE FROM bulk_names WHERE job = ?", [(self._job,)]))
 
     def take_from(self, connection: Connection, job: int) -> int:
-        """Take the names over that were checked for another job, in a transaction. Return their number."""
+        """Make the names that another job has checked those of this job, in a transaction. Return their number."""
         text = marked("UPDATE bulk_names SET job = ? WHERE job = ?", connection.dialect.name)
         return connection.exec_driver_sql(text, (self._job, job)).rowcount
 
     def check(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
-        """Decide about each name, and return what the operation would change. No name is changed.
+        """Check the change of each recorded name, and return what the operation would do. No name is changed.
 
         Afterwards, the recorded names are those that can be changed.
         """
@@ -182,7 +186,8 @@ class Batches:
         return result
 
     def carry_out(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
-        """Change the checked names, and return the result. A second call continues after an interruption.
+        """Change the names that :meth:`check` accepted, and return the result. A second call continues after an
+        interruption.
 
         The result has no effects. Raises the errors of the database and of the permissions of ``actor``, and
         :class:`BindingError` with the code ``operation-undone`` if the operation was undone meanwhile: then the names
@@ -222,7 +227,7 @@ class Batches:
         return result
 
     def end(self, hooks: Hooks) -> BulkResult:
-        """End an operation that cannot go on. The names so far stay changed, and can be undone."""
+        """End an operation before all names are changed, and return its result. The changed names can be undone."""
 
         def write(transaction: Transaction) -> BulkResult:
             number, result = self._progress(transaction)

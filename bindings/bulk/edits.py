@@ -38,7 +38,9 @@ _STATES = {
 
 
 def edit(fields: Fields) -> Plan:
-    """Return the plan that sets the stated fields of each name. The state, the target and the other fields stay.
+    """Return the plan of an operation that sets fields of many names: those that ``fields`` states.
+
+    The state, the target and all other fields stay.
 
     An empty text deletes a metadata element, or the embargo. Withdrawn names are left alone. With an ``embargo``, only
     reserved names are changed. Raises :class:`BindingError` with the code
@@ -65,7 +67,7 @@ def edit(fields: Fields) -> Plan:
 
 
 def publish() -> Plan:
-    """Return the plan that makes reserved names live. Other names are left alone."""
+    """Return the plan of an operation that makes reserved names live. Live and withdrawn names are left alone."""
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_reserved:
@@ -77,14 +79,19 @@ def publish() -> Plan:
 
 
 def move(source: str, destination: str) -> Plan:
-    """Return the plan that replaces the beginning of targets, as :func:`~.relocation.relocate_prefix` does."""
+    """Return the plan of an operation that replaces the beginning ``source`` of targets by ``destination``.
+
+    :func:`~.relocation.relocate_prefix` describes both texts.
+    """
     rewriting = Rewriting.of(source, destination)
     plan = _plan("relocate", {"from": source, "to": destination}, rewriting.change)
     return plan._replace(kept=rewriting.kept)
 
 
 def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
-    """Return the plan that records where targets redirect to. ``urls`` has the traced target and the new one by name.
+    """Return the plan of an operation that replaces targets by the URLs to which they redirect.
+
+    ``urls`` maps each name to its traced target and to the new one.
 
     A name with another target by now is left alone. The plan finds its names itself.
     """
@@ -100,8 +107,10 @@ def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
 
 
 def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
-    """Return the plan that withdraws live names. Other names are left alone. A name that is its own successor is
-    refused.
+    """Return the plan of an operation that withdraws live names, with a ``reason`` and a ``successor`` for their
+    tombstones.
+
+    Other names are left alone. A name that is its own successor is refused.
     """
     if reason is not None:
         validation.check(reason, "reason-text", "reason", MAX_REASON)
@@ -117,7 +126,7 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
 
 
 def restore() -> Plan:
-    """Return the plan that makes withdrawn names live again. Other names are left alone."""
+    """Return the plan of an operation that makes withdrawn names live again. Other names are left alone."""
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_withdrawn:
@@ -128,7 +137,7 @@ def restore() -> Plan:
 
 
 def delete() -> Plan:
-    """Return the plan that deletes reserved names. A name that is or was public is left alone."""
+    """Return the plan of an operation that deletes reserved names. A name that is or was public is left alone."""
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_reserved or binding.is_hidden:

@@ -39,7 +39,7 @@ _AT_ONCE = 1000
 
 
 class Effect(NamedTuple):
-    """The change of one name by an operation.
+    """The change of one name by an operation on many names: its binding before and after.
 
     ``before`` is the binding before it; None for a new name. ``after`` is the binding after it. A deleted name has no
     binding afterwards; ``after`` is then that of the last event. ``kept`` is the rest of each target that a relocation
@@ -53,7 +53,7 @@ class Effect(NamedTuple):
 
 
 class NotedName(NamedTuple):
-    """A name that an operation refuses or leaves alone. ``message`` is the reason in printable ASCII."""
+    """A name that an operation refuses or leaves alone, with the reason ``message`` in printable ASCII."""
 
     identifier: str
     code: str
@@ -95,11 +95,11 @@ class BulkResult:
 
     @property
     def changed(self) -> int:
-        """The number of names that the operation changes, with any outcome: the sum of ``counts``."""
+        """The number of names that the operation changes: the sum of all ``counts``."""
         return self.counts.total()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON object with the fields of this class, except those of the fingerprint."""
+        """Return the result of an operation as a JSON object with the fields of this class, without its fingerprint."""
         return {
             "operation": self.operation,
             "written": self.written,
@@ -125,7 +125,7 @@ class BulkResult:
 
 
 class PlannedChange(NamedTuple):
-    """One name of an operation, and the function that decides what happens to it.
+    """One name of an operation on many names, and the function that decides about its change.
 
     ``decide`` receives the time of the operation. It returns a change, the reason to leave the name alone, or None for
     a name outside of the operation. It raises :class:`BindingError` if the change is not permitted.
@@ -137,7 +137,7 @@ class PlannedChange(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The description of an operation that :func:`carry_out` executes.
+    """An operation on many names, as :func:`carry_out` executes it: which names, and how each of them changes.
 
     - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
     - ``find``: returns the keys of the names that the operation concerns.
@@ -165,7 +165,7 @@ def carry_out(
     progress: Callable[[int], object] | None = None,
     expected: str | None = None,
 ) -> BulkResult:
-    """Execute the operation ``plan`` in one transaction. Other writers wait, on SQLite for at most five seconds.
+    """Change all names of ``plan`` in one transaction, or none, and return the result. Other writers wait meanwhile.
 
     - ``dry_run``: check all names, write nothing.
     - ``actor``: the name of the user for the history.
@@ -227,7 +227,7 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
 def decided(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
-    """Decide about the names with these keys, count the outcomes in ``result``, and return the changes.
+    """Check the change of each name with one of these keys, count the outcomes in ``result``, and return the changes.
 
     ``digest`` gets what a person compares in a preview.
     """
@@ -279,7 +279,9 @@ def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
 
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
-    """Return the bindings of these keys that are in the range ``within``, sorted by name, and lock their rows.
+    """Return the bindings of several names, sorted by key, and lock their rows until the transaction ends.
+
+    ``within`` limits them to a range of keys; None means all.
 
     None for ``within`` means all keys.
     """

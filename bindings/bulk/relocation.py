@@ -44,7 +44,7 @@ def relocate_prefix(
     progress: Callable[[int], object] | None = None,
     expected: str | None = None,
 ) -> BulkResult:
-    """Replace the beginning ``source`` of targets and alternates with ``destination``; the rest of a target stays.
+    """Replace the beginning of the targets of many names, for example after a site has moved to another host.
 
     - ``source``: the beginning of a URL ("https://old.example/items/"), a path of this site ("/items/"), or a host
       ("old.example") with both schemes. It matches whole segments: "https://old.example/coll/1" matches itself,
@@ -107,7 +107,9 @@ def set_passthrough(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Set the passthrough of all names that begin with ``prefix``, such as ``ark:12345/x5``. Targets stay.
+    """Set for many names whether the rest of a longer identifier is appended to their targets. The targets stay.
+
+    The names are those that begin with ``prefix``, such as ``ark:12345/x5``.
 
     The event of each name is "updated", because no name leads elsewhere. Withdrawn names are left alone, and names
     without a target that can be extended. The other parameters and the errors are those of :func:`relocate_prefix`.
@@ -155,7 +157,7 @@ def set_passthrough(
 
 
 def container(identifier: Name) -> str:
-    """Return the key of an ARK below which other names can be.
+    """Return the key of an ARK below which other names can be, such as ark:12345/x above ark:12345/x/p1.
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
     """
@@ -166,8 +168,10 @@ def container(identifier: Name) -> str:
 
 
 class Rewriting(NamedTuple):
-    """The replacement of the beginnings of targets: each of ``sources`` by the text of ``destinations`` at the same
-    position.
+    """A rule that rewrites targets: a target that begins with one of ``sources`` gets the text of ``destinations``
+    instead.
+
+    Both have the same order.
 
     ``ends`` are the characters that can follow a source in a target; "" permits all.
     """
@@ -178,7 +182,7 @@ class Rewriting(NamedTuple):
 
     @classmethod
     def of(cls, source: str, destination: str) -> Rewriting:
-        """Create the replacement from two beginnings of targets, or two hosts, that a user entered.
+        """Create the rule from a beginning of targets and its replacement, or from two hosts, as a user entered them.
 
         Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of targets.
         """
@@ -216,7 +220,7 @@ class Rewriting(NamedTuple):
         return target if match is None else _joined(*match)
 
     def kept(self, binding: Binding) -> Mapping[str, str]:
-        """Return the rest of each target that is kept after the replaced beginning (:class:`.Effect`)."""
+        """Return the part of each target of a name that the rule keeps, by "target" or selector (:class:`.Effect`)."""
         places = {"target": binding.target or "", **binding.alternates}
         return {place: match[2] for place, target in places.items() if (match := self._match(target))}
 
@@ -230,8 +234,7 @@ class Rewriting(NamedTuple):
         return None
 
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
-        """Return the change of a name whose target or alternate targets begin with a source. Return None for another
-        name.
+        """Return the change that rewrites the targets of a name. Return None if no target begins with a source.
 
         A withdrawn name is not changed: the result is then the reason.
         """

@@ -45,7 +45,7 @@ def undo_operation(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Undo the operation ``number``, such as an import.
+    """Undo the operation ``number``, such as an import: its names get back their earlier targets, metadata and states.
 
     With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
     written. Rules and counters of an import stay. The other parameters are those of
@@ -73,7 +73,9 @@ def undo_operation(
 
 
 def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
-    """Return the plan of :func:`undo_operation`."""
+    """Return the plan that undoes an operation, for :class:`~.batches.Batches`. The parameters are those of
+    :func:`undo_operation`.
+    """
 
     def find(transaction: Transaction) -> Iterator[str]:
         transaction.operations.require_in_effect(number)

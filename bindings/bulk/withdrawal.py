@@ -86,7 +86,7 @@ def restore_below(
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
-    """Restore an ARK and all ARKs below it, for the recorded resources.
+    """Make an ARK and all ARKs below it live again after a withdrawal, for their recorded resources.
 
     Names that were withdrawn at different times and for different reasons are restored too. :func:`restore_withdrawn`
     and :func:`~ararat.bindings.bulk.undo.undo_operation` restore those of one operation. The parameters and

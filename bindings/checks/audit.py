@@ -62,7 +62,7 @@ _NON_ASCII = re.compile("%[89A-F]")
 
 
 class AuditFinding(NamedTuple):
-    """A result of :func:`check`: something wrong or unusual about a name or its target.
+    """A problem of a recorded name or its target, or something unusual about it, as :func:`check` reports it.
 
     ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
     :data:`CHECKS`, and ``message`` a sentence in printable ASCII.
@@ -80,7 +80,7 @@ def check(
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
 ) -> Iterator[AuditFinding]:
-    """Check all names and their targets, and yield the findings in the order of the names.
+    """Check all recorded names and their targets, and yield the problems in the order of the names.
 
     A last finding states whether rows cannot be read.
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def compare(bindings: Bindings, other: Bindings) -> Iterator[StoreFinding]:
-    """Compare two stores, and yield the names, rules and counters of ``bindings`` that are older than in ``other`` or
-    differ.
+    """Compare two stores, and yield what is older here than in ``other`` or contradicts it: names, rules and counters.
 
     - ``lost``: a name of ``other`` has no history here.
     - ``older``: ``other`` has later changes of the name, rule or counter.

@@ -50,7 +50,7 @@ _ENOUGH = 4
 
 
 class ComparedName(NamedTuple):
-    """A name that will be recorded, with the values that are compared.
+    """A new name with the values that are checked for probable mistakes: its target and its resource.
 
     ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
     another target: then only the target is checked.
@@ -65,13 +65,16 @@ class ComparedName(NamedTuple):
 
     @classmethod
     def of(cls, binding: Binding, *, is_new: bool = True) -> ComparedName:
-        """Return the compared values of a binding."""
+        """Return the values of a binding that are checked for probable mistakes."""
         metadata = binding.metadata
         return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata)
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
-    """Return the warnings about names that are not recorded yet, in their order, as :func:`warnings_about`."""
+    """Return the warnings about names before they are recorded: one list for each name, in their order.
+
+    :func:`warnings_about` lists the codes.
+    """
     store = bindings.store
     recorded = store.recorded
     if recorded is None:
@@ -85,7 +88,9 @@ def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[l
 def warnings_inside(
     transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
 ) -> list[list[NameWarning]]:
-    """Return the warnings about names that a transaction writes, in their order, as :func:`warnings_about`.
+    """Return the warnings about names that a transaction records: one list for each name, in their order.
+
+    :func:`warnings_about` lists the codes.
 
     ``recorded`` looks names up, by default those of the database.
     """
@@ -97,7 +102,7 @@ def warnings_inside(
 def warnings_about(
     recorded: RecordedNames, records: PrefixRecords, patterns: Sequence[Pattern], names: Sequence[ComparedName]
 ) -> list[list[NameWarning]]:
-    """Return the warnings about new names, a list for each.
+    """Return the warnings about probable mistakes in new names, such as a typing error: one list for each name.
 
     - ``check-character``: the check character of the name is wrong, and the right name is recorded.
     - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them
@@ -139,7 +144,10 @@ def _of_values(each: ComparedName) -> list[NameWarning]:
 
 
 def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
-    """Return the warnings about values that a change gives a name: targets, alternates and persistence statements."""
+    """Return the warnings about the new targets, alternates and persistence statements that a change gives a name.
+
+    ``before`` is None for a new name.
+    """
     old = {before.target, *before.alternates.values()} if before else set()
     new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
     warnings = list(dict.fromkeys(warning for target in new for warning in target_warnings(target)))
@@ -147,7 +155,7 @@ def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameW
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
-    """Return the warnings about the successor of a name that is withdrawn, both in their stored form.
+    """Return the warnings about the successor of a name that is withdrawn. Both are in their stored form.
 
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
@@ -161,8 +169,9 @@ def warnings_of_successor(
     key: str,
     successor: str | None,
 ) -> list[NameWarning]:
-    """Return the warnings of :func:`successor_warnings`. ``fetch`` returns recorded names, and ``records`` those of
-    prefixes, such as inside of a transaction.
+    """Return the warnings of :func:`successor_warnings`, with functions that look names up inside of a transaction.
+
+    ``fetch`` returns the bindings of keys, and ``records`` the prefix records.
     """
     if successor is None or not successor.startswith(("ark:", "urn:")):
         return []

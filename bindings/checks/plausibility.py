@@ -48,7 +48,10 @@ _SIGNED = (
 
 
 def target_warnings(target: str | None) -> list[NameWarning]:
-    """Return the warnings about a target in its stored form. None, and a path of this site, can have few of them."""
+    """Return warnings about a target that is valid and almost surely wrong, such as ``http://localhost/``.
+
+    The target is in its stored form. None has no warnings.
+    """
     if not target:
         return []
     # A quick check, because an import calls the function for each row: most targets have none of these.

@@ -34,7 +34,8 @@ _BATCH = 500
 
 
 def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[str] = ()) -> Iterator[AuditFinding]:
-    """Check all names that are promised as persistent, and yield the findings in the order of the names.
+    """Check the names that are promised as persistent. Yield those that break the promise, for example by a dead
+    target.
 
     - ``dead``: looks recorded traces up (``ararat rounds``).
     - ``hosts``: hosts of the site, besides those of the prefix records.
@@ -64,7 +65,7 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
 def findings(
     batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
 ) -> Iterator[AuditFinding]:
-    """Yield the findings about a few names, as :func:`check_promises`. Other names, and those for tests, have none."""
+    """Yield the broken promises of a few names, as :func:`check_promises` does for all. Names for tests have none."""
     promised = [binding for binding in batch if not binding.is_test and is_promised(binding, records)]
     failed = dead([binding.identifier for binding in promised if binding.is_live])
     for binding in promised:

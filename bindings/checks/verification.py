@@ -51,7 +51,7 @@ CODES = {
 
 
 class StoreFinding(NamedTuple):
-    """A result of :func:`verify`: a contradiction in the store.
+    """A contradiction in a store, as :func:`verify` reports it, such as a binding that differs from its last event.
 
     ``identifier`` is a name or a prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message``
     states what is wrong, and ``remedy`` how to fix it.
@@ -64,7 +64,7 @@ class StoreFinding(NamedTuple):
 
 
 def verify(bindings: Bindings) -> Iterator[StoreFinding]:
-    """Check that the parts of a store agree, and yield the contradictions.
+    """Check that bindings, histories, rules, counters and triggers of a store agree, and yield the contradictions.
 
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
     resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
@@ -94,5 +94,5 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
 
 def finding(code: str, name: str, message: str) -> StoreFinding:
-    """Create a finding with the remedy that belongs to its code."""
+    """Create a :class:`StoreFinding` with the remedy that belongs to its code."""
     return StoreFinding(name, code, message, CODES[code])

@@ -35,7 +35,7 @@ _EVERY = 1000
 
 
 class ExportCounts(NamedTuple):
-    """The numbers of exported rows.
+    """The numbers of rows that an export has written, by their kind.
 
     ``bindings`` are public names, ``reserved`` reserved names. ``settings`` are counters and owners of UUIDs.
     ``prefixes`` are records of NAANs and shoulders.
@@ -58,7 +58,9 @@ def export_table(
     bom: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> ExportCounts:
-    r"""Write all bindings, and the other rows that a copy needs (:mod:`other_rows`), to a binary file in UTF-8.
+    r"""Write all bindings to a binary file as a table in CSV, TSV or JSON Lines. Return the numbers of rows.
+
+    Rules, prefix records, counters and UUIDs are rows too, because a copy needs them (:mod:`other_rows`).
 
     With ``since``, only the names that were changed at this time or later are written. ``delimiter`` replaces the
     separator of CSV and TSV. With ``bom`` the file begins with a byte order mark, by which Excel recognizes UTF-8.
@@ -92,7 +94,8 @@ def export_table(
 def table_lines(
     bindings: Bindings, format: Format, since: datetime | None = None, *, delimiter: str | None = None
 ) -> Iterator[tuple[Binding | OtherRow | None, str]]:
-    """Yield the rows of :func:`export_table` with their lines. The line of the columns has no row.
+    """Yield each row of an exported table with its text line. The first line of CSV and TSV names the columns and has
+    no row.
 
     ``delimiter`` replaces the separator of the format.
 
@@ -114,7 +117,9 @@ def table_lines(
 def name_lines(
     bindings: Bindings, chain: Sequence[Selection], format: Format, *, delimiter: str | None = None
 ) -> Generator[str, None, None]:
-    """Yield the lines of a table of the names of selections, one selection after the other, from one snapshot.
+    """Yield the text lines of a table of the names that meet conditions, one selection after the other.
+
+    All are read from one snapshot of a database.
 
     A database is required. CSV and TSV begin with the line of the columns. ``delimiter`` replaces the separator of the
     format. A line of JSON is the record of :func:`~.selection.as_dict`. Raises :class:`BindingsUnavailable`.
@@ -133,7 +138,7 @@ def name_lines(
 
 
 def delimited(bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = ()) -> Delimited:
-    """Return the converter of rows to lines of CSV or TSV, with a column for each value in use.
+    """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
 
     ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own.
     """
@@ -150,7 +155,7 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 
 
 class Delimited:
-    """Convert rows to lines of CSV or TSV.
+    """A converter of bindings and other rows to lines of CSV or TSV.
 
     - ``selectors``: the selectors of all alternate targets; each has a column.
     - ``elements``: the names of the metadata elements that have a column of their own.
@@ -163,7 +168,7 @@ class Delimited:
         self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
 
     def header(self) -> str:
-        """Return the first line of the file, which names the columns."""
+        """Return the first line of a CSV or TSV file, which contains the names of the columns."""
         return self._text(self._columns)
 
     def __call__(self, row: Binding | OtherRow) -> str:

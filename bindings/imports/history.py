@@ -65,7 +65,9 @@ def export_history(
     since: datetime | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, int]:
-    """Write the history of a database to a binary file in UTF-8. Return the number of records of each kind.
+    """Write all changes of all names in a database to a binary file as JSON Lines (UTF-8).
+
+    Return the number of records of each kind.
 
     The file contains every event with its actor, source, times, revision and operation; operations; rules and prefix
     records with their history; counters and UUIDs. It does not contain accounts. With ``since``, it contains only the
@@ -121,7 +123,10 @@ def _record(kind: str, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def is_history(file: str | Path) -> bool:
-    """Return True if a file begins like the result of :func:`export_history`. Return False if it cannot be read."""
+    """Return whether a file begins like a history that :func:`export_history` wrote.
+
+    Return False if it cannot be read.
+    """
     with suppress(OSError), Path(file).open("rb") as stream:
         return stream.read(30).startswith(f'{{"format":"{FORMAT}"'.encode())
     return False
@@ -130,7 +135,9 @@ def is_history(file: str | Path) -> bool:
 def import_history(
     bindings: Bindings, file: str | Path | BinaryIO, *, progress: Callable[[int], object] | None = None
 ) -> dict[str, int]:
-    """Restore an empty database from a history, in one transaction, and return the number of records of each kind.
+    """Restore an empty database from a file of :func:`export_history`, in one transaction.
+
+    Return the number of records of each kind.
 
     The database then has the same names, states, dates, revisions, actors, operations, rules and counters. Run
     :func:`~ararat.bindings.checks.verification.verify` afterwards. ``progress`` is called with the number of

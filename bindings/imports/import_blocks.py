@@ -47,7 +47,7 @@ _LEAST, _SECONDS = 250, 1.0
 
 @dataclass(frozen=True, slots=True)
 class ImportedTable:
-    """A table for :class:`ImportBlocks`.
+    """A table to import with :class:`ImportBlocks`: its rows and the options of the import.
 
     - ``file``: its name for the history and for messages.
     - ``rows``: yields its rows from the first one, each time in the same way.
@@ -62,7 +62,7 @@ class ImportedTable:
 
 
 class ImportBlocks:
-    """The import of one table. ``job`` is its number, which is unique in the database."""
+    """The import of one table in short transactions. ``job`` is the number of the import, unique in the database."""
 
     def __init__(self, bindings: Bindings, job: int, table: ImportedTable) -> None:
         self._bindings = bindings
@@ -72,7 +72,9 @@ class ImportBlocks:
 
     @property
     def begun(self) -> int | None:
-        """The number of the operation that an earlier call of :meth:`write` has begun and not ended, or None.
+        """The number of the operation of an interrupted import, which :meth:`write` continues. None without one.
+
+        Then the rows must not be checked again.
 
         Then the rows must not be checked again: :meth:`write` continues.
         """
@@ -81,7 +83,7 @@ class ImportBlocks:
             return None if progress is None else progress["operation"]
 
     def forget(self) -> None:
-        """Forget the progress of an earlier call, so that :meth:`write` begins with the first row."""
+        """Delete the progress of an interrupted import, so that :meth:`write` begins with the first row."""
         self._bindings.write(self._delete_progress)
 
     def check(
@@ -93,7 +95,7 @@ class ImportBlocks:
         effect: Effect | None = None,
         expect: Expect | None = None,
     ) -> Summary:
-        """Decide about each row, and return what the import would do. No name is changed.
+        """Check each row of the table, and return what the import would do. No name is changed.
 
         ``beat`` is called with the number of rows after each block, outside of a transaction. The other arguments and
         the errors are those of :func:`~.importing.import_rows`.
@@ -130,7 +132,8 @@ class ImportBlocks:
         expect: Expect | None = None,
         after: Callable[[Connection], object] = lambda connection: None,
     ) -> Summary:
-        """Import the rows, and return the numbers. A second call continues after an interruption.
+        """Import the rows in short transactions, and return the numbers of rows. A second call continues after an
+        interruption.
 
         - ``checked``: the result of the check. A call that continues ignores it.
         - ``beat``: called in each transaction with its connection and the number of rows so far. If it raises an error,
@@ -188,7 +191,8 @@ class ImportBlocks:
 
     @contextmanager
     def ending(self) -> Iterator[tuple[Connection, int | None]]:
-        """Begin the last transaction of an import that cannot go on. Yield its connection and the operation.
+        """Begin the last transaction of an import that stops before its end. Yield its connection and the operation
+        number.
 
         The rows so far stay written, and the operation can be undone. It is None if nothing was written.
         """

@@ -184,7 +184,7 @@ def import_rows(
 
 @dataclass(slots=True)
 class ImportRun:
-    """The state of an import. Its fields without a comment are arguments of :func:`import_rows`."""
+    """The state of one import of a table. Its fields without a comment are arguments of :func:`import_rows`."""
 
     file: str
     now: datetime
@@ -212,7 +212,9 @@ class ImportRun:
     def import_all(
         self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
     ) -> None:
-        """Import all lines in one transaction. Roll back if an error ends the import, or without ``keep``."""
+        """Import all rows of the table in one transaction. Write nothing if an error ends the import, or without
+        ``keep``.
+        """
         before = self.summary.operation, self.changed
         with bindings.transaction(exclusive=True, actor=self.who) as transaction:
             self.begin(bindings, transaction)
@@ -232,7 +234,10 @@ class ImportRun:
                     transaction.operations.finish(self.summary.operation, self.changed, bindings.now())
 
     def begin(self, bindings: Bindings, transaction: Transaction) -> None:
-        """Begin a transaction of the import. Raises :class:`BindingError`, also if the operation was undone."""
+        """Begin a transaction of the import, and its operation if there is none yet.
+
+        Raises :class:`BindingError`, also if the operation was undone.
+        """
         # A record in the table applies after the import: an export has names that are older than a record.
         self.records = PrefixRecords(each for each in transaction.prefixes() if each.prefix not in self.own_records)
         if self.mint:
@@ -245,7 +250,10 @@ class ImportRun:
             transaction.operations.require_in_effect(self.summary.operation)
 
     def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
-        """Import one batch. Return whether it has lines, and none has an error that ends the import."""
+        """Import the next batch of rows in one transaction. Return whether the import goes on with another batch.
+
+        It ends without further rows, or if a row has an error.
+        """
         summary = self.summary
         before, counts = summary.lines, {name: getattr(summary, name) for name in COUNTS}
         listed, warned = len(summary.listed), len(summary.warned)
@@ -258,17 +266,17 @@ class ImportRun:
         return summary.lines > before
 
     def is_stopped(self) -> bool:
-        """Return whether a refused line ends the import."""
+        """Return whether an error of a row ends the import."""
         return bool(self.summary.refusals) and not self.leave_out
 
     def finish(self) -> None:
-        """Warn if the end of the table is missing."""
+        """Add a warning to the result if the last line of the table has no line end. Its end can be missing."""
         if self.summary.read_as.unfinished and self.last is not None:
             message = "the last line has no line end: if the file is incomplete, this line is too"
             self._note_warning(self.last, "table-cut", message)
 
     def apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
-        """Check some lines, and write their changes with ``keep``."""
+        """Check a batch of rows in a transaction. With ``keep``, write the changes of their names."""
         with _without_garbage_collection():
             self._apply(transaction, batch, keep=keep)
 
@@ -430,7 +438,9 @@ class ImportRun:
     def warn_of_successors(
         self, fetch: Callable[[list[str]], Mapping[str, Binding]], records: Callable[[], Sequence[PrefixRecord]]
     ) -> None:
-        """Warn of successors at the end of a transaction: a later line can record the successor of an earlier one.
+        """Add warnings about successors of withdrawn names that are not recorded, at the end of a transaction.
+
+        A later row can record the successor of an earlier one.
 
         ``fetch`` returns recorded names, and ``records`` those of prefixes.
         """
@@ -596,7 +606,9 @@ def _normal_form(spelling: str, key: str) -> str:
 
 
 def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
-    """Record a row in a transaction, and return whether it is new. Return False for values that are recorded already.
+    """Record a rule, prefix record, counter or UUID of a table in a transaction. Return whether it is new.
+
+    Return False for values that are recorded already.
 
     Raises :class:`BindingError` if other values are recorded.
     """

@@ -35,7 +35,7 @@ _FEW_NAMES = 2_000_000
 
 
 class Mint(NamedTuple):
-    """The way in which rows without a name get one.
+    """The options for rows of a table without a name: the shoulder below which they get one, and its state.
 
     - ``shoulder``: the NAAN or shoulder, as for :func:`~ararat.bindings.minting.mint`: "ark:12345/k1".
     - ``state``: the state of a new name whose row has no status. A recorded name keeps its state.
@@ -46,7 +46,7 @@ class Mint(NamedTuple):
 
 
 def key_of(row: Row) -> str:
-    """Return the key of a row, in one line; "" without one.
+    """Return the key of a table row, such as an inventory number, in one line. It is "" for a row without one.
 
     >>> key_of(Row(2, {"resource": "INV\\n1901/0001"})), key_of(Row(2, {"what": "Vase"}))
     ('INV 1901/0001', '')
@@ -55,12 +55,14 @@ def key_of(row: Row) -> str:
 
 
 def has_name(row: Row) -> bool:
-    """Return whether a row states its name."""
+    """Return whether a table row has a name (an ARK or URN) in its column "identifier"."""
     return bool(row.cells.get("identifier", "").strip())
 
 
 def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
-    """Return why rows are refused whose key another row has, by their lines. At least one of these has no name.
+    """Return the reasons to refuse rows that share their key with another row, by their line numbers.
+
+    A key is refused if at least one of its rows has no name.
 
     Keys that differ only in the composition of their letters (NFC) are equal.
 
@@ -98,7 +100,7 @@ def _composed(text: str) -> str:
 
 
 class KeyedRows:
-    """The names of rows without a name, in one transaction that excludes other writers."""
+    """A source of names for the table rows without one, in one transaction that excludes other writers."""
 
     def __init__(
         self,
@@ -118,7 +120,7 @@ class KeyedRows:
         self._drawing = Drawing(transaction, records)
 
     def leave_out(self, earlier: KeyedRows) -> None:
-        """Draw no name that was drawn in an earlier transaction, which did not write it.
+        """Mint no name that was drawn in an earlier transaction, which did not write it.
 
         If almost all names are free, this makes no difference, and they are not remembered.
         """
@@ -126,7 +128,8 @@ class KeyedRows:
             self._drawing.drawn = earlier._drawing.drawn
 
     def named(self, batch: Sequence[Row]) -> Iterator[Row]:
-        """Yield the rows of a batch in their order, each with a name or a fault.
+        """Yield the rows of a batch in their order, each with its own, a recorded or a minted name. Others have a
+        fault.
 
         Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
         """

@@ -15,7 +15,7 @@ MAX_LISTED = 100
 
 
 class ImportEffect(NamedTuple):
-    """The effect of one line of an imported table.
+    """The effect of one line of an imported table on its name: the outcome, and the binding before and after.
 
     - ``outcome``: what the line does, such as "added" or "relocated".
     - ``before``: the binding before it; None for a new name.
@@ -31,7 +31,7 @@ class ImportEffect(NamedTuple):
 
 
 class NotedLine(NamedTuple):
-    """A line of an imported table with an error or a warning.
+    """A line of an imported table that has an error or a warning, with the code and the message.
 
     ``identifier`` is the text in its column "identifier", or else its resource, as :func:`.validation.shown`.
     """

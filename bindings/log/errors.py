@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class LogError(ValueError):
-    """Raised for a note, checkpoint, tile, entry or proof that is malformed, forged or inconsistent.
+    """Raised for a part of a verifiable log that is malformed, forged or inconsistent: a note, tile, entry or proof.
 
     The message is one sentence in printable ASCII that names the place.
     """

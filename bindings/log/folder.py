@@ -30,7 +30,7 @@ _UNFINISHED = ".unfinished"
 
 
 class LogFolder:
-    """The files of one log below the folder ``path``."""
+    """The files of one verifiable log below the folder ``path``: its checkpoint and its tiles."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -41,11 +41,13 @@ class LogFolder:
 
     @property
     def versions(self) -> Path:
-        """The database next to the folder, which has the published versions of a file of bindings."""
+        """The path of the database that keeps the published versions of a table file. It is next to the folder of the
+        log.
+        """
         return self.path.with_name(f"{self.path.name}.sqlite")
 
     def checkpoint(self) -> bytes | None:
-        """Return the published checkpoint, or None if the folder has none.
+        """Return the content of the published checkpoint of the log, or None if the folder has none.
 
         Raises :class:`LogError` if it cannot be read.
         """
@@ -58,7 +60,9 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile. Raises :class:`LogError` if the file does not exist or cannot be read."""
+        """Return the content of a tile of the log. Raises :class:`LogError` if its file does not exist or cannot be
+        read.
+        """
         try:
             return read_regular(self.path / tile.path, MAX_TILE)
         except OSError as error:
@@ -66,7 +70,9 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def write(self, tile: Tile, content: bytes) -> None:
-        """Write a tile. A file with the same content is not changed."""
+        """Write the content of a tile to its file in the folder of the log. A file with the same content is not
+        changed.
+        """
         path = self.path / tile.path
         with _writing(path):
             try:
@@ -81,7 +87,7 @@ class LogFolder:
         self._written.append(path)  # a file with the same content is possibly not on the disk yet
 
     def flush(self) -> None:
-        """Wait until all files that were written since the last call are on the disk."""
+        """Wait until all files of the log that were written since the last call are on the disk."""
         folders: set[Path] = set()
         for path in self._written:
             folders.update(parent for parent in path.parents if parent.is_relative_to(self.path))
@@ -92,7 +98,7 @@ class LogFolder:
         self._written.clear()
 
     def publish(self, checkpoint: bytes) -> None:
-        """Replace the checkpoint. All other files must be on the disk before."""
+        """Replace the published checkpoint of the log by ``checkpoint``. All other files must be on the disk before."""
         path = self.path / CHECKPOINT
         unfinished = path.with_name(f"{CHECKPOINT}{_UNFINISHED}")
         with _writing(path):
@@ -103,7 +109,7 @@ class LogFolder:
         _sync(self.path)
 
     def remove_partial(self, tile: Tile) -> None:
-        """Delete all partial tiles in the place of a full tile, if the full tile exists."""
+        """Delete the incomplete tiles that a full tile of the log replaces, if the file of the full tile exists."""
         full = self.path / Tile(tile.level, tile.index).path
         folder = full.with_name(f"{full.name}.p")
         if not full.exists() or not folder.is_dir():

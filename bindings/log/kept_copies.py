@@ -57,7 +57,7 @@ OLD = union_all(
 
 
 def limits(now: datetime) -> dict[str, str]:
-    """Return the parameters of :data:`OLD`."""
+    """Return the times before which old copies of names are deleted, as the parameters of the query :data:`OLD`."""
     return {
         "replied": rfc3339(now - REPLIES_KEPT),
         "uploaded": rfc3339(now - UPLOADS_KEPT),
@@ -66,7 +66,7 @@ def limits(now: datetime) -> dict[str, str]:
 
 
 def delete_old(connection: Connection, now: datetime) -> None:
-    """Delete the copies that are older than the time for which they are kept, and some of the names of old checks.
+    """Delete old replies, answers, uploads and exported files, and some of the names of old checks.
 
     Call it again until :data:`OLD` has no row: a check can have a million names.
     """
@@ -83,7 +83,7 @@ def delete_old(connection: Connection, now: datetime) -> None:
 
 
 def delete_of_name(connection: Connection, key: str, published: str) -> None:
-    """Delete the copies that contain a name in one of its usual spellings, and those that cannot be searched.
+    """Delete the replies, answers, uploads and exported files that contain a name, or that cannot be searched for it.
 
     ``key`` is its normal form, and ``published`` the spelling under which it was first bound.
     """

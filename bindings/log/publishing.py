@@ -34,7 +34,7 @@ from .witnesses.cosigning import Cosigning, Witnessing
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """The result of :func:`publish`.
+    """The result of :func:`publish`: the new checkpoint of the log, and the witnesses that cosigned it.
 
     - ``checkpoint``: the published checkpoint.
     - ``added``: the number of entries since the checkpoint before.
@@ -49,7 +49,9 @@ class Publication:
 
 
 def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: str) -> VerifierKey:
-    """Create an empty log: its key file, its folder with a checkpoint of 0 entries, and its rows in the database.
+    """Create an empty verifiable log for a database, and return its public key.
+
+    It consists of a key file, a folder with a checkpoint of 0 entries, and rows in the database.
 
     Return its public key. Raises :class:`BindingError` with the code ``log-exists``, ``log-origin`` or ``log-key``.
     """
@@ -67,7 +69,7 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
 def publish(
     store: DatabaseStore, folder: LogFolder, key_path: Path, witnessing: Witnessing | None = None
 ) -> Publication:
-    """Add all new events to the log, and publish a checkpoint, cosigned by the witnesses of ``witnessing``.
+    """Add all new changes of names to the verifiable log of a database, and publish a signed checkpoint.
 
     The events of names that have become live by their date are written first.
 
@@ -120,7 +122,7 @@ def publish(
 
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
-    """Return the state of the log of a database. If ``key`` is given, it must be the key of this log."""
+    """Return the recorded state of the log of a database. If ``key`` is set, it must be the key of this log."""
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
     if key is not None and key.verifier != current.key:
@@ -129,7 +131,7 @@ def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
 
 
 def read_published(folder: LogFolder) -> bytes | None:
-    """Return the file of the checkpoint, or None without one.
+    """Return the content of the published checkpoint in the folder of a log, or None without one.
 
     Raises :class:`BindingError` with the code ``log-folder`` if it cannot be read.
     """
@@ -140,7 +142,10 @@ def read_published(folder: LogFolder) -> bytes | None:
 
 
 def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
-    """Return the published checkpoint. Raises :class:`BindingError` with the code ``log-folder`` without one."""
+    """Return the published checkpoint in the folder of a log, after its signature by ``key`` was verified.
+
+    Raises :class:`BindingError` with the code ``log-folder`` without one.
+    """
     content = read_published(folder)
     if content is None:
         raise BindingError("log-folder", f"the folder {display.escape(str(folder))} has no checkpoint")
@@ -151,7 +156,7 @@ def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
 
 
 def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> None:
-    """Raise BindingError with the code ``log-fork`` if a tree in a folder does not begin with the published tree."""
+    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree."""
     try:
         root = tree.root_hash(published.size, hash_reader(head.size, folder.read))
     except LogError as error:
@@ -161,7 +166,7 @@ def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> N
 
 
 def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> GrowingTree:
-    """Return the recorded tree to append to.
+    """Return the tree of the entries that the database has recorded, so that new entries can be appended.
 
     Raises :class:`BindingError` with the code ``log-restored``, ``log-fork`` or ``log-folder`` if the folder does not
     contain it.
@@ -185,7 +190,7 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
 
 
 def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosigning | None = None) -> None:
-    """Sign a recorded tree, request cosignatures, and replace the checkpoint in the folder.
+    """Sign the recorded tree of a log, request cosignatures, and replace the published checkpoint in the folder.
 
     Raises :class:`BindingError` like :meth:`.Cosigning.cosign`.
     """

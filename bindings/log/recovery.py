@@ -41,7 +41,7 @@ MAX_LOST = 1_000
 
 @dataclass(kw_only=True)
 class Recovery:
-    """The result of :func:`recover`.
+    """The result of :func:`recover`: what was repaired, and which changes the database has lost.
 
     - ``adopted``: the number of entries that were recorded in the database.
     - ``rebuilt``: the number of entries whose tiles were written from the database.
@@ -66,7 +66,9 @@ class _Dry(LogFolder):
 
 
 def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery:
-    """Make the database and the folder of a log agree. Publish new events afterwards.
+    """Repair a verifiable log after its database or its folder was restored from an older backup.
+
+    Afterwards, both contain the same entries. Publish new events afterwards.
 
     Raises :class:`BindingError` with the code ``log-fork`` if they contradict each other, and ``log-folder`` if the
     folder lacks entries that the database does not have. The codes of :func:`.publishing.publish` are possible, too.

@@ -37,7 +37,7 @@ _OF_EVENTS, _OF_RESOURCE = "events_never_changed", "bindings_never_reassigned"
 
 @dataclass(frozen=True, kw_only=True)
 class Redaction:
-    """The result of :func:`redact`.
+    """The result of :func:`redact`: the new event of the name, and the number of events whose values were removed.
 
     - ``revision``: the revision of the new event.
     - ``events``: the number of events whose values were removed.
@@ -57,7 +57,7 @@ def redact(
     resource: bool = False,
     actor: Actor | str | None = None,
 ) -> Redaction:
-    """Remove the metadata, the reason, the actor and the source of the events of a name.
+    """Remove personal values from the history of a name: metadata, reasons, actors and sources of its events.
 
     Replies that are kept for repeated requests, and uploaded tables, are deleted if they contain the name.
 

@@ -70,7 +70,7 @@ _LOCK = "LOCK TABLE events IN SHARE MODE NOWAIT"
 
 
 class EventRow(NamedTuple):
-    """The row of an event. The names are those of the columns.
+    """The row of a change of a name in the table ``events``, with the values that a log entry covers.
 
     ``texts`` has the JSON of the fields with texts by key, and ``values`` the other columns that the hash covers.
     """
@@ -87,12 +87,12 @@ class EventRow(NamedTuple):
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> EventRow:
-        """Return the event of a row with the columns of the queries."""
+        """Convert a row of the table ``events``, with the columns of the queries of this module."""
         first_value = _FIRST_TEXT + len(_TEXTS)
         return cls._make([*row[:_FIRST_TEXT], tuple(row[_FIRST_TEXT:first_value]), tuple(row[first_value:])])
 
     def text(self) -> str:
-        """Return the text of the values that the hash ``state`` covers."""
+        """Return the text of the values of the event that the hash ``state`` of its log entry covers."""
         *values, target = self.values
         before_target = _text_before_target(*values)
         if target is not None:
@@ -103,17 +103,22 @@ class EventRow(NamedTuple):
         return before_target
 
     def state(self, salt: bytes) -> bytes:
-        """Return the hash ``state``. A redacted event has no salt but the hash itself."""
+        """Return the field ``state`` of the log entry: the hash of all values of the name after the change."""
         return salt if len(salt) == HASH_BYTES else state_hash(salt, self.text())
 
     def thing(self, salt: bytes | None) -> bytes | None:
-        """Return the hash ``thing``. A redacted name has no salt but the hash itself."""
+        """Return the field ``thing`` of the log entry: the hash of the resource of the name.
+
+        None without a resource.
+        """
         if self.resource is None or salt is None:
             return None
         return salt if len(salt) == HASH_BYTES else thing_hash(salt, self.resource)
 
     def entry(self, salt: bytes, name_salt: bytes | None, before: int | None) -> bytes:
-        """Return the entry of this event.
+        """Return the log entry of this event as bytes.
+
+        ``before`` is the number of the previous entry of the name, or None.
 
         Raises :class:`BindingError` with the code ``log-event`` for values that Ararat does not write.
         """
@@ -162,14 +167,14 @@ def _of_json(column: str, text: str) -> str:
 
 
 class Block(NamedTuple):
-    """Entries that follow each other, and their leaf hashes."""
+    """Several log entries that follow each other, with their leaf hashes."""
 
     entries: list[bytes]
     hashes: list[bytes]
 
 
 class Sequencer:
-    """Adds the new events of a database to its log.
+    """A source of the log entries of a database, which assigns numbers to the events that have none.
 
     ``size`` is the number of entries that :meth:`blocks` has yielded, after the entries of the recorded tree.
     """
@@ -181,7 +186,7 @@ class Sequencer:
         self.searched = searched
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the entries from the number ``size`` on: those that are assigned, then those of new events.
+        """Yield the log entries from the number ``size`` on: those that have a number, then those of new events.
 
         Raises :class:`BindingError` with the code ``log-event`` or ``log-changed`` if an event was changed by another
         program. The code is ``log-busy`` if another process adds entries at the same time.
@@ -244,7 +249,7 @@ class Sequencer:
 
 
 class LoggedEvent(NamedTuple):
-    """An event with the number of its entry, the salts of the event and of the name, and its row."""
+    """A change of a name that is in the log, with the number of its entry, its salts and its row."""
 
     number: int
     salt: bytes
@@ -253,13 +258,16 @@ class LoggedEvent(NamedTuple):
 
 
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
-    """Return the events of a name that have an entry, by number. ``key`` is the key in the tables."""
+    """Return the changes of a name that have a log entry, in their order. ``key`` is the key in the tables."""
     rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark(transaction.dialect_name)), (key,))
     return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
 
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
-    """Return how many events after the number ``searched`` belong in the log and have no entry, and the first time."""
+    """Return the number of changes that are not in the log yet. Return also the time of the first one, or None.
+
+    Only events after the number ``searched`` are counted.
+    """
     number, since = _rows(transaction, _COUNT, searched, searched)[0]
     return number, since
 
@@ -271,7 +279,7 @@ def _lost(number: int) -> bytes:
 def recorded_blocks(
     store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
 ) -> Iterator[Block]:
-    """Yield the entries from the number ``start`` to the number ``end``, without it, from the rows of the database.
+    """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database.
 
     ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
     ``log-changed`` if the rows of an entry do not have its hash.

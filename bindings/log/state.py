@@ -16,7 +16,7 @@ _KEY, _HEAD, _PREVIOUS, _SEARCHED = "key", "head", "previous", "searched"
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """A number of entries and the root of their tree."""
+    """The size and the root of a tree of log entries."""
 
     size: int
     root: bytes
@@ -32,7 +32,7 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class LogState:
-    """The rows of ``log_state``.
+    """The recorded state of the log of a database: its key, its last tree, and the events that it contains.
 
     - ``key``: the public key of the log. Its name is the origin of the log.
     - ``head``: the last recorded tree. Only a recorded tree is signed.
@@ -47,21 +47,21 @@ class LogState:
 
 
 def require_none(connection: Connection) -> None:
-    """Raise :class:`BindingError` with the code ``log-exists`` if the database has a log."""
+    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a log."""
     key = connection.execute(select(log_state.c.value).where(log_state.c.name == _KEY)).scalar()
     if key is not None:
         raise BindingError("log-exists", f"the database has the log {VerifierKey.of_text(key).name} already")
 
 
 def create(connection: Connection, key: VerifierKey) -> None:
-    """Record that the database has an empty log with this key. Raises like :func:`require_none`."""
+    """Record in the database that it has an empty log with this public key. Raises like :func:`require_none`."""
     require_none(connection)
     rows = {_KEY: str(key), _HEAD: str(Head(size=0, root=EMPTY_ROOT)), _PREVIOUS: "0", _SEARCHED: "0"}
     connection.execute(log_state.insert(), [{"name": name, "value": value} for name, value in rows.items()])
 
 
 def read(connection: Connection) -> LogState:
-    """Return the state of the log.
+    """Return the recorded state of the log of a database.
 
     Raises :class:`BindingError` with the code ``log-missing`` without a log, and ``log-changed`` for rows that Ararat
     does not write.
@@ -81,7 +81,7 @@ def read(connection: Connection) -> LogState:
 
 
 def record_head(connection: Connection, old: Head, new: Head, searched: int) -> None:
-    """Record the tree ``new`` after ``old``, so that it can be signed.
+    """Record a new tree of the log in the database, so that it can be signed. ``old`` is the tree before it.
 
     Raises :class:`BindingError` with the code ``log-busy`` if another process recorded a tree since ``old``.
     """
@@ -95,11 +95,11 @@ def record_head(connection: Connection, old: Head, new: Head, searched: int) -> 
 
 
 def record_published(connection: Connection, size: int) -> None:
-    """Record the size of a checkpoint that another one replaced."""
+    """Record the size of the published checkpoint that was replaced by a newer one."""
     connection.execute(update(log_state).where(log_state.c.name == _PREVIOUS).values(value=str(size)))
 
 
 def assigned(connection: Connection) -> int:
-    """Return the number of entries that have a number, also those that are in no recorded tree yet."""
+    """Return the number of log entries that have a number, also those that are in no recorded tree yet."""
     last = connection.execute(select(func.max(log_entries.c.entry))).scalar()
     return 0 if last is None else last + 1

@@ -19,7 +19,7 @@ from .sequencer import new_events
 
 @dataclass(frozen=True, kw_only=True)
 class LogStatus:
-    """The state of a log.
+    """The comparison of a log in its folder with the database: how many changes are not published yet.
 
     - ``key``: the public key.
     - ``published``: the number of entries of the checkpoint in the folder; None if it cannot be read.
@@ -39,11 +39,11 @@ class LogStatus:
 
     @property
     def is_complete(self) -> bool:
-        """True if all changes are published."""
+        """Whether all changes of names are published in the log."""
         return self.published == self.recorded and not self.new and self.fault is None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields as a JSON object."""
+        """Return the status of the log as a JSON object with the fields of this class."""
         return {
             "key": str(self.key),
             "origin": self.key.name,
@@ -57,7 +57,10 @@ class LogStatus:
 
 
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
-    """Return the state of the log of a database. Raises :class:`BindingError` with the code ``log-missing``."""
+    """Compare the log in a folder with the database, and return which changes are not published yet.
+
+    Raises :class:`BindingError` with the code ``log-missing``.
+    """
     published = fault = code = None
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)

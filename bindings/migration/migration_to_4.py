@@ -48,7 +48,7 @@ _DEFAULTS = {field.name: column_value(field, field.default) for field in FIELDS 
 
 
 def migrate_to_4(connection: Connection, progress: Progress) -> None:
-    """Change the tables from version 3 to version 4 in the transaction of ``connection``.
+    """Change the tables of a database from version 3 to version 4 of the schema, in the transaction of ``connection``.
 
     ``progress`` is called after each block of rows. Afterwards, SQLite lacks the triggers and indexes of these tables.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class MigrationResult(NamedTuple):
-    """The result of a migration.
+    """The result of :func:`migrate`: the versions of the schema, and what was added to the tables.
 
     - ``before``, ``after``: the version of the schema before and after it.
     - ``triggers``: the number of added triggers.
@@ -44,7 +44,7 @@ Progress = Callable[[str, int, int], object]
 
 
 def migrate(url_or_path: str | Path, progress: Progress | None = None) -> MigrationResult:
-    """Migrate a database to the version of the schema that this Ararat needs, and add missing triggers and indexes.
+    """Change the tables of a database to the version of the schema that this Ararat needs, in one transaction.
 
     ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
     Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
@@ -96,7 +96,9 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
 
 
 def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
-    """Return the SQLite file of a database that :func:`migrate` gives a new version, and its version; otherwise None.
+    """Return the SQLite file that :func:`migrate` would change to a new version of the schema, and its version.
+
+    Return None for any other database.
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Actor:
-    """Who makes a change, for the methods of :class:`.Bindings`. A text is the same as an actor with this name only.
+    """The person or program that makes a change of names, with its permissions. A text is an actor with this name only.
 
     - ``name``: the text for the history, or None.
     - ``address``: the address of the client, or None.
@@ -45,8 +45,9 @@ class Actor:
 
     @classmethod
     def of(cls, actor: Actor | str | None) -> Actor:
-        """Return the actor for an argument. Raises :class:`BindingError` with the code ``actor-text`` for a name that
-        the history cannot record.
+        """Return an actor for the argument ``actor`` of a method: a text, an actor, or None for an unknown one.
+
+        Raises :class:`BindingError` with the code ``actor-text`` for a name that the history cannot record.
         """
         result = actor if isinstance(actor, Actor) else Actor(name=actor)
         if result.name is not None:
@@ -54,23 +55,27 @@ class Actor:
         return result
 
     def with_end(self, record: Callable[[Any], object]) -> Self:
-        """Return this actor with another function at the end of each change."""
+        """Return a copy of this actor whose changes also call ``record`` at the end of their transaction."""
         return replace(self, at_end=(*self.at_end, record))
 
     def may_change(self, key: str) -> bool:
-        """Return whether the actor can change the name with this key."""
+        """Return whether the grants of the actor permit changes of the name with this key."""
         return self.grants is None or key.startswith(self.grants)
 
     def check(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`BindingError` if the actor cannot make this change."""
+        """Raise :class:`BindingError` with the code ``not-granted`` if the actor has no permission for a change of a
+        name.
+
+        ``before`` is the recorded binding of the name, or None.
+        """
         if change.action is not None and not self.may_change(change.after.identifier):
             raise BindingError("not-granted", identifier=change.after.identifier)
 
     def drew(self, keys: Iterable[str]) -> None:
-        """Note that new names are minted, before the changes that record them are checked."""
+        """Note that the names with these keys are newly minted, before the changes that record them are checked."""
 
     def confirm(self, transaction: Any) -> None:
-        """Raise :class:`BindingError` if the actor lost its permission since the change began.
+        """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change.
 
         ``transaction`` is that of the change, at its end.
         """

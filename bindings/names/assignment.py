@@ -64,7 +64,7 @@ Outcome = Literal[
 
 
 class Change(NamedTuple):
-    """The result of a requested change of one name.
+    """A permitted change of one name: what to record, and the outcome for the caller.
 
     - ``outcome``: the result for the caller, such as "relocated" or "unchanged".
     - ``after``: the binding after the change.
@@ -77,14 +77,14 @@ class Change(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """True if the name was never bound or reserved before this change, so this is its first revision."""
+        """Whether this is the first change of the name, which was never bound or reserved before."""
         return self.after.revision == 1
 
 
 def bind(
     existing: Binding | None, fields: Fields, now: datetime, *, decided: bool = False, publish: bool = True
 ) -> Change:
-    """Compare checked fields (:meth:`.Fields.for_name`) with the recorded binding of their name, and return the change.
+    """Decide how a request changes the binding of a name, and return the change. The rules of assignment apply.
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
     same resource, as for :func:`relocate`. Without ``publish``, a reserved name stays reserved unless the request has
@@ -138,7 +138,7 @@ _FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
 
 
 def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
-    """Raise :class:`BindingError` if the ``embargo`` of checked fields is not after the time that ``now`` returns.
+    """Raise :class:`BindingError` if the embargo in a request is in the past. ``now`` returns the current time.
 
     A person who sets a past date probably made an error, and a public name never becomes reserved again. A table can
     have a past date, because it was written before.
@@ -151,7 +151,7 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
 
 
 def first(fields: Fields, now: datetime) -> Change:
-    """Return the first change of a name by a person or program, as :func:`bind` without an existing binding.
+    """Return the change that records a new name, as :func:`bind` without an existing binding.
 
     Raises :class:`BindingError` with the code ``embargo-past``.
     """
@@ -202,7 +202,7 @@ def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
-    """Reserve a name that has no binding, or change what is recorded for a reserved name.
+    """Decide how a request reserves a name, or changes a reserved name, and return the change.
 
     The result is that of :func:`bind` with the status "reserved". Raises :class:`BindingConflict` for a live or
     withdrawn name.
@@ -213,7 +213,7 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
 
 
 def delete(existing: Binding, now: datetime) -> Change:
-    """Delete the binding of a reserved name; its history stays.
+    """Return the change that deletes the binding of a reserved name. Its history stays.
 
     Raises :class:`BindingConflict` for a name that is or was public, because public names are never deleted.
     """
@@ -223,7 +223,7 @@ def delete(existing: Binding, now: datetime) -> Change:
 
 
 def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
-    """Raise :class:`BindingConflict` if the binding ``after`` changes what must stay.
+    """Raise :class:`BindingConflict` if a change gives a name another resource, or another place without its resource.
 
     A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
     (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
@@ -241,7 +241,7 @@ def require_kept(existing: Binding, after: Binding, *, resource: str | None, dec
 
 
 def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
-    """Move a name to a new place for the same resource, on the decision of a person.
+    """Return the change that moves a name to a new place. A person decides that its resource is the same.
 
     ``fields`` has the new target, and other fields of :data:`~.binding.PLACE` that are to be set. Only a described name
     has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and
@@ -256,7 +256,7 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
-    """Withdraw a live name. Its record stays as a tombstone, so that the name is never assigned again.
+    """Return the change that withdraws a live name. Its record stays as a tombstone, and it is never assigned again.
 
     A new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated".
     Raises :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
@@ -277,7 +277,9 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
 
 
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
-    """Make a withdrawn name live again. ``resource`` must be the recorded resource, or None if none is recorded.
+    """Return the change that makes a withdrawn name live again.
+
+    ``resource`` must be the recorded resource, or None if none is recorded.
 
     The result is "unchanged" for a live name. Raises :class:`BindingConflict` for another resource and for a reserved
     name.
@@ -293,7 +295,7 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 
 
 def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Change:
-    """Put a live or reserved name on hold until a time, or change its hold. Its state and target stay.
+    """Return the change that puts a live or reserved name on hold until a time, or changes its hold.
 
     Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
     """
@@ -308,7 +310,7 @@ def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Chan
 
 
 def release(existing: Binding, now: datetime) -> Change:
-    """End the hold of a name, also one that ended by the clock. Its earlier events keep the hold.
+    """Return the change that ends the hold of a name, so that its redirect works again.
 
     Raises :class:`BindingError` with the code ``hold-missing`` for a name without a hold.
     """
@@ -319,7 +321,7 @@ def release(existing: Binding, now: datetime) -> Change:
 
 
 def hide(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Undo the publication of a name: give it the values ``before`` and the state "reserved".
+    """Return the change that undoes the publication of a name: it gets the values ``before`` and is reserved again.
 
     It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-05).
     """
@@ -335,7 +337,7 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Undo :func:`hide`: make a reserved name live or withdrawn with the values ``before``."""
+    """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``."""
     after = replace(
         before,
         resource=existing.resource if existing.is_hidden else before.resource,
@@ -348,7 +350,7 @@ def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
-    """Return whether two bindings have different places.
+    """Return whether two bindings of a name lead to different places.
 
     The place is the target, kind, alternates, passthrough and scope (:data:`~.binding.PLACE`).
     """
@@ -356,12 +358,16 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 
 
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
-    """Return ``changed`` with the revision and the time that follow those of the recorded binding ``existing``."""
+    """Return the binding ``changed`` with the next revision of a name, and with the time of this change.
+
+    ``existing`` is the recorded binding.
+    """
     return replace(changed, changed=later(now, existing.recorded_at), revision=existing.revision + 1, recorded=None)
 
 
 def later(now: datetime, before: datetime) -> datetime:
-    """Return the time to record for a change, which is later than the time ``before`` of the previous change.
+    """Return the time to record for a change of a name. It is always later than the time ``before`` of the previous
+    one.
 
     This is ``now``, or one second after ``before`` if the clock was set back. The field Last-Modified has full seconds.
 
@@ -374,7 +380,7 @@ def later(now: datetime, before: datetime) -> datetime:
 
 
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
-    """Return the change that gives a name the target of the binding ``moved``.
+    """Return the change that moves a name to the target of the binding ``moved``, which leads to the same resource.
 
     The caller decided that both targets lead to the same resource.
 
@@ -403,7 +409,9 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata"}
 
 
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
-    """Return the change that gives a name the address ``target`` at another resolver, which answers for it from now on.
+    """Return the change that gives a name a target at another resolver, which answers for it from now on.
+
+    ``target`` is the address there.
 
     Alternates are deleted and the scope is "name", because only this resolver knows them. The passthrough stays if
     the target can be extended. The errors are those of :func:`moved_to`.
@@ -444,7 +452,9 @@ def _merged(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> M
 
 
 def replacing(existing: Binding, fields: Fields) -> Fields:
-    """Return the fields that replace all values of a recorded name. Its status and resource stay if not stated."""
+    """Return a request that replaces all values of a recorded name by ``fields``. Its status and resource stay if not
+    stated.
+    """
     # Elements and alternates have several spellings, so they are compared in their stored form.
     metadata = elements.check(fields.metadata or {}, deletions=True)
     alternates = targets.check_alternates(fields.alternates or {}, "located", deletions=True)
@@ -460,7 +470,7 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 
 
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
-    """Return the changes that set the stated fields of a recorded name. The status can be any that is permitted.
+    """Return the changes with which a recorded name gets the stated fields, also another status.
 
     With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
     """
@@ -495,7 +505,7 @@ def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]
 
 
 def with_recorded_place(fields: Fields, existing: Binding) -> Fields:
-    """Return the fields with the recorded target and kind, where the request states none."""
+    """Return a request with the recorded target and kind of a name, if it states none."""
     kind = fields.kind or (existing.kind if fields.target is None or existing.target is not None else "located")
     target = existing.target if fields.target is None and kind != "described" else fields.target
     return fields._replace(kind=kind, target=target)

@@ -104,7 +104,7 @@ class Binding:
         return hash((self.identifier, self.revision, self.changed))
 
     def at(self, instant: datetime) -> Binding:
-        """Return the binding as it is at this time. A reserved name is live from its ``embargo`` on.
+        """Return the binding of a name as it is at a time. A reserved name is live from its ``embargo`` on.
 
         The result has the values, the time and the revision of the change that publishes the name, also if that change
         is not written yet. Each reader and each writer of a store calls it, so that the clock alone decides.
@@ -128,44 +128,47 @@ class Binding:
 
     @property
     def is_live(self) -> bool:
-        """True if the name is public and resolves, so it is neither reserved nor withdrawn."""
+        """Whether the name is public and resolves: it is neither reserved nor withdrawn."""
         return self.status == "live"
 
     @property
     def is_reserved(self) -> bool:
-        """True if the name is recorded but not public: the resolver answers as for an unknown name."""
+        """Whether the name is recorded but not public. The resolver answers 404, as for an unknown name."""
         return self.status == "reserved"
 
     @property
     def is_hidden(self) -> bool:
-        """True if the name is reserved and was public once: the resolver answers 410 and shows nothing about it."""
+        """Whether the name is reserved, and was public before. The resolver answers 410 and shows nothing about it."""
         return self.status == "reserved" and self.once_public is not None
 
     @property
     def is_test(self) -> bool:
-        """True if the name is only for tests: its NAAN is 99999 (decision X-06)."""
+        """Whether the name is only for tests, because its NAAN is 99999 (decision X-06)."""
         return self.identifier.startswith(RESERVED_NAAN)
 
     @property
     def recorded_at(self) -> datetime:
-        """The time in UTC when this store recorded the last change. Feeds and lists of changes are in this order."""
+        """The time in UTC when this store recorded the last change of the name. Feeds and lists are in this order."""
         return self.recorded or self.changed
 
     @property
     def is_withdrawn(self) -> bool:
-        """True if the name was public and no longer resolves. Its record stays as a tombstone (410)."""
+        """Whether the name was public and no longer resolves. The resolver answers 410 with a tombstone page."""
         return self.status == "withdrawn"
 
     @property
     def hold(self) -> Hold | None:
-        """The recorded hold of the name, also one that has ended. None without a hold."""
+        """The recorded hold of the name, which stops its redirect until a time. None without one.
+
+        It can have ended already.
+        """
         if self.hold_until is None:
             return None
         public_from = self.embargo if self.is_reserved else ALWAYS
         return Hold(self.identifier, self.hold_until, self.hold_reason, public_from=public_from)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the binding as a JSON object with the fields of this class. Times are RFC 3339 in UTC.
+        """Return the binding of the name as a JSON object with the fields of this class. Times are RFC 3339 in UTC.
 
         A name for tests also has the member ``test``, which is true.
         """
@@ -199,7 +202,7 @@ class Hold(NamedTuple):
     public_from: datetime | None = ALWAYS
 
     def is_public(self, now: datetime) -> bool:
-        """Return whether the name is public at a time. Nobody may learn of a reserved name by its hold."""
+        """Return whether the name on hold is public at the time ``now``. A hold must not reveal a reserved name."""
         return self.public_from is not None and self.public_from <= now
 
     def as_dict(self) -> dict[str, Any]:
@@ -208,7 +211,9 @@ class Hold(NamedTuple):
 
 
 class StoredRedirect(NamedTuple):
-    """The redirect of a live name without alternates that the site does not serve.
+    """The redirect of a live name, with the few columns of its binding that most requests need.
+
+    Names with alternates, and names that the site serves, have none.
 
     - ``target``: the target as stored, or None for the kind "described". ``metadata``: as in :class:`Binding`.
     - ``status``: 302 or 307 for the kind "located", else 303.
@@ -250,7 +255,7 @@ class Event:
 
     @property
     def when(self) -> datetime:
-        """The time of the change in UTC: the field ``changed`` of the binding after it."""
+        """The time in UTC of this change of the name."""
         return self.after.changed
 
     @property
@@ -259,7 +264,9 @@ class Event:
         return self.after.revision
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the event as a JSON object, with the bindings before and after it. Times are RFC 3339 in UTC."""
+        """Return the change of a name as a JSON object, with the bindings before and after it. Times are RFC 3339 in
+        UTC.
+        """
         return {
             "when": rfc3339(self.when),
             "action": self.action,
@@ -274,7 +281,7 @@ class Event:
 
 @lru_cache(maxsize=64)
 def rfc3339(time: datetime) -> str:
-    """Format a time in UTC with microseconds. The alphabetical order of the texts is the order of the times.
+    """Format a time in UTC as RFC 3339 with microseconds. The order of such texts is the order of the times.
 
     >>> from datetime import UTC
     >>> rfc3339(datetime(2020, 10, 4, 12, tzinfo=UTC))
@@ -285,7 +292,7 @@ def rfc3339(time: datetime) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class LoggedName:
-    """The place of a name in the published log.
+    """The place of a name in the published log, which its description shows.
 
     - ``entry``: the number of its first entry, from 0.
     - ``since``: the time of the change that this entry contains.

@@ -20,7 +20,9 @@ MISTYPED = "this resolver has no location for this identifier; its check charact
 
 
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether a name has a wrong check character, by the patterns of the names minted here.
+    """Return whether a name probably has a typing error, because its check character is wrong.
+
+    It is compared with the patterns of the names that are minted here.
 
     ``key`` is a normal form. Only patterns with a check character, and with the longest prefix that begins the name,
     are compared. Of an ARK, the part up to a slash or dot is compared. A name with another length, or with a character
@@ -40,7 +42,7 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether a name has the length and the right check character of a pattern of minted names.
+    """Return whether a name has the length and the right check character of one of the patterns of minted names.
 
     >>> has_check_character("ark:13030/xf93gt2q", [Pattern("ark:13030/xf9", 4, "noid")])
     True

@@ -58,12 +58,12 @@ class ErrorCode:
 
     @property
     def remedy(self) -> str:
-        """The way to correct the error, in the imperative and without a full stop."""
+        """The sentence that states how to correct the error, in the imperative and without a full stop."""
         return self.fix or Translatable("use %(expected)s", expected=self.expected)
 
     @property
     def retry_after(self) -> int | None:
-        """The seconds of the field Retry-After. It is None for an error that a repetition does not correct."""
+        """The number of seconds for the header field Retry-After. None for an error that a repetition does not correct."""
         return RETRY_SECONDS if self.status == 503 and self.repeats else None
 
 
@@ -347,7 +347,9 @@ to process it." (ARK draft, section 7.1.2; decision X-05)
 
 
 def error_code(code: str) -> ErrorCode:
-    """Return the description of an error of bindings, or of a problem of an identifier. Raises KeyError for another one.
+    """Return the description of the error with this code: its title, HTTP status, exit code and fix.
+
+    ``code`` is that of an error of bindings, or of a problem of an identifier. Raises KeyError for another one.
 
     >>> error_code("naan-char").about, error_code("not-bound").status
     ('identifier', 404)

@@ -24,7 +24,7 @@ _MAX_SUGGESTION = 300
 
 
 class CatalogueError(ValueError):
-    """The base of errors that have a code of the catalogue.
+    """The base class of errors with a code in the catalogue :data:`~ararat.bindings.names.error_codes.ERROR_CODES`.
 
     ``message`` states what is wrong in one sentence; the default is the title of the code. ``expected`` states what is
     accepted, ``reference`` names the rule.
@@ -44,7 +44,7 @@ class CatalogueError(ValueError):
 
     @property
     def entry(self) -> ErrorCode:
-        """The row of the error table: the HTTP status, the exit code, the argument at fault and the fix."""
+        """The description of this error in the catalogue: its HTTP status, exit code, argument and fix."""
         return error_code(self.code)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class BindingsUnavailable(RuntimeError):
 
     @property
     def entry(self) -> ErrorCode:
-        """The row of the error table: the HTTP status, the exit code and the fix."""
+        """The description of this error in the catalogue: its HTTP status, exit code and fix."""
         return error_code(self.code)
 
 
@@ -97,8 +97,8 @@ class BindingError(CatalogueError):
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
-        """Convert the error of a text that is not an identifier. The result has the code and the message of its
-        problem.
+        """Convert the error of a text that is not an identifier to a :class:`BindingError` with the same code and
+        message.
 
         ``identifier`` is the text in ASCII.
         """
@@ -109,7 +109,9 @@ class BindingError(CatalogueError):
 
     @property
     def question(self) -> str:
-        """The question whether the suggestion is meant, with a space before it, or "" without a suggestion."""
+        """The question whether the suggested identifier is meant, to append to a message. It is "" without a
+        suggestion.
+        """
         if self.suggestion is None or len(self.suggestion) > _MAX_SUGGESTION:
             return ""
         return f" Did you mean {self.suggestion}?"
@@ -241,7 +243,7 @@ class PrefixError(CatalogueError):
 
 
 class BackupError(Exception):
-    """A backup that cannot be made or is not right. ``fix`` states how to correct this.
+    """Raised for a backup that cannot be made, or that is damaged. ``fix`` states how to correct this.
 
     ``is_file`` is true if the file of the backup cannot be written or read.
     """

@@ -15,7 +15,7 @@ from .errors import BindingError
 
 @dataclass(frozen=True, kw_only=True)
 class EventSelection:
-    """The conditions of a list of events. None means no condition.
+    """The conditions that select events (changes of names) for a list. None means no condition.
 
     - ``operation``: the number of the operation that the events belong to. None selects the changes of one name, and
       not those of operations.
@@ -34,14 +34,14 @@ class EventSelection:
 
 
 class NumberedEvent(NamedTuple):
-    """An event with its number. Numbers increase with the time of writing."""
+    """A change of a name with its number among all changes of a store. Later changes have larger numbers."""
 
     number: int
     event: Event
 
 
 class EventPage(NamedTuple):
-    """A page of events. ``next`` is the argument ``below`` for the next page, or None at the end.
+    """A page of a list of changes. ``next`` is the argument ``below`` for the next page, or None at the end.
 
     ``unreadable`` has the keys of rows that another program wrote and that cannot be read.
     """
@@ -60,7 +60,7 @@ def select_events(
     since: datetime | None = None,
     before: datetime | None = None,
 ) -> EventSelection:
-    """Return the selection for the texts of a user.
+    """Check the conditions for a list of changes that a user entered, and return the selection.
 
     ``prefix`` is the beginning of an ARK or URN in any spelling. Raises :class:`BindingError` with the code
     ``list-prefix`` or ``list-action``.

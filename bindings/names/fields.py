@@ -48,7 +48,7 @@ MAX_TARGET = 4000
 
 
 class FieldArguments(TypedDict, total=False):
-    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set a field."""
+    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name."""
 
     kind: str | None
     passthrough: Passthrough | Literal["no", "normal"] | None
@@ -95,7 +95,8 @@ class Fields(NamedTuple):
     key: str = ""
 
     def for_name(self, identifier: Name, test_naans: Collection[str] = ()) -> Fields:
-        """Check the fields for a name, and return them in their stored form with the key of the name.
+        """Check the fields of a request for the name ``identifier``. Return them in stored form, with the key of the
+        name.
 
         The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
         ``identifier``. ``test_naans`` is as for :func:`.naming.assignable`.
@@ -105,7 +106,7 @@ class Fields(NamedTuple):
         return self._checked(assignable(identifier, test_naans), identifier)
 
     def for_key(self, key: str) -> Fields:
-        """Check the fields for a recorded name with this key, as :meth:`for_name`. Its spelling is not stated."""
+        """Check the fields of a request for the recorded name with this key. Return them in stored form."""
         return self._checked(key, None)
 
     def _checked(self, key: str, identifier: Name | None) -> Fields:
@@ -129,7 +130,7 @@ class Fields(NamedTuple):
         return self._make(values)
 
     def first(self, now: datetime) -> Binding:
-        """Build the binding that these checked fields create for a name without a binding.
+        """Return the binding that these checked fields create for a new name.
 
         Fields that are None get their defaults. ``now`` is the current time in UTC.
         """
@@ -180,7 +181,7 @@ def _check_scope(scope: Any, fields: Fields, key: str) -> Scope:
 
 
 def require_scope(key: str, scope: Scope, kind: str | None) -> None:
-    """Raise :class:`BindingError` unless a binding of this kind can have a scope: only a site knows its names below."""
+    """Raise :class:`BindingError` if a binding of this kind cannot have the scope "subtree". Only served names can."""
     if scope == "subtree":
         if kind != "served":
             raise BindingError(
@@ -200,7 +201,7 @@ _NO = (None, False, "no")
 
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    """Return the stored form of a target of the name ``key``. Raises :class:`BindingError`."""
+    """Check the target of the name ``key``, and return its stored form. Raises :class:`BindingError`."""
     checked = targets.check(target, kind)
     if passthrough:
         _require_path(key, checked)
@@ -245,7 +246,10 @@ def _check_status(status: Any, fields: Fields, key: str) -> Status:
 
 
 def check_status(status: str) -> Status:
-    """Return the status of a name. Raises :class:`BindingError` with the code ``list-state`` for an unknown one."""
+    """Check that a text is a status of names: "live", "reserved" or "withdrawn", and return it.
+
+    Raises :class:`BindingError` with the code ``list-state``.
+    """
     for permitted in STATUSES:
         if status == permitted:
             return permitted
@@ -259,7 +263,7 @@ def _check_redirect(status: Any, fields: Fields, key: str) -> int:
 
 
 def redirect_status(status: int) -> int:
-    """Return ``status`` if it is 302 or 307, the statuses of a temporary redirect.
+    """Check that a number is the HTTP status of a temporary redirect, 302 or 307, and return it.
 
     Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
     """
@@ -319,7 +323,7 @@ def _check_successor(successor: Any, fields: Fields, key: str) -> str:
 
 
 def check_successor(key: str, successor: str) -> str:
-    """Convert the successor of the withdrawn name ``key`` to its stored form: the normal form of a name, or a URL.
+    """Check the successor of the withdrawn name ``key``, a name or a URL, and return its stored form.
 
     Raises :class:`BindingError` with the code ``successor-itself``, or with those of names and targets.
 
@@ -682,7 +686,7 @@ FIELDS: Final = (
 
 
 def text_of(name: str, binding: Binding) -> str:
-    """Return the value of a field of a binding as a text for people: a choice as it is stored, "" without a value.
+    """Return the value of the field ``name`` of a binding as a text for people, or "" without a value.
 
     Alternates and metadata are several texts, and have none here.
     """
@@ -690,7 +694,7 @@ def text_of(name: str, binding: Binding) -> str:
 
 
 def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, str, str]]:
-    """Yield the fields of one text that differ between two bindings of a name, with both texts (:func:`text_of`).
+    """Yield each field that differs between two bindings of a name, with its old and its new text.
 
     ``before`` None is a new name, whose fields differ from their defaults. The status, the spelling and the times are
     not compared: an event shows them.

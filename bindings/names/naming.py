@@ -38,7 +38,7 @@ TEST_NAANS: Final = frozenset({RESERVED_NAAN[4:-1]})
 
 
 class NamingRules(NamedTuple):
-    """What a site permits in the names that it binds, beside the rules for all names.
+    """The rules of a site for the names that it binds: its IRI policy and its NAANs for tests.
 
     - ``policy``: the IRI policy of the site; None without one.
     - ``test_naans``: the NAANs below which names can be bound for tests, in normal form (decision X-06).
@@ -64,7 +64,7 @@ def is_test(key: str) -> bool:
 
 
 def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
-    """Return the NAANs of the setting ``test_naans`` in normal form. Hyphens are ignored.
+    """Check the setting ``test_naans``, and return its NAANs in normal form. Hyphens are ignored.
 
     Raises ValueError for another NAAN than those in :data:`TEST_NAANS`.
 
@@ -84,7 +84,7 @@ def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
 
 
 def read(identifier: Name) -> Ark | Urn:
-    """Parse a name: an ARK, a URL that contains an ARK, or a URN. An Ark or Urn is returned unchanged.
+    """Parse an ARK, a URL that contains an ARK, or a URN. An :class:`Ark` or :class:`Urn` is returned unchanged.
 
     Raises :class:`BindingError` with the code of the problem.
 
@@ -104,7 +104,7 @@ def read(identifier: Name) -> Ark | Urn:
 
 
 def key(name: Ark | Urn) -> str:
-    """Return the key of the binding of a name: its normal form without a query or fragment.
+    """Return the key under which the binding of a name is stored: its normal form without query and fragment.
 
     URNs that are equivalent by the rules of their namespace have the same key (URN-053; decision U-10).
 
@@ -115,7 +115,7 @@ def key(name: Ark | Urn) -> str:
 
 
 def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
-    """Check that a name can be bound, and return its key.
+    """Check that a name can be bound, and return the key under which its binding is stored.
 
     ``test_naans`` has the NAANs below which names are bound for tests (:class:`NamingRules`).
 
@@ -178,7 +178,7 @@ def require_visible(text: str, what: str, identifier: str | None = None, *, code
 
 
 def spelling_of(identifier: Name) -> str:
-    """Return a name as the user wrote it, without the URL of a resolver before it.
+    """Return the spelling of a name as the user wrote it, without the URL of a resolver before it.
 
     >>> spelling_of("https://n2t.net/ark:/12345/x6-np1"), spelling_of("ark:/12345/x6-np1")
     ('ark:/12345/x6-np1', 'ark:/12345/x6-np1')
@@ -213,8 +213,7 @@ class NameWarning(NamedTuple):
 
 
 def warnings_about(identifier: Name) -> list[NameWarning]:
-    """Return the warnings about a name that can be bound: characters that are hidden and percent-encoded, unassigned or
-    not ASCII, and a dot at the end.
+    """Return warnings about unusual characters in a name: hidden, unassigned or non-ASCII ones, and a dot at the end.
 
     Source: ARK-065; decisions A-09, A-13.
 
@@ -254,7 +253,7 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
 
 
 def confusable(key: str) -> list[str]:
-    """Return the keys of other ARKs that software which decodes %2E confuses with this one, at most nine (A-08).
+    """Return the keys of ARKs that software can confuse with this one, because it decodes ``%2E``: at most nine (A-08).
 
     >>> confusable("ark:12345/a%2Eb"), confusable("ark:12345/a.b.c")
     (['ark:12345/a.b'], ['ark:12345/a%2Eb%2Ec', 'ark:12345/a%2Eb.c', 'ark:12345/a.b%2Ec'])
@@ -288,7 +287,7 @@ _WHY = {
 
 
 def why_same(*spellings: str) -> str:
-    """Explain why spellings of a name have the same key, for a message. Return "" if the reason is obvious.
+    """Return the sentence that explains why several spellings are one name, for a message. It is "" if that is obvious.
 
     >>> why_same("ark:/12345/1987-12-3", "ark:12345/1987-1-23"), why_same("ark:/12345/a", "ark:12345/a")
     ('hyphens in an ARK are ignored', '')

@@ -12,7 +12,7 @@ OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo", "
 
 
 class Operation(NamedTuple):
-    """One change of many names, such as an import, as it is recorded in the database.
+    """One recorded change of many names, such as an import or a relocation.
 
     - ``number``: the number of the operation. Numbers increase; they can have gaps.
     - ``actor``: the person or program that made the change, or None.
@@ -34,7 +34,7 @@ class Operation(NamedTuple):
     undone_by: int | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the operation as a JSON object with the fields of this class. Times are RFC 3339 in UTC."""
+        """Return the recorded change of many names as a JSON object. Times are RFC 3339 in UTC."""
         return self._asdict() | {
             "started": rfc3339(self.started),
             "finished": self.finished and rfc3339(self.finished),

@@ -28,7 +28,7 @@ _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def is_given(binding: Binding) -> bool:
-    """Return whether the rest of a request below a name is appended to its target as received."""
+    """Return whether a name has the passthrough "given": its target gets the rest of a request as received."""
     return binding.passthrough == "given"
 
 
@@ -63,7 +63,7 @@ def suffix_below(core: str, container: str) -> str:
 
 
 def append_path(target: str, suffix: str) -> str | None:
-    """Return the target with ``suffix`` at the end of its path, or None if it cannot be appended.
+    """Return a target with ``suffix`` at the end of its path, or None if the target has no path to extend.
 
     >>> append_path("https://example.org/a/?b#c", "/d"), append_path("/a.html", ".en")
     ('https://example.org/a/d?b#c', '/a.html.en')
@@ -96,7 +96,7 @@ def as_received(suffix: str) -> str:
 
 
 def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
-    """Return the binding that a container with passthrough creates for the ARK ``key`` below it.
+    """Return the binding that a container with passthrough makes for the ARK ``key`` below it.
 
     ``core`` is the ARK as received, without its query; with passthrough "given" also a text that is not an ARK. The
     default is ``key``.

@@ -44,11 +44,11 @@ class SettingStore(Protocol):
     """A store of named texts (settings), such as the owners of UUIDs. A transaction of a database has these methods."""
 
     def setting(self, name: str) -> str | None:
-        """Return the text of the setting ``name``, or None if it is not set."""
+        """Return the value of the setting ``name`` in the store, or None if it is not set."""
         ...
 
     def set_setting(self, name: str, value: str) -> None:
-        """Set or replace the text of the setting ``name``."""
+        """Set or replace the value of the setting ``name`` in the store."""
         ...
 
 
@@ -66,7 +66,7 @@ class TemporarySettings:
 
 
 class PolicyCheck:
-    """Check each change of a binding by an IRI policy. The middleware calls an object before it writes the change.
+    """A check of changes of names by an IRI policy. It is called for each change before it is written.
 
     ``warnings`` are the first messages of rules whose severity is a warning in the profile, in order.
     """
@@ -202,12 +202,12 @@ ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
 
 
 def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
-    """Return the change unchanged. This check is used by bindings without a policy."""
+    """Return a change of a name unchanged: the check of bindings without an IRI policy."""
     return change
 
 
 class RegisteredNaans:
-    """Find names whose NAAN is not registered. Assign an object to ``Bindings.check_change``.
+    """A check of changes that finds names whose NAAN is not registered. Assign it to ``Bindings.check_change``.
 
     ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With
     ``strict``, a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered``
@@ -247,7 +247,7 @@ class RegisteredNaans:
 
 
 def is_registered(naan: str) -> bool:
-    """Return whether an organization has registered this NAAN (ARK-015).
+    """Return whether a NAAN is in the registry of NAANs, so that an organization holds it (ARK-015).
 
     The registry is the one in the package, or its update.
 

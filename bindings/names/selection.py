@@ -47,8 +47,9 @@ LAST = "\x7f"
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The conditions that a listed name must meet. None means no condition. :func:`select` creates one from texts of a
-    user.
+    """The conditions that select names for a list, and the order of the list. None means no condition.
+
+    :func:`select` creates one from texts of a user.
 
     - ``prefix``: the beginning of the names in normal form.
     - ``status``: the state of the names.
@@ -92,8 +93,7 @@ class Selection:
 
     @property
     def order(self) -> Order:
-        """The order of the list: ``sort``, or by target or resource for one of them, by time for a time, otherwise by
-        name.
+        """The order of the list of names: ``sort``, or else an order that follows from the conditions.
 
         With ``words`` and without ``sort``, SQLite has the order in which the words were recorded, and PostgreSQL the
         order of the names.
@@ -113,7 +113,7 @@ class Selection:
         return "name"
 
     def includes(self, binding: Binding, owner: str | None = None) -> bool:
-        """Return whether the name of ``binding`` meets all conditions. ``owner`` is the actor of its first change."""
+        """Return whether a name meets all conditions of the list. ``owner`` is the actor of its first change."""
         text = folding.text_of(binding) if self.words else ""
         resource = binding.resource or ""
         return (
@@ -179,7 +179,7 @@ def select(
     changed_before: datetime | None = None,
     hold: str | None = None,
 ) -> Selection:
-    """Create the selection for texts that a user entered.
+    """Check the conditions for a list of names that a user entered, and return the selection.
 
     - ``prefix``: the beginning of an ARK or URN in any spelling, with the slash after the NAAN.
     - ``state``: "reserved", "live" or "withdrawn".
@@ -272,7 +272,7 @@ def shoulder_of(key: str) -> str:
 
 
 def group_of(name: Binding, by: Group | None) -> str:
-    """Return the group of a name in a count: its shoulder, its state, or the month in which it was created.
+    """Return the group of a name in a count: its shoulder, its state, or the month of its creation.
 
     Return "" if ``by`` is None.
     """
@@ -288,14 +288,12 @@ def group_of(name: Binding, by: Group | None) -> str:
 
 
 def cursor(*values: str | int) -> str:
-    """Return the argument ``after`` that continues a list behind a row. ``values`` are those that determine its
-    position.
-    """
+    """Return the opaque text ``after`` with which a list of names continues behind a row with these values."""
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
 
 def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
-    """Return the values from which :func:`cursor` made the text ``after``. ``kinds`` are the expected types.
+    """Return the values in the text ``after`` that :func:`cursor` made. ``kinds`` are their types.
 
     Raises :class:`BindingError` with the code ``list-after`` for another text.
 
@@ -326,7 +324,7 @@ def moment(text: str) -> datetime:
 
 
 def as_dict(binding: Binding) -> dict[str, object]:
-    """Return the binding of a listed name as a JSON object. Times are RFC 3339 in UTC.
+    """Return the binding of a name in a list as a JSON object. Times are RFC 3339 in UTC.
 
     The first members are those of each list; the others are as in :meth:`Binding.as_dict`.
     """

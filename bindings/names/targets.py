@@ -87,7 +87,7 @@ def check(target: str | None, kind: Kind) -> str | None:
 
 
 def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
-    """Check the alternate targets of a binding by selector. Return the selectors sorted and in lower case.
+    """Check the alternate targets of a binding, which map selectors to targets. Return them in stored form, sorted.
 
     An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
     ("text/html"), a language ("en") or both ("text/html;en"). The targets are stored as by :func:`check`. With
@@ -123,7 +123,7 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
 
 
 def location(target: str, prefix: str | None = None) -> str:
-    """Return a target as the value of the field Location. A path of this site follows ``prefix``.
+    """Return a stored target as the value of the header field Location. A path of this site follows ``prefix``.
 
     ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like :func:`check`, so
     that no client is sent to a target that could not be bound.
@@ -147,7 +147,7 @@ def is_reserved(path: str) -> bool:
 
 
 def with_query(target: str, query: str | None) -> str:
-    """Add a query to a target, after its own query and before its fragment. None adds nothing.
+    """Return a target with a further query, after its own query and before its fragment. None adds nothing.
 
     >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
     ('https://example.org/a?b=c&e=f%20g%25#d', '/a')

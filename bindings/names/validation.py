@@ -16,7 +16,7 @@ _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\
 
 
 def check(text: object, code: str, what: str, most: int, *, lines: bool = False) -> str:
-    """Check a text that a user entered: 1 to ``most`` code points without control characters. Return it unchanged.
+    """Check a text that a user entered: 1 to ``most`` characters without control characters. Return it unchanged.
 
     With ``lines`` tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message calls the
     text ``what``.
@@ -59,7 +59,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[
 
 
 def instant(value: object) -> datetime:
-    """Convert a date or a time with its offset to a time in UTC. A date is its midnight in UTC.
+    """Convert a date, or a time with its offset, to a time in UTC. A date is its midnight in UTC.
 
     Raises :class:`BindingError` with the code ``time-text`` for another value (RFC 3339).
 
@@ -82,7 +82,9 @@ def instant(value: object) -> datetime:
 
 
 def shown(text: object, most: int = 60) -> str:
-    """Quote input in a message: letters stay, hidden characters are escaped, and it is cut after ``most`` characters.
+    """Return a text that a user entered in quotation marks for a message, cut after ``most`` characters.
+
+    Letters stay, and hidden characters are escaped.
 
     >>> print(shown("Slg. Wei\u00df\u202e 6"))
     Slg. Weiß\\u{202e} 6

@@ -54,11 +54,11 @@ class FileVersion(NamedTuple):
 
     @property
     def is_cut(self) -> bool:
-        """True if the last line has no line end, so that the file can be incomplete."""
+        """Whether the last line of the file has no line end, so that the file can be incomplete."""
         return bool(self.content) and not self.content.rstrip(b"\0").endswith((b"\n", b"\r"))
 
     def stream(self) -> BytesIO:
-        """Return the content as a binary file object with the name of the file."""
+        """Return the content of the file as a binary stream that has the name of the file."""
         return _NamedBytesIO(self.content, self.path)
 
 
@@ -69,7 +69,7 @@ class _NamedBytesIO(BytesIO):
 
 
 def fingerprint(path: Path) -> Fingerprint | None:
-    """Return a value that differs if the file was replaced or changed. Return None if the file cannot be checked."""
+    """Return a value that changes if a file is replaced or changed. Return None if it cannot be checked."""
     try:
         return _fingerprint_of(path.stat())
     except OSError:
@@ -77,7 +77,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
 
 
 def read(path: Path, name: Path | None = None) -> FileVersion:
-    """Read a file completely. The result has the path ``name``, by default ``path``.
+    """Read a whole file into memory, with its digest, permissions and times. The result has the path ``name``.
 
     Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
     """
@@ -100,7 +100,9 @@ def _fingerprint_of(file_stat: os.stat_result) -> Fingerprint:
 
 
 class ServedCopy:
-    """The copy of the version of one table file that was served last. ``str()`` returns its path for messages.
+    """The copy of the version of a table file that was served last. New versions are checked against it.
+
+    ``str()`` returns the path of the copy for messages.
 
     ``is_kept`` is true if this process has seen a copy of the version that it serves. If the copy is missing then, the
     operator has deleted it. ``failure`` is the reason why the copy cannot be read or written, or None.
@@ -121,11 +123,11 @@ class ServedCopy:
         return validation.shown(str(self.path), 200)
 
     def fingerprint(self) -> Fingerprint | None:
-        """Return a value that differs if the copy was replaced or changed. Return None if it does not exist."""
+        """Return a value that changes if the copy is replaced or changed, or None if the copy does not exist."""
         return fingerprint(self.path)
 
     def read(self) -> FileVersion | None:
-        """Read the copy. The result has the path of the table file, which determines the format.
+        """Read the copy of the table file. The result has the path of the table file itself.
 
         Return None if the copy does not exist, or if it cannot be read; ``failure`` is then the reason.
         """
@@ -140,7 +142,9 @@ class ServedCopy:
             return None
 
     def keep(self, version: FileVersion, previous: FileVersion | None) -> bool:
-        """Replace the copy ``previous``, or None, by ``version``. Return False if another process replaced it first.
+        """Replace the copy of the served version by ``version``. Return False if another process replaced it first.
+
+        ``previous`` is the version that the copy must still have, or None for a missing copy.
 
         If the copy cannot be written, the error is logged once and is in ``failure``.
         """

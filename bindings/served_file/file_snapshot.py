@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class FileSnapshot:
-    """All bindings of one version of a table file (:class:`.stores.Snapshot`).
+    """A view of all bindings in one version of a table file, for exports, checks and copies.
 
     ``name`` is the name of the file, for the source of the events.
     """

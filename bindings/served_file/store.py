@@ -129,7 +129,7 @@ class FileStore:
         return self._copy.failure if self._copy else None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys, by key, from one version of the file.
+        """Return the bindings of several names in the file, by their keys. Keys that are not bound are omitted.
 
         Keys that are not bound are omitted.
         """
@@ -244,7 +244,7 @@ class FileStore:
 
     @property
     def recorded(self) -> None:
-        """None, because no name is recorded in a file."""
+        """Return None: a table file cannot record names, so no lookups for warnings about new names are needed."""
         return None
 
     def holds(self, now: datetime) -> list[Hold]:
@@ -289,7 +289,7 @@ class FileStore:
         yield FileSnapshot(self._current(), validation.shown(self.path.name, 200))
 
     def close(self) -> None:
-        """Free the memory of the table. Later lookups raise :class:`BindingsUnavailable`."""
+        """Free the memory of the table file. Later lookups raise :class:`BindingsUnavailable`."""
         self._closed = True
         self._table = None
 
@@ -433,7 +433,7 @@ class FileStore:
 
 
 def require_succession(path: Path) -> None:
-    """Check whether a table file can replace the version that a resolver serves.
+    """Check that a new table file can replace the version that a resolver serves from the same path.
 
     The copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
     """

@@ -37,7 +37,7 @@ _FORMATTED = "; if a spreadsheet program changed the number (000030 to 30, 3-4 t
 
 
 class FileBindings(Mapping[str, Binding]):
-    """The bindings of a table file by key, in the order of their lines.
+    """The bindings in a table file by their keys, in the order of the lines.
 
     Most names of a large file are never requested. So each line is kept as its checked fields, and a binding is made
     from them at the first use. ``changed`` is the time of lines without a time. A name is as it is at the time of the
@@ -51,7 +51,7 @@ class FileBindings(Mapping[str, Binding]):
         self._lines: dict[str, tuple[object, ...] | Binding] = {}
 
     def add(self, line: Fields | Binding) -> None:
-        """Add the name of a line."""
+        """Add the name of one line of the table file: its checked fields, or a whole binding."""
         if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
         else:
@@ -79,7 +79,7 @@ def _with_own_time(binding: Binding) -> Binding:
 
 
 class FileTable(NamedTuple):
-    """The content of one version of a table file.
+    """The content of one version of a table file: its bindings and its other rows.
 
     - ``bindings``: the bindings by key, in the order of their lines; ``lines``: the numbers of these lines.
     - ``stated``: 1 for each line that contains a status, else 0.
@@ -98,11 +98,11 @@ class FileTable(NamedTuple):
     held: list[str]
 
     def line(self, key: str) -> int:
-        """Return the number of the line that binds the name with this key."""
+        """Return the number of the line of the table file that binds the name with this key, from 1."""
         return self.lines[self._index(key)]
 
     def states_status(self, key: str) -> bool:
-        """Return whether the line of the name with this key has a value in the column "status"."""
+        """Return whether the line of a name in the table file has a value in the column "status"."""
         return bool(self.stated[self._index(key)])
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -120,7 +120,7 @@ def read_table(
     test_naans: Collection[str] = (),
     clock: Clock = utc_now,
 ) -> FileTable:
-    """Parse a version of a table file. ``check_change`` checks each binding.
+    """Parse one version of a table file, and check all of its lines. ``check_change`` checks each binding.
 
     ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
@@ -177,7 +177,7 @@ def read_table(
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Check that the table ``new`` can replace the table ``old``; ``file`` is the name in messages.
+    """Raise :class:`TableError` if a new version of a table file breaks a promise about the names of the old version.
 
     Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores or publishes it
     without a status.

@@ -34,7 +34,9 @@ class Contradiction(NamedTuple):
 
 
 def faults(connection: Connection, database: Database) -> Iterator[Contradiction]:
-    """Yield the contradictions between the rows of a database that ``connection`` reads.
+    """Yield the contradictions between the rows of a database, such as a binding that differs from its last event.
+
+    ``connection`` reads the rows.
 
     A binding that differs from its last event is an example.
     """

@@ -98,7 +98,7 @@ class _Query(NamedTuple):
 
 
 class Lists:
-    """Lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql"."""
+    """Queries for lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql"."""
 
     def __init__(self, dialect_name: str, clock: Clock = utc_now) -> None:
         self._clock = clock
@@ -123,7 +123,7 @@ class Lists:
         )
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
 
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
@@ -144,7 +144,7 @@ class Lists:
         return page._replace(next=cursor(*rows[limit - 1][width:]) if len(rows) > limit else None)
 
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+        """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
@@ -171,7 +171,9 @@ class Lists:
         return binding if binding.embargo is None else binding.at(self._clock())
 
     def at_the_time(self, read: Read) -> Read:
-        """Return ``read``, for :meth:`page` and :meth:`count`, with the current states of names (:meth:`.Binding.at`).
+        """Return the query function ``read`` in a form that also sees publications that are due and not written.
+
+        The result is for :meth:`page` and :meth:`count` (:meth:`.Binding.at`).
 
         While the publication of a name is due and not written, the recorded states are replaced in the statements.
         """
@@ -193,7 +195,7 @@ class Lists:
         return read_at
 
     def operations(self, read: Read, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
+        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``."""
         where = "" if before is None else "WHERE id < ? "
         parameters = [limit] if before is None else [before, limit]
         rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)

@@ -27,9 +27,10 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class LiveName(NamedTuple):
-    """A live name: its key, which is its place in the order, and the time of its last change in UTC, if readable.
+    """A live name for a sitemap: its key, and the time of its last change in UTC. An unreadable time is None.
 
-    The time is that at which the store recorded the change."""
+    The time is that at which the store recorded the change.
+    """
 
     key: str
     identifier: str
@@ -37,7 +38,7 @@ class LiveName(NamedTuple):
 
 
 class RangeState(NamedTuple):
-    """The state of the public names in a range. Each change of one of them changes the state.
+    """A summary of the public names in a range of keys, which differs after each change of one of them.
 
     ``names`` is their number, and ``revisions`` the sum of their revisions, which only increases. ``changed`` is the
     time of the last change in UTC; None without a name.
@@ -49,17 +50,20 @@ class RangeState(NamedTuple):
 
 
 class NameRanges(Protocol):
-    """The ranges of the names in a store. The methods raise :class:`BindingsUnavailable`."""
+    """The interface to ranges of the keys of names in a store, for sitemaps.
+
+    The methods raise :class:`BindingsUnavailable`.
+    """
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the end of a range that begins at ``start`` and has at most ``most`` public names.
+        """Return the key at which a range from ``start`` must end to have at most ``most`` public names.
 
         Return None if the rest up to ``end`` has at most ``most`` public names.
         """
         ...
 
     def state(self, start: str, end: str) -> RangeState:
-        """Return the state of the public names from ``start`` to before ``end``."""
+        """Return a summary of the public names with keys from ``start`` to before ``end``."""
         ...
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
@@ -179,7 +183,7 @@ class FileRanges:
 
 
 def behind(key: str) -> str:
-    """Return the text that follows a key, in the order of the keys: a key contains no space.
+    """Return the smallest text that follows a key, in the order of the keys, because a key contains no space.
 
     >>> "ark:12345/x" < behind("ark:12345/x") < "ark:12345/x!"
     True
@@ -188,7 +192,7 @@ def behind(key: str) -> str:
 
 
 def between(low: str, high: str) -> str:
-    """Return a text that is greater than ``low`` and not greater than ``high``, or ``high`` if the two are equal.
+    """Return a short text between two keys: greater than ``low`` and not greater than ``high``.
 
     It is their common beginning and one character. The check sum selects this character: then most pairs of other texts
     around it have the same result.

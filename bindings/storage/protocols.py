@@ -44,16 +44,18 @@ class Connection(Protocol):
     """The methods of a driver's connection that reading needs. Connections of sqlite3 and psycopg have them."""
 
     def execute(self, query: Any, params: Sequence[Any] = ..., /) -> Any:
-        """Run a statement with its parameters, and return a cursor for the rows."""
+        """Run an SQL statement with its parameters, and return a cursor for its rows."""
         ...
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to the database."""
         ...
 
 
 class ReadableDatabase(Protocol):
-    """The methods of a database that :class:`~ararat.bindings.storage.databases.connections.Readers` calls."""
+    """The interface to a database for reading, which :class:`~ararat.bindings.storage.databases.connections.Readers`
+    uses.
+    """
 
     @property
     def driver_error(self) -> type[Exception]:
@@ -66,7 +68,7 @@ class ReadableDatabase(Protocol):
         ...
 
     def fingerprint(self, in_use: bool = False, /) -> Hashable:
-        """Return a value that differs if existing connections must be replaced, because the file was replaced or
+        """Return a value that changes if the connections must be replaced, because the database file was replaced or
         changed.
 
         ``in_use`` is true if this process has idle connections. Raises :class:`BindingsUnavailable`.
@@ -86,7 +88,7 @@ class ReadableDatabase(Protocol):
         ...
 
     def connect_to_read(self) -> Connection:
-        """Open a connection that cannot write. Raises BindingsUnavailable."""
+        """Open a connection to the database that cannot write. Raises :class:`BindingsUnavailable`."""
         ...
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
@@ -94,16 +96,19 @@ class ReadableDatabase(Protocol):
         ...
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection can be used again after this error, such as a time limit."""
+        """Return whether a connection can be used again after this error, such as a time limit."""
         ...
 
 
 class Database(ReadableDatabase, Protocol):
-    """One SQLite file or PostgreSQL database. ``str()`` returns its place without user and password."""
+    """The interface to one SQLite file or PostgreSQL database.
+
+    ``str()`` returns its place without user and password.
+    """
 
     @property
     def engine(self) -> Engine:
-        """The SQLAlchemy engine for changes."""
+        """The SQLAlchemy engine whose connections write to the database."""
         ...
 
     @property
@@ -153,7 +158,7 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def exists(self) -> bool:
-        """Return False if the file does not exist. Return True for a server, which only a connection could check."""
+        """Return whether the database file exists. Return True for a server, which only a connection can check."""
         ...
 
     def create(self) -> None:
@@ -161,7 +166,7 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def prepare(self) -> None:
-        """Prepare an existing database for changes, such as turning on the write-ahead log of SQLite."""
+        """Prepare an existing database for changes: turn on the write-ahead log of SQLite."""
         ...
 
     def require_writable(self) -> None:
@@ -192,7 +197,7 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def close_writers(self) -> None:
-        """Close the idle writing connections."""
+        """Close the idle connections to the database for changes."""
         ...
 
     def turn_to_write(self) -> AbstractContextManager[object]:

@@ -17,7 +17,10 @@ _AFTER_ALL = "\x7f"
 
 
 class RecordedNames(NamedTuple):
-    """The recorded names of a database. ``rows`` reads rows, inside or outside of a transaction."""
+    """Lookups of recorded names in a database, for the warnings about new names.
+
+    ``rows`` reads rows, inside or outside of a transaction.
+    """
 
     rows: Callable[[str, Sequence[Any]], Sequence[Row]]
     database: Database
@@ -33,7 +36,7 @@ class RecordedNames(NamedTuple):
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
     ) -> dict[str, set[str]]:
-        """Return the names that have one of these texts as their target or resource: up to two for each text.
+        """Return the recorded names that have one of these targets or resources: up to two for each text.
 
         With ``prefix`` they begin with this text. A text of more than :data:`~.search_indexes.TARGET_CHARACTERS`
         characters is left out.

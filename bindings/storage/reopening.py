@@ -38,7 +38,9 @@ S = TypeVar("S", bound=_Closeable)
 
 
 def next_attempt(began: float, ended: float) -> float:
-    """Return the time of the next attempt to open a store, from begin and end of a failed one (seconds).
+    """Return the time at which a store may be opened again after a failed attempt, in seconds.
+
+    ``began`` and ``ended`` are the times of the failed attempt.
 
     The pause is at least one second, and at least five times the duration of the failed attempt.
 
@@ -76,7 +78,7 @@ class Opening(Generic[S]):
 
     @property
     def opened(self) -> S | None:
-        """The store if it is open. It is None otherwise, without an attempt to open it."""
+        """The store if it is open now, else None. No attempt is made to open it."""
         return self._store
 
     def open(self) -> S:
@@ -143,7 +145,7 @@ class Opening(Generic[S]):
 
 
 class AvailabilityLog:
-    """A log of whether the bindings can be read. It logs each cause of a failure once, and the end of the failure.
+    """A logger of failed and successful reads of bindings. It logs each cause of a failure once, and its end.
 
     ``failure`` is a cause that was logged before. If reads fail and succeed in alternation, the same cause is logged
     again after :data:`QUIET_SECONDS`. ``failing`` is true until a read succeeds. ``on_failure`` is called for each
@@ -163,7 +165,7 @@ class AvailabilityLog:
         self._quiet_until = float("-inf")
 
     def failed(self, cause: str) -> None:
-        """Report a failed read. Its cause is logged, unless the same cause was logged just before."""
+        """Log that the bindings cannot be read, with the cause. The same cause is not logged again at once."""
         if self._on_failure is not None:
             self._on_failure()
         if cause == self._cause and (self.failing or self._clock() < self._quiet_until):
@@ -172,7 +174,7 @@ class AvailabilityLog:
         self.failing, self._cause = True, cause
 
     def succeeded(self) -> None:
-        """Report a successful read. It is logged if the previous read failed."""
+        """Log that the bindings can be read again, if the previous read failed."""
         if self.failing:
             _log.warning("the bindings can be read again")
             self.failing = False

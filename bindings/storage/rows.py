@@ -115,7 +115,7 @@ def row_of(binding: Binding) -> Row:
 
 
 def element_text(element: str, text: str) -> str:
-    """Return the part of the column ``metadata`` that has this text of an element.
+    """Return the JSON text by which the column ``metadata`` is searched for an element with this text.
 
     A text has a backslash before each quotation mark, so that no other text contains this part.
 
@@ -126,12 +126,12 @@ def element_text(element: str, text: str) -> str:
 
 
 def search_of(binding: Binding) -> Row:
-    """Return the values of the columns :data:`SEARCH` of a binding."""
+    """Return the values of the search columns (:data:`SEARCH`) for a binding."""
     return text_of(binding), sorted_title(binding.metadata)
 
 
 def search_of_row(row: Row) -> Row:
-    """Return the values of the columns :data:`SEARCH` for a row with the columns :data:`STATE`.
+    """Return the values of the search columns (:data:`SEARCH`) for a row with the columns :data:`STATE`.
 
     They are None for a row that :func:`binding_of` cannot read.
     """
@@ -142,7 +142,7 @@ def search_of_row(row: Row) -> Row:
 
 
 def column_value(field: Field, value: Any) -> str | int | None:
-    """Return the value in the column of a field for its value in a binding."""
+    """Convert the value of a field of a binding to the value in its database column."""
     match field.type:
         case "texts":
             return _TO_JSON(dict(value)) if value else None
@@ -153,7 +153,9 @@ def column_value(field: Field, value: Any) -> str | int | None:
 
 
 def metadata_of(stored: str | None) -> Mapping[str, str]:
-    """Return the metadata in a column ``metadata``. Values that Ararat does not write are omitted."""
+    """Parse the metadata in the database column ``metadata``, which is JSON. Values that Ararat does not write are
+    omitted.
+    """
     try:
         return _mapping(stored) if stored else NOTHING
     except (TypeError, ValueError, AttributeError):
@@ -197,7 +199,10 @@ def hold_of(row: Row) -> Hold | None:
 
 
 def time_of(key: str, stored: str) -> datetime:
-    """Convert the column ``changed`` of the name with this key. Raises :class:`UnreadableBinding`."""
+    """Parse the time in the database column ``changed`` of the name with this key.
+
+    Raises :class:`UnreadableBinding`.
+    """
     try:
         return _time(stored)
     except (TypeError, ValueError) as error:

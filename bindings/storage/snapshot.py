@@ -58,7 +58,7 @@ class DatabaseSnapshot:
         return self._clock()
 
     def read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        """Run a query and return its rows."""
+        """Run an SQL query on the snapshot, and return its rows."""
         return self._connection.execute(query, parameters).fetchall()
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:

@@ -15,7 +15,7 @@ _PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cac
 
 
 class Spill:
-    """One temporary table of SQLite: in memory first, and in a file when it is larger than 64 MiB.
+    """A temporary SQLite table for data that can be too large for the memory. Above 64 MiB it is in a file.
 
     SQLite deletes the file itself. ``table`` is the definition of the table, ``what`` names the action in the message
     of an error, such as "the import". Raises :class:`BindingsUnavailable` if the disk cannot store it.
@@ -36,12 +36,12 @@ class Spill:
                 self._database.execute(statement)
 
     def add(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run a statement for each row."""
+        """Run an SQL statement on the temporary table once for each row of parameters."""
         with self._disk_errors():
             self._database.executemany(statement, rows)
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query."""
+        """Run an SQL query on the temporary table, and yield its rows."""
         with self._disk_errors():
             yield from self._database.execute(query, parameters)
 
@@ -60,7 +60,7 @@ class Spill:
 
 
 class KeySpool:
-    """A sorted set of keys in a temporary table.
+    """A sorted set of keys of names, of any size, in a temporary table.
 
     >>> spool = KeySpool()
     >>> spool.add(["ark:12345/y", "ark:12345/x", "ark:12345/y"])
@@ -77,12 +77,12 @@ class KeySpool:
         self._spill.add("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
 
     def count(self) -> int:
-        """Return the number of keys."""
+        """Return the number of keys in the set."""
         [(number,)] = self._spill.rows("SELECT count(*) FROM names")
         return number
 
     def blocks(self, size: int) -> Iterator[Sequence[str]]:
-        """Yield all keys in alphabetical order, in lists of at most ``size``."""
+        """Yield all keys of the set in alphabetical order, in lists of at most ``size``."""
         rows = self._spill.rows("SELECT key FROM names ORDER BY key")
         while block := [key for (key,) in islice(rows, size)]:
             yield block

@@ -23,12 +23,12 @@ TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 
 
 def mark(dialect_name: str) -> str:
-    """Return the mark of a parameter for the driver of a kind of database, "sqlite" or "postgresql"."""
+    """Return the placeholder of a parameter in SQL: "?" for "sqlite", "%s" for "postgresql"."""
     return "?" if dialect_name == "sqlite" else "%s"
 
 
 def marked(text: str, dialect_name: str) -> str:
-    """Return a statement, in which ? marks the parameters, with the marks of the driver.
+    """Return an SQL statement with the placeholders of a kind of database instead of "?".
 
     >>> marked("SELECT ? + ?", "postgresql")
     'SELECT %s + %s'

@@ -52,7 +52,7 @@ _READS_CURRENT: ContextVar[bool] = ContextVar("ararat reads current names", defa
 
 
 def read_current(enabled: bool) -> None:
-    """Choose the server that this thread or task reads from: the primary, or any server that answers.
+    """Choose for this thread or task whether it reads from the primary server of PostgreSQL, or from any server.
 
     With ``enabled``, it sees all changes that were acknowledged before. The default is any server: visitors must
     be answered also without a primary.
@@ -61,12 +61,12 @@ def read_current(enabled: bool) -> None:
 
 
 def reads_current() -> bool:
-    """Return whether this thread or task reads from the primary."""
+    """Return whether this thread or task reads from the primary server of PostgreSQL (:func:`read_current`)."""
     return _READS_CURRENT.get()
 
 
 class DatabaseStore:
-    """The store of one SQL database (:class:`.stores.Store`). :func:`open_store` opens it.
+    """A store of bindings in one SQLite or PostgreSQL database (:class:`.stores.Store`). :func:`open_store` opens it.
 
     ``str()`` returns its place without a password. All threads can use one object.
     """
@@ -96,7 +96,10 @@ class DatabaseStore:
         return self._readers.rows(query, parameters)
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys, by key, with one statement. Keys that are not bound are omitted."""
+        """Return the bindings of several names, by their keys, with one statement.
+
+        Keys that are not bound are omitted.
+        """
         # The tables contain only keys of printable ASCII, and no other text reaches the database.
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         if not keys:
@@ -110,7 +113,7 @@ class DatabaseStore:
 
     @property
     def recorded(self) -> RecordedNames:
-        """The lookups for the warnings about new names."""
+        """Return the lookups of recorded names that the warnings about new names need."""
         return RecordedNames(self._rows, self._database)
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -130,7 +133,7 @@ class DatabaseStore:
         return rfc3339(self._clock()) if self._rows(self._statements.first_embargo, ())[0][0] else ""
 
     def has_due(self) -> bool:
-        """Return whether the embargo of a name is reached, and the event of its publication is not written yet."""
+        """Return whether the embargo of a reserved name has ended and its publication is not written yet."""
         return bool((now := self._now()) and self._rows(self._statements.due, (now,)))
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
@@ -185,11 +188,11 @@ class DatabaseStore:
         return None
 
     def count(self) -> NameCount:
-        """Return the number of names. It is exact up to :data:`MAX_COUNTED`, and an estimate of the database above."""
+        """Return the number of recorded names. Above :data:`MAX_COUNTED` it is an estimate of the database."""
         return count_names(lambda query: self._rows(query, ()), self._database)
 
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return a page of at most ``limit`` names that meet the conditions ``selection``.
+        """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
 
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
@@ -205,7 +208,7 @@ class DatabaseStore:
                 return
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+        """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
@@ -248,11 +251,11 @@ class DatabaseStore:
         return [tuple(row[1:]) for row in rows if row[1] is not None]
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` operations, the newest first. ``before`` excludes operations from that number on."""
+        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``."""
         return self.lists.operations(self._rows, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return events, the newest first, with numbers below ``below``."""
+        """Return a page of the changes of names, the newest first, with numbers below ``below``."""
         return events.page(self._rows, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
@@ -272,7 +275,7 @@ class DatabaseStore:
         return [each for each in holds if each is not None]
 
     def patterns(self) -> list[Pattern]:
-        """Return the patterns of the names that were minted with a check character. They detect typing errors."""
+        """Return the patterns of names that were minted with a check character. They detect typing errors in names."""
         patterns = (Pattern.of_counter(name) for name, _ in self._rows(self._statements.settings, ()))
         return [pattern for pattern in patterns if pattern and pattern.check]
 
@@ -303,7 +306,8 @@ class DatabaseStore:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[Transaction]:
-        """Begin a transaction. It is durable when the block ends, and rolled back when the block raises an exception.
+        """Begin a transaction for changes, which ends with the ``with`` block: committed, or rolled back after an
+        exception.
 
         With ``exclusive``, other writers wait until it ends. With ``large``, and with ``exclusive``, its statements can
         take long, while the server works on them. Raises :class:`Collision` if another writer changed the
@@ -347,7 +351,7 @@ class DatabaseStore:
             connection.close()
 
     def close(self) -> None:
-        """Close the connections. Later uses raise :class:`BindingsUnavailable`."""
+        """Close the connections to the database. Later uses raise :class:`BindingsUnavailable`."""
         self._closed = True
         self._readers.close()
         if self._current is not None:
@@ -360,7 +364,9 @@ class DatabaseStore:
 
 
 def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:
-    """Return the number of names in a database. ``rows`` runs a query and returns its rows.
+    """Return the number of names in a database: exact up to :data:`MAX_COUNTED`, above it an estimate.
+
+    ``rows`` runs a query and returns its rows.
 
     The number is exact up to :data:`MAX_COUNTED`, and an estimate of the database above.
     """
@@ -401,7 +407,7 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
 
 
 def has_tables(database: Database) -> bool:
-    """Return whether a database has the tables of Ararat. Raises like :func:`open_store`."""
+    """Return whether a database already has the tables of Ararat. Raises like :func:`open_store`."""
     if not database.exists():
         return False
     connection = database.connect_to_read()

@@ -19,12 +19,12 @@ VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"
 
 
 def first_settings() -> dict[str, str]:
-    """Return the rows, by name, with which the table ``ararat`` of a new database begins."""
+    """Return the settings with which the table ``ararat`` of a new database begins, by name."""
     return {"schema": str(VERSION), "rules": "0"}
 
 
 def number_of(version: str | None) -> int | None:
-    """Return the number of a version in a database. Return None for a text that is not a version.
+    """Return the number in the version text of a database, or None for a text that is not a version.
 
     >>> number_of("3"), number_of("x"), number_of(None)
     (3, None, None)

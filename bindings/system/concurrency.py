@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Busy(Exception):
-    """Raised if no slot is free. ``sentence`` is the reason.
+    """Raised if too much work runs at the same time, so that no slot is free. ``sentence`` is the reason.
 
     ``code`` is "busy" if all slots are in use, and "busy-client" if this client uses its maximum.
     """
@@ -33,7 +33,7 @@ class Busy(Exception):
 
 
 class ConcurrencyLimit:
-    """A limit on work at the same time: it occupies one of ``total`` slots, and a client at most ``per_client``.
+    """A limit on work that runs at the same time: ``total`` slots in all, and ``per_client`` for one client.
 
     All threads of a process share one object.
 
@@ -59,7 +59,8 @@ class ConcurrencyLimit:
             return self._taken.total()
 
     def acquire(self, client: str | None) -> Slot:
-        """Occupy a slot for the client with this IP address, without waiting.
+        """Occupy a slot for work of the client with this IP address, without waiting. Raises :class:`Busy` without a
+        free slot.
 
         Raises :class:`Busy` if no slot is free.
         """
@@ -87,9 +88,10 @@ _at_fork = AtFork(after_in_child=ConcurrencyLimit.forget)
 
 
 class Slot:
-    """An occupied slot. :meth:`release` or the end of a ``with`` block frees it by a call of ``give_back``.
+    """A permission to do one piece of limited work. Its :meth:`release`, or the end of a ``with`` block, ends it.
 
-    In a process that was forked in the meantime, it has no effect: all slots are free there.
+    ``give_back`` is called then. In a process that was forked in the meantime, it has no effect: all slots are free
+    there.
     """
 
     def __init__(self, give_back: Callable[[], object]) -> None:
@@ -97,7 +99,7 @@ class Slot:
         self._pid = os.getpid()
 
     def release(self) -> None:
-        """Free the slot. A second call has no effect."""
+        """Free the slot, so that other work can occupy it. A second call has no effect."""
         try:
             # It is atomic: of two threads, one frees the slot.
             give_back = self._held.pop()
@@ -116,8 +118,9 @@ class Slot:
 
 
 class HoldingSlot(Generic[T]):
-    """An iterator that frees a slot at its end, after an exception, or when it is closed. So servers can use it as the
-    body of an answer.
+    """An iterator over the parts of an answer that occupies a slot until its end. Servers can use it as a body.
+
+    It frees the slot after an exception too, and when it is closed.
     """
 
     def __init__(self, slot: Slot, parts: Iterable[T]) -> None:
@@ -136,7 +139,7 @@ class HoldingSlot(Generic[T]):
             raise
 
     def close(self) -> None:
-        """Close the parts, and free the slot."""
+        """Close the iterator over the parts of the answer, and free its slot."""
         try:
             close = getattr(self._parts, "close", None)
             if close is not None:
@@ -146,7 +149,10 @@ class HoldingSlot(Generic[T]):
 
 
 def client_key(address: str | None) -> str:
-    """Return the key under which the limits count a client with this address.
+    """Return the key under which the limits count a client with this IP address: one customer of a provider.
+
+    The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer has a
+    /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.
 
     The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer of a
     provider has a /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.

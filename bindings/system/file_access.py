@@ -36,7 +36,7 @@ def create_private(path: Path) -> None:
 
 
 def open_to_others(place: str | Path | os.stat_result) -> str | None:
-    """Return the permissions of a file that users outside of its group can read or change, such as "-rw-r--r--".
+    """Return the permissions of a file if other users can read or change it, such as "-rw-r--r--", else None.
 
     Return None for another file, for a missing one, and on Windows, whose permissions these are not.
 
@@ -53,7 +53,8 @@ def open_to_others(place: str | Path | os.stat_result) -> str | None:
 
 
 def can_read(path: Path, user: int, groups: set[int]) -> bool:
-    """Return whether a user in these groups can read a file by its permissions and those of its folders.
+    """Return whether a user can read a file, by its permissions and those of its folders. ``groups`` are those of the
+    user.
 
     Access control lists are not read. Raises OSError if this process cannot read the permissions.
 

@@ -19,7 +19,7 @@ inherited: list[object] = []
 
 
 class AtFork(Generic[T]):
-    """Functions to call at each fork for every added object that still exists.
+    """Functions that are called at each fork of the process, for every registered object that still exists.
 
     ``before`` is called in the process that forks, ``after_in_child`` in the new process. In the new process, the
     functions of the first AtFork are called first. So all locks of this module are free when other functions need them.
@@ -35,7 +35,7 @@ class AtFork(Generic[T]):
         os.register_at_fork(after_in_child=lambda: self._call(after_in_child))
 
     def add(self, added: T) -> None:
-        """Call the functions for this object from now on, as long as it exists."""
+        """Register an object, for which the functions are called at each fork, as long as it exists."""
         self._references.add(weakref.ref(added, self._references.discard))
 
     def _call(self, function: Callable[[T], object]) -> None:
@@ -64,7 +64,7 @@ class ForkSafeLock:
         return self._lock.acquire(blocking, timeout)
 
     def release(self) -> None:
-        """Release the lock. A free lock stays free, so that a forked process can call this for its parent's lock."""
+        """Release the lock. A free lock stays free, so that a forked process can release the lock of its parent."""
         # A thread that forked while it held the lock has a free one in the child.
         if self._lock.locked():
             self._lock.release()

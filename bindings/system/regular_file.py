@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """Return at most ``limit`` bytes of a file, because the file of another program can have any length.
+    """Return at most ``limit`` bytes of a regular file. Refuse a named pipe, which could block this process.
 
     Raises OSError for a file that is not regular. Reading a named pipe would wait for a writer.
 

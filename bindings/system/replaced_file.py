@@ -14,7 +14,7 @@ from .file_access import create_private
 
 @contextmanager
 def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
-    """Yield the path of a new, empty file, which replaces ``file`` when it is on the disk.
+    """Yield the path of a new, empty file that replaces ``file`` as a whole at the end of the ``with`` block.
 
     After a failure the old content remains. A symbolic link remains, too, and its target is replaced. The new file has
     the permissions of the old one. With ``private``, other users cannot read a file that replaces none. Raises OSError.

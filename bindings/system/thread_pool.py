@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class ThreadPool:
-    """At most ``size`` threads, which start when they are needed. Further calls wait.
+    """A pool of at most ``size`` threads for the functions of an asyncio program. Further calls wait.
 
     A forked process gets its own threads. The pool of the event loop is not used, because the site can fill it.
     """
@@ -26,7 +26,7 @@ class ThreadPool:
     async def run(
         self, function: Callable[Parameters, Result], *arguments: Parameters.args, **named: Parameters.kwargs
     ) -> Result:
-        """Return the result of a function that runs in a thread with the context variables of the caller.
+        """Run a function in a thread of the pool with the context variables of the caller, and return its result.
 
         If the caller is cancelled, the function still runs to its end.
         """

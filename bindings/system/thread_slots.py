@@ -68,7 +68,7 @@ class _Held(NamedTuple):
 
 
 class ThreadSlots:
-    """The threads of a process, and the slots for each kind of work.
+    """The number of threads of this process, and the slots for work that can hold a thread for long.
 
     >>> threads = ThreadSlots()
     >>> threads.use(8)
@@ -97,7 +97,7 @@ class ThreadSlots:
             self._own.is_apart = False
 
     def use(self, number: int | None) -> None:
-        """Set the number of threads, at least 1. None: find it out."""
+        """Set the number of threads of this process, at least 1. None lets :attr:`number` find it out."""
         if number is not None and number < 1:
             raise ValueError(f"threads: {number} is too small; set at least 1")
         self._given = number
@@ -134,7 +134,7 @@ class ThreadSlots:
         most: int | None = None,
         brief: float = 0.0,
     ) -> Slot:
-        """Occupy a slot. Its release frees it.
+        """Occupy a slot for one kind of work, and return it. The release of the slot frees it.
 
         :param client: the IP address of the client.
         :param each: the maximum for this kind of work of one client. None: no maximum.

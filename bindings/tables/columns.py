@@ -75,9 +75,7 @@ class Columns(NamedTuple):
     ignore_unknown: bool = False
 
     def find(self, name: str) -> str | None:
-        """Return the column that a heading means, or None if it is unknown. Case and surrounding white space are
-        ignored.
-        """
+        """Return the column of bindings that a heading of a table means, or None if the heading is unknown."""
         name = name.strip()
         for heading, ours in self.renamed.items():
             if heading.strip().casefold() == name.casefold():
@@ -91,7 +89,7 @@ class Columns(NamedTuple):
         return name if metadata.is_name(name) else None
 
     def unknown(self, names: Sequence[str]) -> str:
-        """Return the message of the error about unknown headings ``names``.
+        """Return the error message about the unknown headings ``names`` of a table, with suggestions.
 
         It suggests columns and the option to use.
         """
@@ -163,7 +161,9 @@ def _check_test(text: str, identifier: str) -> None:
 
 
 def cells(binding: Binding) -> dict[str, str]:
-    """Convert a binding to the cells of a row. The order is that of :data:`COLUMNS`, and empty cells are omitted.
+    """Convert a binding to the cells of a table row, by column. The order is that of :data:`COLUMNS`.
+
+    Empty cells are omitted.
 
     The revision of the binding is not included: it belongs to the history.
     """
@@ -180,7 +180,7 @@ def cells(binding: Binding) -> dict[str, str]:
 
 
 def cell(value: Any) -> str:
-    """Return the cell of a field of a binding. A field without a value has an empty cell."""
+    """Convert the value of a field of a binding to the text of a table cell. None becomes an empty text."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, datetime):
@@ -189,7 +189,7 @@ def cell(value: Any) -> str:
 
 
 def alternate_column(selector: str) -> str:
-    """Return the column for the alternate target with this selector: a media type, a language, or both.
+    """Return the name of the table column for the alternate target with a selector, such as ``target[text/html;en]``.
 
     >>> alternate_column("text/html;en")
     'target[text/html;en]'
@@ -205,7 +205,7 @@ def _status(text: str) -> Status:
 
 
 def redirect(text: str) -> int:
-    """Convert a cell of the column "redirect" to a status, such as 307.
+    """Convert the text in the table column "redirect" to an HTTP status, such as 307.
 
     Raises :class:`BindingError` if the cell is not a number of three digits.
     """

@@ -54,7 +54,9 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records as :func:`read_lines`, with an empty list for an empty line, which is a row of a sheet.
+    """Yield the number and the fields of each record of CSV or TSV. An empty line is an empty list.
+
+    It is a row of the sheet. The other results are those of :func:`read_lines`.
 
     A first line such as ``sep=;`` is omitted: spreadsheet programs do not show it.
     """
@@ -74,7 +76,8 @@ def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]
 
 
 def stated_delimiter(line: str) -> str | None:
-    r"""Return the separator that the first line of a file states for spreadsheet programs, or None.
+    r"""Return the separator in a first line such as ``sep=;``, which is for spreadsheet programs. Return None without
+    one.
 
     >>> stated_delimiter("sep=;\r\n"), stated_delimiter("sep=\t"), stated_delimiter("ark;titel")
     (';', '\t', None)
@@ -84,7 +87,7 @@ def stated_delimiter(line: str) -> str | None:
 
 
 def unforced(text: str) -> str:
-    """Return the text of a cell without the signs that force a spreadsheet program to read it as text.
+    """Return the text of a table cell without ``="…"``, which forces a spreadsheet program to read it as text.
 
     >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
     ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")

@@ -81,7 +81,7 @@ class PrefixRow(NamedTuple):
 
     @property
     def texts(self) -> dict[prefixes.Field | prefixes.HoldField, str]:
-        """The recorded texts by field, without the empty ones."""
+        """The recorded texts of the prefix by the names of their fields, without the empty ones."""
         return {field: text for field, text in zip(prefixes.RECORDED, self[1:], strict=True) if text}
 
     def cells(self) -> dict[str, str]:
@@ -131,15 +131,17 @@ OtherRow = RuleRow | PrefixRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
-    """Return the row for a setting of a store. Return None for a setting that is neither a counter nor the owner of a
-    UUID.
+    """Return the table row for a setting of a store: a counter, or the owner of a UUID. Return None for another
+    setting.
     """
     match = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if match else None
 
 
 def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow | None:
-    """Parse a row of a table that is not a binding, by its column "kind". Return None for a row that is a binding.
+    """Parse a table row that is a rule, prefix record, counter or UUID, by its column "kind".
+
+    Return None for a row that is a binding.
 
     ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 

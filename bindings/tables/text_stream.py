@@ -31,7 +31,7 @@ _BLOCK = 65536
 
 @dataclass(slots=True)
 class ReadAs:
-    """The properties of a table file, found while it is read.
+    """The properties of a table file that were detected while it was read, such as its encoding.
 
     - ``guessed``: the file is not UTF-8, and nothing in it identifies its encoding.
     - ``delimiter``: the separator of a CSV or TSV file.
@@ -54,7 +54,9 @@ class ReadAs:
 def opened(
     file: str | Path | BinaryIO, encoding: str | None = "utf-8", read_as: ReadAs | None = None
 ) -> Iterator[Lines]:
-    """Open the lines of a text file. ``file`` is a path, or a binary file, which stays open.
+    """Open a text file, and yield its lines as :class:`Lines`. A binary file stays open.
+
+    ``file`` is a path or a binary file.
 
     ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252.
     The properties of the file are written to ``read_as``. Raises OSError if the file cannot be opened.
@@ -94,7 +96,7 @@ def check_encoding(encoding: str) -> str:
 
 
 class Lines:
-    """Iterate over the lines of a file as text. The lines of the current record are kept for error messages.
+    """The lines of a text file as an iterator. The lines of the current record are kept for error messages.
 
     A record is one row of a table, which can have several lines.
     """
@@ -122,13 +124,13 @@ class Lines:
             self._decoded = self._decode(b"", name)
 
     def begin(self) -> None:
-        """Begin a record: the next line is its first one. The lines of the record before are no longer kept."""
+        """Begin a record (a row of a table) at the next line. The lines of the record before are no longer kept."""
         self.first = self._number + 1
         self._octets = 0
         self.record.clear()
 
     def peek(self) -> str:
-        """Return the next line that is not empty, without consuming it. Return "" at the end of the file.
+        """Return the next line of the file that is not empty, without consuming it. Return "" at the end.
 
         A line that has only separators and quotes counts as empty. Call it before the first line is read.
         """

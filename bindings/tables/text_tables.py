@@ -32,7 +32,7 @@ SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", 
 
 
 def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
-    """Return the format of a table: the one called ``name``, or by default the one of the suffix of the file, or CSV.
+    """Return the format of a table file: "csv", "tsv" or "jsonl". The default is that of its suffix, or CSV.
 
     Raises :class:`BindingError` with the code ``format-unknown``.
 
@@ -171,7 +171,7 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
-    """Return the error for a line with another number of fields than the header ``names``."""
+    """Return the error for a table line that has another number of fields than the header ``names``."""
     message = f"the line has {counted(fields, 'field')}, but the header has {len(names)}"
     column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
     return TableError("table-fields", message, file, line, column)

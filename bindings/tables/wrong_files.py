@@ -75,7 +75,7 @@ _BEGINNINGS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def kind_of(file: bytes | BinaryIO) -> Kind | None:
-    """Return the kind of a file that is no table, or None. ``file`` is its content, or a binary file at its beginning.
+    """Return the kind of a file that is not a table of text, by its first bytes, or None.
 
     Of a pipe, only the bytes that are ready are looked at. The position in the file stays.
     """
@@ -98,7 +98,7 @@ def kind_of(file: bytes | BinaryIO) -> Kind | None:
 
 
 def refuse(file: bytes | BinaryIO, name: str, *, readable: Collection[Kind] = ()) -> None:
-    """Raise :class:`TableError` for a file that is no table; ``name`` is its name for messages.
+    """Raise :class:`TableError` for a file that is not a table, such as a PDF. ``name`` is its name for messages.
 
     ``readable`` are the kinds that the caller can read. The codes are ``table-empty``, ``table-spreadsheet`` and
     ``table-not-text``.

@@ -28,12 +28,12 @@ _PAIR = re.compile(
 
 
 def is_one_line(column: str) -> bool:
-    """Return whether the values of a column have no line breaks, such as a title. A document in XML can have them."""
+    """Return whether the values of a table column must be on one line, such as a title. An XML document need not be."""
     return column in _ONE_LINE or metadata.has_short_name(column) or column in metadata.ELEMENTS
 
 
 def on_one_line(text: str) -> str:
-    r"""Replace each line break, with the spaces around it, by a space.
+    r"""Return a text with a space in the place of each line break and the spaces around it.
 
     >>> on_one_line("The Ark\r\nof Noah")
     'The Ark of Noah'
@@ -42,7 +42,7 @@ def on_one_line(text: str) -> str:
 
 
 def broken(cells: Mapping[str, str]) -> list[str]:
-    """Return the columns of one-line values whose cells have a line break."""
+    """Return the columns of a table row whose cells contain a line break but must be on one line."""
     whole = "".join(cells.values())
     if "\n" not in whole and "\r" not in whole:
         return []
@@ -50,7 +50,8 @@ def broken(cells: Mapping[str, str]) -> list[str]:
 
 
 def several(column: str, text: str) -> tuple[str, str] | None:
-    """Return the first value and the rest of a cell with several values, if its column is that of names or targets.
+    """Split a table cell that contains several names or targets into the first one and the rest. Return None for other
+    cells.
 
     Return None for any other cell. The caller asks only about a text that is not valid as a whole.
 
@@ -73,7 +74,7 @@ def several(column: str, text: str) -> tuple[str, str] | None:
 
 
 def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
-    """Return the error in a row, or one that says that the wrong cell has several values, if it has."""
+    """Return the error of a table row, or a better one if the cause is a cell with several values."""
     about = error_code(error.code).about
     if about in ("identifier", "target") and (values := several(about, cells.get(about, ""))):
         first, rest = (validation.shown(value, 100) for value in values)
@@ -83,7 +84,9 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
 
 
 def misread(text: str) -> tuple[str, str] | None:
-    """Return the first characters of a text that are probably one character of UTF-8 in another encoding, and that one.
+    """Return damaged characters in a text, and the character that they were before, or None.
+
+    Such characters are UTF-8 that was read in another encoding.
 
     >>> misread("Gro\u00c3\u0178e Glocke"), misread("Gro\u00dfe Glocke")
     (('ÃŸ', 'ß'), None)

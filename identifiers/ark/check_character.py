@@ -27,7 +27,7 @@ _OPAQUE = re.compile(f"ark:([{BETANUMERIC}]+)/([{BETANUMERIC}]{{3,}})(?![^/.])")
 
 @dataclass(frozen=True, slots=True)
 class CheckCharacter:
-    """A check character at the end of a Name. ``text`` is the text from which it is computed.
+    """The check character at the end of the Name of an ARK. ``text`` is the text from which it is computed.
 
     ``covers`` is the kind of this text. It is None if the character is wrong for both kinds; ``text`` is then the NAAN,
     a slash and the Name without its last character.
@@ -38,7 +38,7 @@ class CheckCharacter:
     text: str
 
     def as_dict(self) -> Mapping[str, str | bool | None]:
-        """Return the fields as JSON values, and ``valid``: whether ``covers`` is set.
+        """Return the check character as JSON values: the fields, and ``valid``, which is false if ``covers`` is None.
 
         >>> CheckCharacter("q", "noid", "13030/xf93gt2").as_dict()["valid"]
         True
@@ -62,8 +62,9 @@ def check_character(text: str) -> str:
 
 
 def covered(naan: str, name: str, covers: Coverage) -> str:
-    """Return the text from which the check character of a Name is computed. ``name`` is the Name without that
-    character.
+    """Return the text from which the check character of an ARK is computed: its Name, with or without the NAAN.
+
+    ``name`` is the Name without that character. ``covers`` is "noid" for the NAAN and the Name, or "name".
 
     >>> covered("12148", "btv1b8449691", "name"), covered("13030", "xf93gt2", "noid")
     ('btv1b8449691', '13030/xf93gt2')
@@ -72,7 +73,10 @@ def covered(naan: str, name: str, covers: Coverage) -> str:
 
 
 def find(normal_form: str, *, required: bool = False) -> CheckCharacter | None:
-    """Return the check character that ends the Name of an ARK in normal form, or None without one.
+    """Return the check character at the end of the Name of an ARK in normal form, or None without one.
+
+    Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
+    returned too, with ``covers`` None.
 
     Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
     returned too, with ``covers`` None.

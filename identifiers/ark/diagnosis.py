@@ -34,7 +34,7 @@ def matched_ark(text: str) -> re.Match[str]:
 
 
 def first_problem(text: str) -> Problem:
-    """Return the first reason, from left to right, why ``text`` is not an Extended ARK.
+    """Return the first error, from left to right, of a text that is not an Extended ARK.
 
     The grammar must have refused ``text``: otherwise AssertionError is raised.
 
@@ -67,7 +67,7 @@ def _naan_problem(text: str, start: int) -> Problem:
 
 
 def starts_with_encoded_slash(text: str, start: int) -> bool:
-    """Return whether ``text`` goes on with %2F at ``start``, in either case.
+    """Return whether ``text`` continues with an encoded slash, ``%2F`` or ``%2f``, at the index ``start``.
 
     >>> starts_with_encoded_slash("ark:%2f12345%2fx", 4)
     True

@@ -43,7 +43,7 @@ _FROM_LABEL = re.compile(rf"(?:{SCHEME}://[^/?#]*+/(?:[^/?#]*+/)*?)?(?P<rest>{LA
 
 
 class SplitAddress(NamedTuple):
-    """An address, split before the label of its ARK. ``rest`` is the ARK as written.
+    """An address (URL) that is split before the label of the ARK in it. ``rest`` is the ARK as written.
 
     - ``boundary``: the label is at the start of a path segment, as in ``https://n2t.net/ark:12345/x``.
     - ``inside_segment``: the label follows another character of its segment that is neither a letter nor a digit.
@@ -57,7 +57,7 @@ class SplitAddress(NamedTuple):
 
     @property
     def ark(self) -> Ark:
-        """The ARK after the prefix. It is parsed on each access.
+        """The ARK in the address. It is parsed on each access.
 
         >>> split("https://n2t.net/ark:/12345/x").ark.naan
         '12345'
@@ -66,7 +66,7 @@ class SplitAddress(NamedTuple):
 
     @property
     def is_ark(self) -> bool:
-        """Whether the label is more than the end of a longer word (E-02).
+        """Whether the label begins an ARK, and is not only the end of a longer word, such as "park:" (E-02).
 
         >>> split("https://n2t.net/ark:12345/x").is_ark, split("https://example.org/park:12345/x").is_ark
         (True, False)
@@ -109,7 +109,8 @@ class EmbeddedArk:
 
     @property
     def strict(self) -> bool:
-        """Whether the ARK is strict, its label starts a path segment, and the prefix has no formatting character.
+        """Whether the address contains a strict ARK that starts a path segment, without formatting characters before
+        it.
 
         >>> parse("https://n2t.net/ark:12345/x").strict, parse("https://example.org/x-ark:12345/y").strict
         (True, False)
@@ -118,7 +119,7 @@ class EmbeddedArk:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The prefix and the parts of the ARK with their places in the address, in order and without gaps.
+        """The parts of the address with their places: the prefix, then the parts of the ARK, in order and without gaps.
 
         >>> [part.part for part in parse("https://n2t.net/ark:12345/x").segments]
         ['prefix', 'label', 'naan', 'separator', 'name']
@@ -127,7 +128,9 @@ class EmbeddedArk:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings and notes about the prefix, then those about the ARK. Their places are places in the address.
+        """Warnings and notes about the address: those about the prefix, then those about the ARK.
+
+        Their places are places in the address.
 
         >>> [(each.code, each.start) for each in parse("https://example.org/x-ark:12345/y").problems]
         [('label-inside-segment', 22)]
@@ -135,7 +138,7 @@ class EmbeddedArk:
         return self.first_problems()
 
     def first_problems(self, most: int | None = None) -> tuple[Problem, ...]:
-        """Return the first ``most`` of :attr:`problems`. None returns all."""
+        """Return the first ``most`` warnings and notes about the address (:attr:`problems`). None returns all."""
         return tuple(islice(self._problems(most), most))
 
     def _problems(self, most: int | None) -> Iterator[Problem]:
@@ -149,7 +152,7 @@ class EmbeddedArk:
 
 
 def from_label(text: str) -> str | None:
-    """Return a text from the first label ``ark:`` on, which is at its start or that of a segment of an address.
+    """Return the rest of an address from the label ``ark:`` on, which starts the address or one of its segments.
 
     The rest need not be a valid ARK. Return None without such a label.
 
@@ -215,7 +218,7 @@ def parse(text: str) -> EmbeddedArk:
 
 
 def shifted(problem: Problem, by: int) -> Problem:
-    """Return a copy of a problem whose place is ``by`` code points further to the right.
+    """Return a copy of a problem whose place is ``by`` characters further to the right, for a text with a prefix.
 
     >>> shifted(problem("bad-char", 11, 12), 8).start
     19

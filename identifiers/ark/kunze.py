@@ -46,7 +46,8 @@ class KunzeForm(NamedTuple):
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values, with the ``revision``. A rule has its name, title and reference.
+        """Return the normal form by draft-kunze-ark as JSON values, with the ``revision`` of that draft and the rules
+        that differ.
 
         There is a ``reason`` only if ``normal_form`` is None.
         """
@@ -56,7 +57,10 @@ class KunzeForm(NamedTuple):
 
 
 def compare(text: str, normal_form: str | None = None, steps: Iterable[Step] = ()) -> KunzeForm | None:
-    """Return the normal form of ``text`` by draft-kunze-ark, or None if it has no label ark:.
+    """Compare the normal forms of an ARK by the ARK draft and by draft-kunze-ark. Return the latter with the
+    differences.
+
+    Return None for a text without a label ark:.
 
     ``text`` is an ARK, or an address with one. ``normal_form`` is the form by the ARK draft without query and fragment,
     and ``steps`` are its steps. If the ARK draft has no ARK here, they are None and empty.

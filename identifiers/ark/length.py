@@ -24,7 +24,7 @@ _NOT_ASCII = bytes(range(0x80, 0x100))
 
 
 def code_points(text: str) -> int:
-    """Count the code points of ``text`` after decoding its percent-encoded UTF-8.
+    """Return the length of an ARK in characters (code points), after its percent-encoded UTF-8 was decoded.
 
     A percent-encoded byte that is not part of valid UTF-8 counts as three characters.
 
@@ -37,8 +37,9 @@ def code_points(text: str) -> int:
 
 
 def octets(text: str) -> int:
-    """Count the bytes of ``text`` after percent-encoding: 1 for each ASCII character, 3 for each byte of UTF-8 of
-    another.
+    """Return the length of an ARK in bytes, after its non-ASCII characters were percent-encoded.
+
+    An ASCII character counts as 1, and each byte of UTF-8 of another character as 3.
 
     >>> octets("ark:12345/4\\u0431")
     17
@@ -51,7 +52,7 @@ def octets(text: str) -> int:
 
 
 def may_refuse(extended_ark: str, limit: int = DEFAULT_LIMIT) -> bool:
-    """Return whether the ARK draft permits a resolver to refuse this ARK because it is longer than ``limit`` bytes.
+    """Return whether a resolver may refuse an ARK because it is longer than ``limit`` bytes, by the ARK draft.
 
     ``extended_ark`` is the ARK as received, without the address around it. An ARK of at most 255 code points is never
     refused. Raises ValueError if ``limit`` is below 255 (ARK-058).

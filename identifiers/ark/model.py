@@ -32,7 +32,8 @@ _MARKED = ("component", "variant", "query", "fragment")
 
 
 class ArkParts(NamedTuple):
-    """The parts of an Extended ARK as written, before normalization.
+    """The parts of an Extended ARK as written, before normalization: label, NAAN, Name, components, variants and
+    others.
 
     ``label`` ends in a slash in the classic form ``ark:/``. Components and variants have no mark before them. ``query``
     and ``fragment`` are None if their mark is missing. ``parts`` are the strings that the rules of normalization
@@ -50,7 +51,7 @@ class ArkParts(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> ArkParts:
-        """Split an Extended ARK at its delimiters.
+        """Split an Extended ARK at its delimiters into its parts.
 
         Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text.
 
@@ -68,11 +69,13 @@ class ArkParts(NamedTuple):
 
     @property
     def variants_start(self) -> int:
-        """The place of the dot before the first variant. Without variants, the end of the path."""
+        """The index of the dot before the first variant of the ARK. Without variants, it is the end of the path."""
         return len(self.label) + len(self.parts.body) - len(self.variants) - sum(map(len, self.variants))
 
     def segments(self, prefix: str = "", most: int | None = None) -> tuple[Segment, ...]:
-        """Return each part with its place, in order and without gaps. A part includes the mark before it.
+        """Return the parts of the ARK with their places in its text, in order and without gaps.
+
+        A part includes the mark before it.
 
         - ``prefix``: the text before the ARK in an address. It is the first part, unless it is empty.
         - ``most``: the maximum number of parts. Of more, the first and the last ones are returned. None returns all.
@@ -85,7 +88,7 @@ class ArkParts(NamedTuple):
         return tuple(map(Segment, outer(parts, most), outer([0, *ends[:-1]], most), outer(ends, most)))
 
     def part_at(self, place: int) -> str:
-        """Return the part at an index of the ARK, as in :class:`~ararat.identifiers.segments.Segment`.
+        """Return the name of the part that contains the character ``place`` of the ARK, such as "name" or "variant".
 
         >>> ArkParts.of("ark:12345/x.pdf").part_at(11)
         'variant'
@@ -125,47 +128,55 @@ class Ark(Normalized):
 
     @property
     def written(self) -> ArkParts:
-        """The parts as written. They are parsed on each access, because most ARKs are only compared and looked up."""
+        """The parts of the ARK as written. They are parsed on each access, because most ARKs are only looked up."""
         return ArkParts.of(self.text)
 
     @property
     def label(self) -> str:
-        """The label as written: ``ark:``, or ``ark:/`` in the classic form, in any case of the letters."""
+        """The label of the ARK as written: ``ark:``, or ``ark:/`` in the classic form, in any case of the letters."""
         return self.written.label
 
     @property
     def naan(self) -> str:
-        """The NAAN (Name Assigning Authority Number) as written. It identifies the organization that assigns names."""
+        """The NAAN of the ARK as written: the number of the organization that assigns the name.
+
+        NAAN means Name Assigning Authority Number.
+        """
         return self.written.naan
 
     @property
     def name(self) -> str:
-        """The Name as written: the text between the NAAN and the first component, variant, query or fragment."""
+        """The Name of the ARK as written: the text between the NAAN and the first component, variant, query or
+        fragment.
+        """
         return self.written.name
 
     @property
     def components(self) -> tuple[str, ...]:
-        """The components as written: the texts after further slashes, without these slashes."""
+        """The components of the ARK as written: the texts after further slashes, without these slashes."""
         return self.written.components
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants as written and in that order: the texts after dots at the end of the path, without the dots."""
+        """The variants of the ARK as written: the texts after dots at the end of the path, without the dots."""
         return self.written.variants
 
     @property
     def query(self) -> str | None:
-        """The query as written, without its question mark, or None. A bare question mark is an empty query."""
+        """The query of the ARK as written, without its question mark, or None.
+
+        A bare question mark is an empty query.
+        """
         return self.written.query
 
     @property
     def fragment(self) -> str | None:
-        """The fragment as written, without its number sign, or None if the ARK has no fragment."""
+        """The fragment of the ARK as written, without its number sign, or None."""
         return self.written.fragment
 
     @property
     def basic(self) -> str:
-        """The normal form without query and fragment. A resolver stores and looks up the ARK by this text.
+        """The normal form of the ARK without query and fragment. A resolver stores and looks up the ARK by this text.
 
         >>> from ararat.identifiers.ark import parse
         >>> parse("ark:/12345/x-1?info").basic
@@ -175,7 +186,7 @@ class Ark(Normalized):
 
     @property
     def normal_naan(self) -> str:
-        """The NAAN in normal form: without hyphens and needless percent-encoding.
+        """The NAAN of the ARK in normal form: without hyphens and needless percent-encoding.
 
         >>> from ararat.identifiers.ark import parse
         >>> parse("ark:/12-345/x").normal_naan
@@ -185,7 +196,10 @@ class Ark(Normalized):
 
     @property
     def inflection(self) -> str:
-        """The query with its question mark, in normal form, or "" if the ARK has no query (section 3.4).
+        """The inflection of the ARK, a query with its question mark in normal form, such as "?info". It is "" without a
+        query.
+
+        Source: ARK draft, section 3.4.
 
         >>> from ararat.identifiers.ark import parse
         >>> parse("ark:12345/x?").inflection, parse("ark:12345/x?%69nfo").inflection
@@ -197,7 +211,7 @@ class Ark(Normalized):
 
     @property
     def service(self) -> str:
-        """The service that the query requests from a resolver.
+        """The service that the query of the ARK requests from a resolver: "referent", "metadata" or "unknown".
 
         "referent" is the thing itself (no query), "metadata" its description (?, ?? or ?info). "unknown" is any other
         query.
@@ -253,7 +267,7 @@ class Ark(Normalized):
 
     @property
     def variant_of(self) -> str | None:
-        """The ARK without its variants, in normal form, or None if it has no variants.
+        """The ARK without its variants in normal form, of which it is a variant. None if it has no variants.
 
         >>> from ararat.identifiers.ark import parse
         >>> parse("ark:12345/x.en?info").variant_of
@@ -309,7 +323,7 @@ class Ark(Normalized):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings and notes about this valid ARK, in the order of their places in ``text``.
+        """Warnings and notes about this valid ARK, such as characters that can mislead, in the order of their places.
 
         >>> from ararat.identifiers.ark import parse
         >>> [problem.code for problem in parse("ark:99999/x.b.a").problems]
@@ -318,7 +332,10 @@ class Ark(Normalized):
         return self.first_problems()
 
     def first_problems(self, most: int | None = None) -> tuple[Problem, ...]:
-        """Return the first ``most`` of :attr:`problems`. None returns all. There can be a quarter of a million."""
+        """Return the first ``most`` warnings and notes about the ARK (:attr:`problems`). None returns all.
+
+        There can be a quarter of a million.
+        """
         return tuple(sorted(self._problems(most), key=lambda found: (found.start, found.end))[:most])
 
     def _liberties(self, written: ArkParts, most: int | None = None) -> Iterator[Problem]:

@@ -23,7 +23,7 @@ _BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + ARK_UNRESERVED_MARKS + "-")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One change by a normalization rule, with the whole identifier before and after it.
+    """One change of an identifier by a rule of normalization, with the whole identifier before and after it.
 
     The ``after`` of a step is the ``before`` of the next step. The last ``after`` is the normal form.
     """
@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 
 
 class NormalizationRule(NamedTuple):
-    """A rule of normalization. ``apply`` is its function, which returns its argument if the rule changes nothing.
+    """A rule of the normalization of ARKs. ``apply`` is its function, which returns its argument if nothing changes.
 
     ``name`` is a stable code. ``title`` is for people. ``reference`` is the document and section of the rule.
     """
@@ -96,7 +96,8 @@ def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
 
 
 def sort_variants(body: str) -> str:
-    """Sort the variants of the last segment of a body of an ARK, and remove repeated ones.
+    """Sort the variants at the end of an ARK, and remove repeated ones. ``body`` is the ARK without label, query and
+    fragment.
 
     >>> sort_variants("12345/a.z.b/x.pdf.en.pdf")
     '12345/a.z.b/x.en.pdf'
@@ -190,7 +191,7 @@ RULES: tuple[NormalizationRule, ...] = (
 
 
 def normal(ark: Parts) -> Parts:
-    """Apply all rules to an Extended ARK.
+    """Return the parts of an Extended ARK in normal form, by all rules of normalization in order.
 
     >>> "".join(normal(Parts("ark:/", "12345/c37-009-31--", "")))
     'ark:12345/c3700931'
@@ -201,7 +202,7 @@ def normal(ark: Parts) -> Parts:
 
 
 def steps(ark: Parts) -> Iterator[Step]:
-    """Yield a step for each rule that changes the ARK, in the order of :data:`RULES`.
+    """Yield a step for each rule of normalization that changes an Extended ARK, in the order of :data:`RULES`.
 
     >>> [step.rule for step in steps(Parts("ARK:/", "12345/x", ""))]
     ['scheme-case', 'classic-slash']

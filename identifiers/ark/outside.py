@@ -22,7 +22,7 @@ _MARKS = re.compile("[?#]")
 
 
 class OutsideText(NamedTuple):
-    """A text outside the specification.
+    """A text with a label, a NAAN and a slash whose rest breaks the grammar of ARKs.
 
     - ``prefix``: the text before the label, in an address, or "".
     - ``text``: the rest as given. ``label`` and ``naan``: its first parts, as written.
@@ -39,7 +39,7 @@ class OutsideText(NamedTuple):
 
     @property
     def normal_naan(self) -> str:
-        """The NAAN without hyphens.
+        """The NAAN of the text without hyphens.
 
         >>> outside("ark:/12-345/1:1").normal_naan
         '12345'
@@ -48,7 +48,7 @@ class OutsideText(NamedTuple):
 
     @property
     def written(self) -> ArkParts | None:
-        """The parts that were read, up to the first error; None without a Name.
+        """The parts of the text up to the first error, as those of an ARK. None without a valid Name.
 
         >>> outside("ark:/61903/1:1:MW98-MNJ").written.name
         '1'

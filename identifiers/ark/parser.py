@@ -44,7 +44,7 @@ def parse(text: str) -> Ark:
 
 
 def reads(text: str) -> bool:
-    """Return whether :func:`parse` accepts ``text``. Faster than parse on invalid text: it builds no error.
+    """Return whether a text is an Extended ARK, which :func:`parse` accepts. It is faster than parse on invalid text.
 
     >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
     (True, False, False)
@@ -68,7 +68,8 @@ def reads(text: str) -> bool:
 
 
 def naan_at_start(text: str) -> str | None:
-    """Return the NAAN, in normal form, of a text that begins like an ARK, also if the rest is not valid.
+    """Return the NAAN of a text that begins like an ARK, in normal form, also if the rest is not valid. Else return
+    None.
 
     >>> naan_at_start("ark:/61-903/1:1:MW98-MNJ"), naan_at_start("ark:61903"), naan_at_start("ark:a/x")
     ('61903', None, None)

@@ -28,7 +28,7 @@ PERMANENT_REDIRECTS = (301, 308)
 
 
 class AllocationFacts(NamedTuple):
-    """Facts about an allocation that its IRI does not contain. None means unknown.
+    """Facts about the allocation of an IRI to a resource that the IRI does not contain. None means unknown.
 
     - ``information``: whether the resource is an information resource, which a document can contain.
     - ``status``: the HTTP status of the answer.
@@ -55,7 +55,8 @@ NOTHING = AllocationFacts()
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a check of one text by a policy.
+    """The result of :func:`evaluate`: whether an IRI policy permits the allocation of an IRI, and the rules that it
+    breaks.
 
     - ``in_scope``: whether the policy covers the text.
     - ``namespaces``: the namespaces of the policy that contain the text, the primary one first.
@@ -77,7 +78,7 @@ class Verdict:
 
     @property
     def allocatable(self) -> bool:
-        """Whether the policy permits the allocation, because the text breaks no MUST and no MUST NOT."""
+        """Whether the policy permits the allocation of the IRI, because it breaks no MUST and no MUST NOT."""
         return not any(finding.severity == "error" for finding in self.findings)
 
     @property
@@ -88,7 +89,7 @@ class Verdict:
         return tuple(dict.fromkeys(finding.code for finding in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the verdict as JSON values, with its properties but without ``iri``, ``in_scope`` and ``readable``."""
+        """Return the verdict about the IRI as JSON values, without ``iri``, ``in_scope`` and ``readable``."""
         return {
             "profile": self.profile,
             "namespaces": list(self.namespaces),
@@ -109,7 +110,7 @@ def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
 
 
 def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> Verdict:
-    """Check ``text`` by a policy, without trimming it. Accepts any str and never raises.
+    """Check an IRI by an IRI policy, without trimming it, and return the verdict. Accepts any str and never raises.
 
     ``facts`` adds facts about the allocation. The policy covers three kinds of text: IRIs of the hosts of the profile;
     ARKs of its NAAN, alone or under one of its resolvers; and UUIDs as URNs. For any other text the verdict is "not in
@@ -150,7 +151,7 @@ def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> V
 
 
 def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
-    """Check several IRIs in order, each with regard to the others.
+    """Check several IRIs by an IRI policy, in order, each with regard to the others.
 
     Set ``complete`` if the list contains all allocated IRIs: missing parents are then reported (POL-010). A UUID in
     several IRIs is reported, as is a time without a fraction in several IRIs (POL-048, POL-056).
@@ -191,7 +192,9 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
 
 
 def ruled(problem: Problem, profile: Profile) -> Problem | None:
-    """Return a finding with the severity and the citation of the profile, or None if the profile switches it off.
+    """Return a finding with the severity and the citation that a policy profile sets for its rule.
+
+    Return None if the profile switches the rule off.
 
     >>> from .profile import built_in
     >>> ruled(finding("url-gone", 0, 1), built_in("museum")).reference.startswith("A URL policy for a museum")

@@ -68,7 +68,7 @@ NAME = f"[A-Za-z0-9\\-_{iri.UCSCHAR}]++"
 
 @dataclass(frozen=True, slots=True)
 class Productions:
-    """The compiled grammar of one profile. All patterns must match the whole IRI.
+    """The compiled grammar of the IRIs of one policy profile. All patterns must match the whole IRI.
 
     - ``namespaces``: the pattern of each namespace (set of IRIs of one form) by its name.
     - ``reserved``: the pattern of IRIs that only the resolver of an identifier scheme may answer.
@@ -91,7 +91,7 @@ class Productions:
 
 @functools.lru_cache(maxsize=64)
 def repaired(profile: Profile) -> Productions:
-    """Return the grammar that applies to the IRIs of a profile.
+    """Return the grammar of the namespaces of a policy profile, without the errors of document 002.
 
     >>> from .profile import built_in
     >>> repaired(built_in("17beta")).matching("https://17beta.top/en/some_book")
@@ -144,7 +144,7 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 
 def is_reserved(text: str, profile: Profile) -> bool:
-    """Return whether a path is only for the resolver of an identifier scheme, as in ``/ark:21206/10015``.
+    """Return whether only the resolver of an identifier scheme may answer a path, such as ``/ark:21206/10015``.
 
     Source: section 4; POL-037.
 

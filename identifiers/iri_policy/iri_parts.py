@@ -42,7 +42,7 @@ class IriParts(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The host in lower case, without user name and port. It is "" without an authority.
+        """The host of the IRI in lower case, without user name and port. It is "" without an authority.
 
         >>> split("https://me@17Beta.top:8443/").host
         '17beta.top'
@@ -51,7 +51,7 @@ class IriParts(NamedTuple):
 
 
 def split(text: str) -> IriParts:
-    """Split any text into the parts of an IRI reference. The text does not have to be an IRI.
+    """Split a text into scheme, authority, path, query and fragment, as an IRI reference. It can be any text.
 
     >>> split("https://17beta.top/en?x")
     IriParts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
@@ -63,7 +63,7 @@ def split(text: str) -> IriParts:
 
 
 def first_fault(text: str) -> int | None:
-    """Return the index of the first character that an IRI with an authority cannot contain, or None.
+    """Return the index of the first character of a text that an IRI with an authority cannot contain, or None.
 
     >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
     (20, None)
@@ -72,7 +72,7 @@ def first_fault(text: str) -> int | None:
 
 
 def first_fault_of_any_scheme(text: str) -> int | None:
-    """Return the index of the first character that an IRI of any scheme cannot contain, or None.
+    """Return the index of the first character of a text that no IRI of any scheme can contain, or None.
 
     >>> first_fault_of_any_scheme("mailto:somebody@example.org"), first_fault_of_any_scheme("a:two words")
     (None, 5)

@@ -71,14 +71,14 @@ _PARAMETER = r"[a-z0-9_][a-z0-9_\-.]{0,62}"
 
 
 class ProfileError(ValueError):
-    """Raised when a text is not a profile. The message contains the wrong key and the expected value, in printable
-    ASCII.
-    """
+    """Raised for a text that is not a policy profile. The message contains the wrong key and the expected value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The settings of a policy. Every field is a key of the file. Only ``name`` and ``hosts`` are required.
+    """The settings of an IRI policy: its hosts, NAANs and the severity of each rule.
+
+    Every field is a key of the file of the profile. Only ``name`` and ``hosts`` are required.
 
     - ``hosts``: host names in lower case. The policy covers IRIs of these hosts and of "www." before them (POL-001).
     - ``schemes``: the preferred scheme first.
@@ -134,7 +134,7 @@ class Profile:
         return tuple(dict.fromkeys((*filter(None, (self.naan,)), *self.naans)))
 
     def severity(self, code: str, otherwise: str) -> str:
-        """Return the severity of the rule ``code``, or ``otherwise`` if the profile does not set it.
+        """Return the severity that the policy sets for the rule ``code``, or ``otherwise`` if it sets none.
 
         >>> Profile("ours", ("example.org",), rules=(("deep-path", "off"),)).severity("deep-path", "note")
         'off'
@@ -142,11 +142,15 @@ class Profile:
         return next((severity for each, severity in self.rules if each == code), otherwise)
 
     def enforces(self, code: str) -> bool:
-        """Return whether a change of a name that breaks the rule is refused, unless the profile weakens the rule."""
+        """Return whether the policy refuses changes of names that break the rule ``code``.
+
+        It does, unless it weakens the rule to a warning or note.
+        """
         return self.severity(code, "error") == "error"
 
     def citation(self, code: str, reference: str) -> str:
-        """Return the place of the rule in the policy of the site. ``reference`` is that in the catalogue.
+        """Return where the policy of the site states the rule ``code``. ``reference`` is the default from the
+        catalogue.
 
         A rule of a standard, such as the syntax of an IRI, keeps its reference.
 
@@ -159,7 +163,7 @@ class Profile:
         return ", ".join(filter(None, (self.title or f"policy {self.name}", section, self.url)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all settings as JSON values. Converted to JSON text, they are a file that :func:`read` accepts.
+        """Return all settings of the policy as JSON values. As JSON text, they are a file that :func:`read` accepts.
 
         >>> built_in("17beta").as_dict()["naan"]
         '21206'
@@ -171,7 +175,7 @@ class Profile:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Profile:
-        """Create a profile from settings. Raises :class:`ProfileError` for the first invalid setting.
+        """Create a policy profile from a mapping of settings. Raises :class:`ProfileError` for the first invalid one.
 
         >>> Profile.of({"name": "ours", "hosts": ["Example.org"]})
         Traceback (most recent call last):
@@ -195,7 +199,7 @@ class Profile:
 
 
 def read(text: str) -> Profile:
-    """Read a profile: JSON if the text begins with a brace, else TOML.
+    """Parse the file of a policy profile: JSON if the text begins with a brace, else TOML.
 
     Raises :class:`ProfileError`, with line and column of a syntax error.
 
@@ -232,7 +236,9 @@ def _depth(text: str) -> int:
 
 @functools.cache
 def built_in(name: str) -> Profile:
-    """Return a profile that is part of the package. Raises ValueError for a name that is not in :data:`SHIPPED`.
+    """Return a policy profile of the package by its name, such as "17beta". Raises ValueError for another name.
+
+    The names are in :data:`SHIPPED`.
 
     >>> built_in("17beta").hosts[0]
     '17beta.top'

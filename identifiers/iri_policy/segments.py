@@ -30,7 +30,7 @@ MAX_FINDINGS = 20
 
 
 def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
-    """Yield the broken rules about the segments of ``text``, an IRI with the parts ``parts``.
+    """Yield the rules of an IRI policy that the path segments of an IRI break. ``parts`` are the parts of ``text``.
 
     ``allocated`` is the time of the allocation in UTC, as a complete or partial ISO 8601 time, or None.
     """
@@ -53,7 +53,7 @@ def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None
 
 
 def uuid(text: str, start: int) -> Iterator[Problem]:
-    """Yield the rules that a UUID breaks. The UUID begins at ``text[start]``; other text breaks none of these rules.
+    """Yield the rules of an IRI policy that a UUID at ``text[start]`` breaks. Other text breaks none of these rules.
 
     Source: section 6.2; POL-046, POL-047.
 

@@ -26,7 +26,7 @@ _HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Shoulder(NamedTuple):
-    """The shoulder at the start of a Name, or None if the Name has none.
+    """The shoulder at the start of the Name of an ARK: the part that names with one purpose share. None without one.
 
     ``reserved`` is whether a name with this shoulder must not be used yet.
     """
@@ -55,7 +55,7 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Return whether new names can be created with this shoulder. It must be complete and not reserved.
+    """Return whether the policy permits new names with this shoulder. It must be complete and not reserved.
 
     >>> from .profile import built_in
     >>> [allows_shoulder(text, built_in("17beta")) for text in ("73", "730", "0", "")]
@@ -67,7 +67,7 @@ def allows_shoulder(text: str, profile: Profile) -> bool:
 
 
 def naan_and_name(ark: Ark) -> tuple[str, str]:
-    """Return the NAAN and the Name of an ARK in normal form. The Name has no components and variants.
+    """Return the NAAN and the Name of an ARK in normal form, without its components and variants.
 
     >>> from ..ark.parser import parse
     >>> naan_and_name(parse("ark:21206/10-015/p1.pdf"))
@@ -77,7 +77,9 @@ def naan_and_name(ark: Ark) -> tuple[str, str]:
 
 
 def meaning(name: str) -> str | None:
-    """Return the part of a name that looks like a word, or None: four or more ASCII letters that include a vowel.
+    """Return the part of a Name that looks like a word, such as "maps", or None for an opaque Name.
+
+    A word has four or more ASCII letters that include a vowel.
 
     A name of 16 or more hexadecimal digits counts as opaque. This is a heuristic: it accepts "tmp1" and reports
     "x5deaf".

@@ -68,7 +68,10 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
 
 def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
-    """Describe the registration of the NAAN ``key`` and of the shoulder of a text as :func:`of_ark` does.
+    """Describe the registration of the NAAN ``key`` and of the shoulder of a text in JSON values, as :func:`of_ark`
+    does.
+
+    ``parts`` are those of the text.
 
     The text begins like an ARK with this NAAN. The rest of it need not be valid.
 
@@ -110,7 +113,7 @@ def of_naan(naan: str) -> dict[str, Any]:
 
 
 def headline_of_naan(naan: str) -> str | None:
-    """Return what an ARK of a special NAAN is, in a few words. None for the NAAN of an organization.
+    """Return what ARKs of a special NAAN are, in a few words, such as examples or tests. Return None for other NAANs.
 
     >>> headline_of_naan("99999"), headline_of_naan("12148")
     ('An ARK for tests, which leads nowhere', None)
@@ -133,7 +136,8 @@ def of_urn(urn: Urn) -> dict[str, Any]:
 
 
 def of_namespace(nid: str) -> dict[str, Any]:
-    """Describe a URN namespace, like :func:`of_urn`. ``nid`` is its identifier in any case.
+    """Describe the registration of a URN namespace in JSON values, like :func:`of_urn`. ``nid`` is its identifier in
+    any case.
 
     >>> of_namespace("EXAMPLE")["explanation"]["reference"]
     'RFC 6963'
@@ -164,7 +168,7 @@ def of_scheme(text: str) -> dict[str, Any] | None:
 
 
 def of_scheme_name(name: str) -> dict[str, Any]:
-    """Describe a URI scheme, like :func:`of_scheme`. ``name`` is its name in any case, without the colon.
+    """Describe the registration of a URI scheme in JSON values, like :func:`of_scheme`. ``name`` has no colon.
 
     >>> of_scheme_name("DOI")["since"]
     '2020-05-14'

@@ -17,7 +17,7 @@ LARGEST = 32 * 1024 * 1024
 
 
 def read(octets: bytes, *, name: str, date: str | None = None) -> list[AnyTable]:
-    """Read a registry file. Return the tables in it, each of a different registry.
+    """Parse an official file of the registries of NAANs, URN namespaces or URI schemes. Return the tables in it.
 
     - ``octets``: the NAAN registry as JSON (NAANs and shoulders) or text (NAANs), or the registry of URN namespaces or
       URI schemes of IANA as XML. At most :data:`LARGEST` bytes.

@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class RegistryEntry:
-    """An entry of a registry of IANA, as written in the file. ``line`` is the number of its first line, from 1.
+    """An entry in an XML file of a registry of IANA, as written. ``line`` is the number of its first line, from 1.
 
     A text that the file does not contain is None.
     """

@@ -43,7 +43,9 @@ class Registries:
         self._tables: dict[str, Table[Any]] = {}
 
     def table(self, registry: Registry[Record]) -> Table[Record]:
-        """Return the table of a registry. It is read from the first folder that has a valid one, and then kept.
+        """Return the table of a registry, such as that of NAANs. It is read at the first call, and then kept.
+
+        The first folder with a valid table is used.
 
         Raises :class:`~.tables.RegistryError` if no folder has a valid table.
         """
@@ -101,7 +103,8 @@ _current = Registries(BUNDLED)
 
 
 def use(*folders: Traversable) -> None:
-    """Look tables up in these folders first, in this order, then in that of the package. Without folders: only there.
+    """Set the folders in which this process looks up registry tables, before that of the package. None is the package
+    alone.
 
     This applies to the whole process. Call it once at the start of a program. A missing folder is not an error.
     """

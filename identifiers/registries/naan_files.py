@@ -31,7 +31,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def read_json(file: RegistryFile) -> list[Table[Authority]]:
-    """Read the tables of NAANs and shoulders in the JSON form. The second table is omitted if the file has no shoulder.
+    """Parse the registry of NAANs in its JSON form. Return the tables of NAANs and of shoulders, if the file has some.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has another form, or if a record is
     invalid or repeated.
@@ -64,7 +64,7 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
 
 
 def read_anvl(file: RegistryFile) -> Table[Authority]:
-    """Read the table of NAANs in the text form. Ignore private labels, which contain an exclamation mark.
+    """Parse the registry of NAANs in its text form (ANVL). Private labels, with an exclamation mark, are ignored.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the text is not ANVL, or if a record is
     invalid or repeated.

@@ -22,7 +22,7 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class RegistryFile:
-    """The text of a registry file. It makes errors that contain the file name, line and column.
+    """The text of a registry file, with the methods that create errors with its name, line and column.
 
     ``date`` is the day of the facts (YYYY-MM-DD). It is needed for a file that does not contain it.
     """
@@ -32,7 +32,8 @@ class RegistryFile:
     date: str | None = None
 
     def error(self, message: str, line: int | None = None, column: int | None = None) -> RegistryError:
-        """Return an error about this file. ``line`` and ``column`` count from 1, or are None for the whole file.
+        """Create an error about the registry file. ``line`` and ``column`` count from 1, or are None for the whole
+        file.
 
         >>> print(RegistryFile("naan.txt", "").error("the file is empty", 1))
         naan.txt, line 1: the file is empty
@@ -40,7 +41,7 @@ class RegistryFile:
         return RegistryError(message, self.name, line, column)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column, both from 1, of the character at ``offset``.
+        """Return the line and the column of the character at ``offset`` in the registry file, both from 1.
 
         >>> RegistryFile("naan.txt", "erc:\\nnaa:").place(6)
         (2, 2)
@@ -64,7 +65,9 @@ def collect(
     records: Iterable[tuple[int, Record]],
     place: Callable[[int], tuple[int, int | None]],
 ) -> list[Record]:
-    """Return the records of a file. Raise RegistryError for a repeated key: "gives at most one NAA" (ARK-013).
+    """Return the records of a registry file as a list. Raise :class:`~.tables.RegistryError` if a key is repeated.
+
+    "gives at most one NAA" (ARK-013).
 
     Each record comes with a number. ``place`` converts the number to the line and column (from 1, or None) of the
     error.
@@ -82,8 +85,9 @@ def collect(
 
 
 def visible(value: str) -> str:
-    """Return ``value`` on one line and without hidden characters, except the joiners that Arabic and Indic scripts
-    need.
+    """Return a text of a registry file on one line, without hidden characters.
+
+    The joiners that Arabic and Indic scripts need stay.
 
     >>> visible(" Mus\\u00e9e\\n \\u202ed'Art ")
     "Mus\\xe9e d'Art"
@@ -123,7 +127,7 @@ def day_of(value: object) -> str | None:
 
 
 def day(text: str) -> str:
-    """Return ``text`` if it is a date of the form YYYY-MM-DD. Raises ValueError for any other text.
+    """Check that a text is a date of the form YYYY-MM-DD, and return it. Raises ValueError for any other text.
 
     >>> day("2026-11-22")
     '2026-11-22'

@@ -42,7 +42,7 @@ class RegistryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TableOrigin:
-    """The origin of a table: the date of its facts (YYYY-MM-DD), and the URL of the official file."""
+    """The origin of a registry table: the date of its facts (YYYY-MM-DD), and the URL of the official file."""
 
     date: str
     source: str
@@ -119,8 +119,8 @@ Record = TypeVar("Record", Authority, RegisteredNamespace, Scheme)
 
 
 class Registry(NamedTuple, Generic[Record]):
-    """A registry. ``name`` is also that of its table, ``title`` is for people, and ``record`` is the type of its
-    records.
+    """The description of a registry. ``name`` is also that of its table, ``title`` is for people, and ``record`` the
+    type of its records.
 
     If ``permanent`` is true, the registry never removes a record.
     """
@@ -132,7 +132,7 @@ class Registry(NamedTuple, Generic[Record]):
 
     @property
     def file(self) -> str:
-        """The file name of the table of this registry.
+        """The name of the file that contains the table of this registry.
 
         >>> NAANS.file
         'naan.jsonl'
@@ -150,8 +150,9 @@ SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
 
 
 class Table(NamedTuple, Generic[Record]):
-    """The records of a registry on the day of ``snapshot``. ``records`` maps each key to its record, in the order of
-    keys.
+    """The records of a registry on one day. ``records`` maps each key to its record, in the order of keys.
+
+    ``snapshot`` is the day and the source.
     """
 
     registry: Registry[Record]
@@ -160,11 +161,11 @@ class Table(NamedTuple, Generic[Record]):
 
     @classmethod
     def of(cls, registry: Registry[Record], snapshot: TableOrigin, records: Iterable[Record]) -> Table[Record]:
-        """Make a table of records in any order. Of two records with the same key, only the last is kept."""
+        """Create a registry table from records in any order. Of two records with the same key, the last is kept."""
         return cls(registry, snapshot, {record.key: record for record in sorted(records, key=lambda each: each.key)})
 
     def text(self) -> str:
-        """Serialize the table as JSON Lines.
+        """Return the registry table as JSON Lines, the form of its file.
 
         >>> print(Table.of(SCHEMES, TableOrigin("2026-08-13", "iana"), [Scheme("aaa", "permanent")]).text(), end="")
         {"registry": "uri-schemes", "date": "2026-08-13", "source": "iana"}
@@ -179,7 +180,9 @@ AnyTable: TypeAlias = Table[Authority] | Table[RegisteredNamespace] | Table[Sche
 
 
 class Changes(NamedTuple):
-    """The differences between an old and a new table of one registry, in the order of the keys.
+    """The differences between an old and a new table of one registry: added, vanished and changed keys.
+
+    All are in the order of the keys.
 
     ``added`` and ``vanished`` contain the keys that only one of the tables has. ``changed`` maps the key of each
     changed record to the names of its changed fields.
@@ -191,7 +194,7 @@ class Changes(NamedTuple):
 
 
 def compare(old: Table[Record], new: Table[Record]) -> Changes:
-    """Return the differences between two tables of one registry (ARK-021).
+    """Compare two tables of one registry, and return the added, vanished and changed records (ARK-021).
 
     >>> old = Table.of(SCHEMES, TableOrigin("2020-01-01", ""), [Scheme("a", "permanent"), Scheme("b", "provisional")])
     >>> new = Table.of(SCHEMES, TableOrigin("2026-01-01", ""), [Scheme("b", "permanent"), Scheme("c", "provisional")])

@@ -84,7 +84,7 @@ _OCTET = re.compile(f"{iri.PCT_ENCODED}|.", re.DOTALL)
 
 
 class TemplateParts(NamedTuple):
-    """The parts of an ARK or URN for a target template.
+    """The parts of an ARK or URN that replace the variables of a target template.
 
     - ``label``: "ark:", or "ark:/" in the classic form, or "urn:".
     - ``path``: NAAN, slash, Name and qualifier, in ASCII. ``query``: includes its question mark, or is "".
@@ -102,7 +102,7 @@ class TemplateParts(NamedTuple):
 
     @classmethod
     def of(cls, ark: Ark) -> TemplateParts:
-        """Return the parts of an ARK in its own spelling. Only hyphens in the NAAN are removed.
+        """Return the parts of an ARK for a target template, in its own spelling. Only hyphens in the NAAN are removed.
 
         >>> from ararat.identifiers.ark import parser as ark
         >>> TemplateParts.of(ark.parse("ARK:/12-345/x-5/%61-b?q-r#f"))
@@ -113,7 +113,9 @@ class TemplateParts(NamedTuple):
 
     @classmethod
     def of_text(cls, text: str, naan: str, problems: tuple[str, ...] = ()) -> TemplateParts:
-        """Return the parts of a text that begins like an ARK with the NAAN ``naan``, also if the rest is not valid.
+        """Return the parts of a text that begins like an ARK, for a target template. The rest can be invalid.
+
+        ``naan`` is its NAAN in normal form.
 
         >>> TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903").path
         '61903/1:1:MW98-MNJ'
@@ -129,7 +131,7 @@ class TemplateParts(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The path as registered shoulders are spelled: percent-decoded and without hyphens.
+        """The path of the name as registered shoulders are spelled: percent-decoded and without hyphens.
 
         >>> TemplateParts("ark:", "12345/x-5/%61-b", "").key
         '12345/x5/ab'
@@ -138,7 +140,7 @@ class TemplateParts(NamedTuple):
 
 
 class Expansion(NamedTuple):
-    """The result of :meth:`Template.expand`: the address of an ARK.
+    """The address that a target template makes for an ARK, or the problems that prevent one.
 
     ``address`` is None if the ARK has no address. ``problems`` then contains the codes of :data:`FLAWS` that explain
     it.
@@ -150,7 +152,7 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A target template in the current syntax.
+    """A target template in the registry of NAANs, which makes the address of an ARK at its resolver.
 
     ``flaws`` contains the codes of :data:`FLAWS` for this template. A template with flaws has no addresses.
     """
@@ -160,7 +162,7 @@ class Template:
 
     @property
     def prefix(self) -> str | None:
-        """The address before the ARK, or None if the template has flaws or the ARK in a query or fragment.
+        """The address before the ARK in the target template. None for flaws, or an ARK in a query or fragment.
 
         >>> read("https://example.museum/ids/ark:/${content}").prefix
         'https://example.museum/ids'
@@ -171,10 +173,10 @@ class Template:
         return _FINAL_LABEL.sub("", before).removesuffix("/")
 
     def expand(self, parts: TemplateParts, shoulder: str = "") -> Expansion:
-        """Replace the variables of this template with the parts of an ARK.
+        """Return the address that the target template makes for an ARK: its variables are replaced by ``parts``.
 
-        ``parts`` contains the parts. ``shoulder`` is the registered beginning of the name that matched, without the
-        NAAN, or "". The result has an address, or None with the reasons.
+        ``shoulder`` is the registered beginning of the name that matched, without the NAAN, or "". The result has an
+        address, or None with the reasons.
 
         >>> parts = TemplateParts("ark:/", "12345/fk4/a", "?b")
         >>> read("https://vocab.museum/terms${suffix}").expand(parts, "fk4")
@@ -198,7 +200,7 @@ class Template:
 
 @lru_cache(maxsize=1024)
 def read(text: str) -> Template:
-    """Read a target template in the current syntax or with the variables of N2T. Never raises: errors become flaws.
+    """Parse a target template in the current syntax or with the variables of N2T. Never raises: errors become flaws.
 
     >>> read("https://data.museum/ark:$id")
     Template(text='https://data.museum/ark:/${content}', flaws=())

@@ -41,7 +41,7 @@ _003 = f"{DRAFT}, section"
 
 
 def reference_in(document: str, reference: str) -> str:
-    """Return the reference of a rule for the document whose rules are applied: :data:`DRAFT` or :data:`CURRENT`.
+    """Return where a document states a rule for scheme registrations. ``document`` is :data:`DRAFT` or :data:`CURRENT`.
 
     >>> reference_in("RFC 7595", "draft-ietf-iri-4395bis-irireg-04, section 6.4")
     'RFC 7595, section 7.4'

@@ -65,7 +65,7 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFinding:
-    """A rule that a record breaks: its code in :data:`RULES`, the name of the field, and a message.
+    """A rule that the registration record of a URI scheme breaks: the code in :data:`RULES`, the field, and a message.
 
     - ``severity``: "error", "warning" or "note", by the level of the rule and the status of the record.
     - ``message``: printable ASCII. It contains no text of the record except registered names.
@@ -85,7 +85,8 @@ class RegistrationFinding:
 
 
 def missing(record: Registration, profile: str = "4395bis") -> list[str]:
-    """Return the fields of the profile that are empty in the record, in the order of the template (SCH-048).
+    """Return the fields that are empty in the registration record of a URI scheme, in the order of the template
+    (SCH-048).
 
     A field that contains only "TBD" or similar counts as empty, but "None known" does not. Raises ValueError for an
     unknown profile.
@@ -97,7 +98,7 @@ def missing(record: Registration, profile: str = "4395bis") -> list[str]:
 
 
 def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[RegistrationFinding]:
-    """Check a record and return the findings in the order of its fields.
+    """Check the registration record of a URI scheme, and return the broken rules in the order of the fields.
 
     The guidelines are errors for a permanent registration and warnings for another (RFC 7595, section 3: "Meeting
     these guidelines is REQUIRED for permanent scheme registration. Meeting these guidelines is also RECOMMENDED for

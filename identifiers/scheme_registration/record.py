@@ -29,7 +29,7 @@ LARGEST = 200_000
 
 @dataclass(frozen=True, slots=True)
 class TemplateField:
-    """A field of the template of a registration.
+    """A field in the template of the registration of a URI scheme.
 
     - ``name``: the attribute of :class:`Registration`. ``label``: the text before the colon when the field is printed.
     - ``others``: further labels, in lower case, that :func:`read` accepts. ``hint``: describes the content.
@@ -144,7 +144,7 @@ class Registration:
         object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidied(each))))
 
     def text(self) -> str:
-        """Return the record as a template for a request to IANA (RFC 7595), without empty fields.
+        """Return the registration record as a template for a request to IANA (RFC 7595), without empty fields.
 
         >>> print(Registration(name="atlas", contact="The map room,\\nmaps@example.org").text(), end="")
         Scheme name: atlas
@@ -156,16 +156,16 @@ class Registration:
         return "".join(f"{label}: {_continued(text)}\n" for label, text in pairs if text)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the record as JSON values: every field, and the list of notes."""
+        """Return the registration record as JSON values: every field, and the list of notes."""
         return {field.name: getattr(self, field.name) for field in FIELDS} | {"notes": list(self.notes)}
 
     def json(self) -> str:
-        """Return the record as a JSON object in printable ASCII with a final line break."""
+        """Return the registration record as a JSON object in printable ASCII with a final line break."""
         return json.dumps(self.as_dict(), indent=2) + "\n"
 
 
 def read(text: str) -> Registration:
-    """Read a record: JSON if the text begins with a brace, else a template.
+    """Parse the registration record of a URI scheme: JSON if the text begins with a brace, else a template.
 
     Raises :class:`RegistrationError`, and no other error, for any other text.
 

@@ -42,7 +42,7 @@ _SHORTEST_LIKENED = 4
 
 @dataclass(frozen=True, slots=True)
 class NameReading:
-    """The properties of a text as the name of a scheme.
+    """The properties of a text as the name of a URI scheme, such as whether it can be registered.
 
     - ``valid``: whether the syntax is correct.
     - ``registrable``: whether it can be registered: valid, in lower case, not registered, not reserved for examples.
@@ -79,7 +79,9 @@ def read_name(name: str) -> NameReading:
 
 
 def is_private(name: str) -> bool:
-    """Return whether a name begins with a reversed domain, as in 4395bis (hyphens) or RFC 7595 (dots) (SCH-035).
+    """Return whether the name of a URI scheme begins with a reversed domain, such as com-example-info (SCH-035).
+
+    The parts are separated by hyphens (4395bis) or dots (RFC 7595).
 
     >>> is_private("com-example-info"), is_private("com.example.info"), is_private("view-source-of")
     (True, True, False)
@@ -92,7 +94,7 @@ def is_private(name: str) -> bool:
 
 
 def similar_names(name: str) -> Iterator[str]:
-    """Yield the registered names that are easily confused with this one, without the name itself (SCH-008).
+    """Yield the registered URI schemes whose names are easily confused with a name, without the name itself (SCH-008).
 
     They differ in case, separators or digits that look like letters. Names of four or more characters can also differ
     in one character, added, removed or changed.

@@ -27,7 +27,7 @@ _UPDATERS = ("registrant", "designee", "iesg")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An allowed change of status from ``before`` to ``after``. ``before`` is None for a first registration.
+    """An allowed change of the status of a URI scheme. ``before`` is None for a first registration.
 
     ``actors`` are the keys of :data:`ACTORS` that can request it. ``takes`` is the condition in words.
     """
@@ -61,8 +61,9 @@ TRANSITIONS = (
 
 
 def is_way(before: str | None, after: str) -> bool:
-    """Return whether a status can change from ``before`` to ``after``, at the request of at least one of
-    :data:`ACTORS`.
+    """Return whether the status of a URI scheme can change from ``before`` to ``after`` at all.
+
+    At least one of :data:`ACTORS` must be able to request it.
 
     >>> is_way("permanent", "historical"), is_way("historical", "permanent")
     (True, False)
@@ -83,7 +84,9 @@ class Decision:
 
 
 def transition(before: str | None, after: str, actor: str) -> Decision:
-    """Decide whether ``actor`` can request a change of status. ``before`` is None for a first registration.
+    """Decide whether ``actor`` can request a change of the status of a URI scheme. The decision has a reason.
+
+    ``before`` is None for a first registration.
 
     Raises ValueError for an unknown status or actor.
 
@@ -110,7 +113,7 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
 
 
 def with_status(record: Registration, status: str, actor: str) -> Registration:
-    """Return a copy of the record with another status, and a note about the old one for the history (SCH-044).
+    """Return a copy of the registration of a URI scheme with another status, and a note about the old one (SCH-044).
 
     ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
     change. If the record already has the status, it is returned unchanged.

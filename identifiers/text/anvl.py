@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Element(NamedTuple):
-    """A label with its value. ``line`` is the number of its first line in the text, from 1."""
+    """A label with its value in a record of ANVL. ``line`` is the number of its first line in the text, from 1."""
 
     label: str
     value: str
@@ -21,17 +21,17 @@ class Element(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A record: the elements between two blank lines, in order. A label can occur more than once."""
+    """A record of ANVL: the elements between two blank lines, in order. A label can occur more than once."""
 
     elements: tuple[Element, ...]
 
     @property
     def line(self) -> int:
-        """The number of the first line of the record, from 1."""
+        """The number of the first line of the record in the text, from 1."""
         return self.elements[0].line
 
     def values(self, label: str) -> list[Element]:
-        """Return the elements with this label.
+        """Return the elements of the record that have this label.
 
         >>> [element.value for element in next(parse("who: A\\nwhere: x\\nwhere: y")).values("where")]
         ['x', 'y']
@@ -54,7 +54,7 @@ _IN_VALUES = re.compile("%(25|0[Aa]|0[Dd])")
 
 
 def parse(text: str) -> Iterator[Record]:
-    """Yield the records of a text. Raises :class:`AnvlError` at the first invalid line.
+    """Yield the records of a text in ANVL. Raises :class:`AnvlError` at the first invalid line.
 
     >>> [record] = parse("erc:\\nwho:  A\\n  and B\\n# no element\\nwhat: 100%25\\n")
     >>> record.elements
@@ -82,7 +82,7 @@ def parse(text: str) -> Iterator[Record]:
 
 
 def element(label: str, value: str) -> str:
-    r"""Return an element as a line, which :func:`parse` can read. White space around label and value is removed.
+    r"""Return an element of ANVL as a line. White space around label and value is removed.
 
     >>> element("what", "100% flood:\nthe Ark")
     'what: 100%25 flood:%0Athe Ark\n'
@@ -91,7 +91,7 @@ def element(label: str, value: str) -> str:
 
 
 def decoded_label(text: str) -> str:
-    """Return the text of a label, with its escapes decoded: ``%25``, ``%3A``, ``%0A`` and ``%0D``.
+    """Decode the escapes in a label of ANVL: ``%25``, ``%3A``, ``%0A`` and ``%0D``.
 
     >>> decoded_label("at 10%3A30")
     'at 10:30'
@@ -100,7 +100,7 @@ def decoded_label(text: str) -> str:
 
 
 def decoded_value(text: str) -> str:
-    r"""Return the text of a value, with its escapes decoded: ``%25``, ``%0A`` and ``%0D``.
+    r"""Decode the escapes in a value of ANVL: ``%25``, ``%0A`` and ``%0D``.
 
     >>> decoded_value("100%25 flood:%0Athe %41rk")
     '100% flood:\nthe %41rk'

@@ -107,8 +107,9 @@ def hidden_runs(text: str) -> Iterator[re.Match[str]]:
 
 
 def hidden_in(text: str) -> re.Pattern[str]:
-    """Return a pattern with the same matches in ``text`` as :data:`HIDDEN`. It is faster if no character is above
-    U+FFFF.
+    """Return a pattern with the same matches in ``text`` as :data:`HIDDEN`, the runs of hidden characters.
+
+    It is faster if no character is above U+FFFF.
 
     >>> hidden_in("a").sub("", "a\\u200b\\u2060b")
     'ab'

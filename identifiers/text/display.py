@@ -28,7 +28,7 @@ _MAX_MARKS = 4
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number and its noun. The default of ``plural`` is the noun with an "s".
+    """Return a number with its noun, such as "1 name" or "2 names". The default of ``plural`` is the noun with an "s".
 
     >>> counted(1, "name"), counted(2000, "entry", "entries")
     ('1 name', '2,000 entries')
@@ -68,7 +68,8 @@ class Character:
 
 
 def escape(text: str) -> str:
-    r"""Return printable ASCII for a terminal, log or header: other characters as ``\u{...}``, backslashes doubled.
+    r"""Return a text in printable ASCII for a terminal, log or header: other characters as ``\u{...}``, backslashes
+    doubled.
 
     >>> print(escape("a\u202eb\x1b[2J\\"))
     a\u{202e}b\u{1b}[2J\\
@@ -103,7 +104,7 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
 
 
 def restored(text: str) -> str:
-    r"""Replace the escapes in a message by the characters, so that a Unicode terminal shows them.
+    r"""Return a message with the characters that :func:`escape` has escaped, so that a Unicode terminal shows them.
 
     Messages are printable ASCII, made by :func:`escape`. Escapes of hidden characters, doubled backslashes, combining
     marks and right-to-left letters stay: the terminal would hide or move these characters.
@@ -124,7 +125,7 @@ def columns(text: str) -> int:
 
 
 def percent(text: str) -> str:
-    r"""Return an identifier as printable ASCII: other characters as percent-encoded UTF-8.
+    r"""Return an identifier in printable ASCII: other characters as percent-encoded UTF-8.
 
     A lone surrogate becomes ``\u{d800}``. The result is equivalent to the identifier in any scheme that treats a
     character and its percent-encoding alike.
@@ -153,7 +154,9 @@ def decoded(text: str) -> str:
 
 
 def atoms(text: str) -> list[Atom]:
-    """Split ``text`` into runs of visible characters and chips. Their texts joined are ``text``.
+    """Split a text for display on a page into runs of visible characters and chips for hidden ones.
+
+    Their texts joined are ``text``.
 
     >>> [(atom.text, atom.chip) for atom in atoms("a\\u202eb")]
     [('a', None), ('\\u202e', 'U+202E RLO'), ('b', None)]
@@ -171,7 +174,7 @@ def atoms(text: str) -> list[Atom]:
 
 
 def unusual(text: str, *, limit: int = 200) -> list[Character]:
-    """List the code points of ``text`` outside printable ASCII, at most ``limit`` of them, in order.
+    """Return the characters of a text outside printable ASCII with their explanations, in order, at most ``limit``.
 
     >>> unusual("a\\u202e")[0].name
     'RIGHT-TO-LEFT OVERRIDE'
@@ -198,7 +201,7 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
 
 
 def named(char: str) -> str:
-    """Name one character in a message: in quotation marks if it is printable ASCII, else by code point and name.
+    """Return a name for one character in a message: itself in quotation marks, or its code point and Unicode name.
 
     >>> named("!"), named("\\u202e")
     ("'!'", 'U+202E RIGHT-TO-LEFT OVERRIDE')

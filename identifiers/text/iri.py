@@ -46,7 +46,7 @@ _ENCODED = [chr(octet) if octet < 0x80 else f"%{octet:02X}" for octet in range(0
 
 
 def triplets(chars: str) -> re.Pattern[str]:
-    """Compile a pattern that matches a run of percent-encodings, in either case, of the given ASCII characters.
+    """Compile a pattern that matches a run of percent-encodings of the given ASCII characters, in either case.
 
     >>> triplets("/-").findall("a%2fb%2Dc%41")
     ['%2f', '%2D']
@@ -65,7 +65,7 @@ _LOWER_TRIPLETS = re.compile("(?:%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]))++")
 
 
 def compiled(expression: str, text: str) -> re.Pattern[str]:
-    """Compile a regular expression, once, to match it with ``text``.
+    """Compile a regular expression for the characters of IRIs, in a form that is fast for ``text``.
 
     To compile a class with :data:`UCSCHAR` takes milliseconds. For an ASCII text, these characters are left out.
     ``expression`` must be a constant, because the result is kept permanently.
@@ -86,7 +86,7 @@ _for_any = functools.cache(re.compile)
 
 
 def is_ucschar(char: str) -> bool:
-    """Return whether the character ``char`` is a ucschar (RFC 3987, section 2.2).
+    """Return whether a character is one of the non-ASCII characters that IRIs can contain (RFC 3987, section 2.2).
 
     >>> is_ucschar("é"), is_ucschar("e"), is_ucschar("\ue000")
     (True, False, False)
@@ -95,7 +95,9 @@ def is_ucschar(char: str) -> bool:
 
 
 def run(inside: str, *, least: int = 1) -> str:
-    """Return a regular expression for at least ``least`` (0 or 1) characters of a class, or percent-encoded bytes.
+    """Return a regular expression for a run of characters of a class, or percent-encoded bytes.
+
+    ``least`` is the smallest number of them, 0 or 1.
 
     ``inside`` is the inside of a character class. The quantifiers are possessive, so that a match takes one pass.
 
@@ -106,8 +108,9 @@ def run(inside: str, *, least: int = 1) -> str:
 
 
 def decode(text: str, octets: re.Pattern[str]) -> str:
-    """Replace percent-encodings by their ASCII characters, once. ``octets`` is a pattern from :func:`triplets` that
-    selects them.
+    """Decode some percent-encodings of a text to ASCII characters, once. ``octets`` is the pattern that selects them.
+
+    :func:`triplets` creates such a pattern.
 
     >>> decode("%61%2f%2541", UNRESERVED_TRIPLETS)
     'a%2f%2541'
@@ -116,7 +119,7 @@ def decode(text: str, octets: re.Pattern[str]) -> str:
 
 
 def upper_hex(text: str) -> str:
-    """Write the hexadecimal digits of percent-encodings in upper case (RFC 3986, section 6.2.2.1).
+    """Return a text with the hexadecimal digits of its percent-encodings in upper case (RFC 3986, section 6.2.2.1).
 
     >>> upper_hex("a%2fb")
     'a%2Fb'
@@ -125,7 +128,9 @@ def upper_hex(text: str) -> str:
 
 
 def encode(text: str) -> str:
-    """Percent-encode all non-ASCII characters as UTF-8, without Unicode normalization (RFC 3987, section 3.1).
+    """Return a text with its non-ASCII characters as percent-encoded UTF-8 (RFC 3987, section 3.1).
+
+    It is not normalized.
 
     Raises UnicodeEncodeError for a lone surrogate, which no IRI contains.
 
@@ -138,7 +143,7 @@ def encode(text: str) -> str:
 
 
 def has_dot_segment(path: str) -> bool:
-    """Return whether a segment after a slash is ``.`` or ``..``, plain or percent-encoded (A-07).
+    """Return whether a path has a segment ``.`` or ``..``, plain or percent-encoded, which clients remove (A-07).
 
     Clients, proxies and servers remove such segments from a path (RFC 3986, section 5.2.4). ``path`` is a path, or an
     identifier without its query and fragment.

@@ -16,7 +16,9 @@ _NOT_CHAR = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def valid(text: str) -> str:
-    r"""Replace each character that XML forbids by U+FFFD, also half of a surrogate pair.
+    r"""Return a text for an XML document, with U+FFFD for each character that XML forbids.
+
+    Half of a surrogate pair is such a character.
 
     >>> ascii(valid("a\x00b\ud800c\uffff"))
     "'a\\ufffdb\\ufffdc\\ufffd'"
@@ -25,7 +27,7 @@ def valid(text: str) -> str:
 
 
 def content(text: str) -> str:
-    r"""Return a text as the content of an element.
+    r"""Escape a text for the content of an XML element.
 
     A carriage return becomes a reference, because an XML parser replaces it by a line feed.
 
@@ -38,7 +40,7 @@ def content(text: str) -> str:
 
 
 def attribute(text: str) -> str:
-    """Return a text as the value of an attribute, with its quotation marks.
+    """Escape a text for the value of an XML attribute, and add the quotation marks.
 
     >>> attribute('the "Ark"')
     '\\'the "Ark"\\''
@@ -49,7 +51,7 @@ def attribute(text: str) -> str:
 
 
 def parser(refuse: Callable[[], NoReturn], encoding: str | None = None, *, namespaces: bool = True) -> XMLParserType:
-    """Return a parser of expat for documents from elsewhere.
+    """Create an XML parser (expat) for untrusted documents, which refuses document types and entities.
 
     It calls ``refuse``, which must raise an exception, for a document type and for each declaration of an entity.
     Entities could grow without bound or include other files. ``encoding`` replaces that of the XML declaration. With

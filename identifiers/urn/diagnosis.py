@@ -25,7 +25,7 @@ _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-|[A-Za-z]{2}-")
 
 
 def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """Yield the errors that make a text invalid in both specifications.
+    """Yield the errors of a URN that make it invalid in both the URN draft and RFC 8141.
 
     ``text`` is the whole text, and the other parameters are its parts without their marks. A missing query or fragment
     is None.
@@ -60,7 +60,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors by the URN draft of a text without shared errors, such as a slash in the NSS.
+    """Yield the errors of a URN by the URN draft, such as a slash in the NSS. The text has no errors of :func:`shared`.
 
     >>> [problem.code for problem in draft("example", "a/b")]
     ['nss-slash']
@@ -77,7 +77,8 @@ def draft(nid: str, nss: str) -> Iterator[Problem]:
 
 
 def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
-    """Yield the errors by RFC 8141 of a text without shared errors, such as a NID that ends in a hyphen.
+    """Yield the errors of a URN by RFC 8141, such as a NID that ends in a hyphen. The text has no errors of
+    :func:`shared`.
 
     >>> [problem.code for problem in rfc8141("foo-", "a", None)]
     ['nid-final-hyphen']
@@ -93,7 +94,7 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
 
 
 def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
-    """Yield notes about a URN that is valid in at least one profile.
+    """Yield notes about a valid URN, such as a needless percent-encoding.
 
     >>> [problem.code for problem in notes("example", "a", None, "s1")]
     ['fragment-not-opted-in']

@@ -24,7 +24,9 @@ def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """The result of a comparison of two URNs. Its truth value is that of ``equivalent``.
+    """The result of :func:`equivalence`: whether two URNs are equivalent, and by which rules.
+
+    Its truth value is that of ``equivalent``.
 
     ``by`` lists the rules used: a profile ("urnbis-01" or "rfc8141") and, if its rule was needed, the NID of the
     namespace. If the URNs differ, it lists all rules tried. ``why`` is the reason for people, ``reference`` its source.

@@ -51,32 +51,32 @@ class Urn(Normalized):
 
     @property
     def parts(self) -> UrnParts:
-        """The parts as written: NID, NSS, query and fragment."""
+        """The parts of the URN as written: NID, NSS, query and fragment."""
         return UrnParts.of(self.text)
 
     @property
     def nid(self) -> str:
-        """The namespace identifier as written."""
+        """The namespace identifier (NID) of the URN as written, such as "isbn"."""
         return self.parts.nid
 
     @property
     def nss(self) -> str:
-        """The namespace-specific string as written: the name in its namespace."""
+        """The namespace-specific string (NSS) of the URN as written: the name in its namespace."""
         return self.parts.nss
 
     @property
     def query(self) -> str | None:
-        """The query as written, without its question mark, or None."""
+        """The query of the URN as written, without its question mark, or None."""
         return self.parts.query
 
     @property
     def fragment(self) -> str | None:
-        """The fragment as written, without its number sign, or None."""
+        """The fragment of the URN as written, without its number sign, or None."""
         return self.parts.fragment
 
     @property
     def profiles(self) -> dict[str, dict[str, Any]]:
-        """The results of the two profiles, by "urnbis-01" (the URN draft) and "rfc8141".
+        """The validity of the URN in the two profiles, "urnbis-01" (the URN draft) and "rfc8141".
 
         Each contains ``valid``, the parts under the names of the profile, and the codes of its ``problems``.
         """
@@ -84,12 +84,12 @@ class Urn(Normalized):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings and notes about the syntax, in the order of their places in ``text``."""
+        """Warnings and notes about the syntax of the URN, in the order of their places in ``text``."""
         return profiles.problems(self.parts)
 
     @property
     def assigned_name(self) -> str:
-        """The normal form without query and fragment (U-02).
+        """The normal form of the URN without query and fragment: the name that was assigned (U-02).
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("URN:FOO:a%2c1?+r").assigned_name
@@ -99,15 +99,16 @@ class Urn(Normalized):
 
     @property
     def namespace(self) -> Namespace | None:
-        """The rules of the namespace, or None if :func:`.namespaces.lookup` does not find them."""
+        """The rules of the namespace of the URN, or None if :func:`.namespaces.lookup` does not find them."""
         from . import namespaces  # the rules take long to load, and a resolver of ARKs does not need them
 
         return namespaces.lookup(self.nid)
 
     @property
     def canonical_name(self) -> str:
-        """The representative of all equivalent names: the assigned name, normalized by its namespace (URN-032,
-        URN-053).
+        """The name that represents all names equivalent to the URN: its assigned name, normalized by its namespace.
+
+        Source: URN-032, URN-053.
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
@@ -118,7 +119,7 @@ class Urn(Normalized):
 
     @property
     def canonical(self) -> str:
-        """The canonical name with query and fragment, in ASCII. Use this form for storage and interchange (URN-047).
+        """The canonical name of the URN with query and fragment, in ASCII, for storage and interchange (URN-047).
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:isbn:0-451-45052-3#p1").canonical
@@ -141,7 +142,9 @@ class Urn(Normalized):
 
     @property
     def details(self) -> dict[str, str]:
-        """Facts that the namespace finds in the name, by label. The result is empty if the namespace has no rules here.
+        """Facts that the namespace reads from the URN, such as the version of a UUID, by label.
+
+        The result is empty if the namespace has no rules here.
 
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6").details["version"]
@@ -152,7 +155,8 @@ class Urn(Normalized):
 
     @property
     def findings(self) -> tuple[Problem, ...]:
-        """Warnings by the rules of the namespace, such as a wrong check digit. The URN stays valid (URN-015).
+        """Warnings by the rules of the namespace of the URN, such as a wrong check digit. The URN stays valid
+        (URN-015).
 
         ``problems`` does not contain them, so that a resolver does not compute them.
 
@@ -171,7 +175,7 @@ class Urn(Normalized):
 
     @property
     def inflection(self) -> str:
-        """The query with its question mark, in which a client can request metadata, as for ARKs (?info).
+        """The query of the URN with its question mark, such as "?info", with which a client can request metadata.
 
         The result is "" without a query, or if the query consists of r- and q-components (RFC 8141).
 
@@ -184,7 +188,7 @@ class Urn(Normalized):
 
     @property
     def service(self) -> str:
-        """The service that the query requests from a resolver, as for ARKs.
+        """The service that the query of the URN requests from a resolver: "referent", "metadata" or "unknown".
 
         "referent" is the thing itself, "metadata" its description (?, ?? or ?info), "unknown" any other query.
         """
@@ -211,8 +215,9 @@ class Urn(Normalized):
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The parts with their places in ``text``, in order and without gaps. The mark before a query or fragment
-        belongs to it.
+        """The parts of the URN with their places in ``text``, in order and without gaps.
+
+        The mark before a query or fragment belongs to it.
         """
         return tuple(_segments(*self.parts))
 

@@ -17,8 +17,9 @@ _ADDRESS = rf"{SCHEME}://{IAUTHORITY}/(?:{ISEGMENT}/)*?(?={LABEL_PATTERN})"
 
 
 def parse(text: str, profile: str | None = None) -> Urn:
-    """Parse a URN that is valid in ``profile``: "urnbis-01" (the URN draft) or "rfc8141". None: in at least one of
-    them.
+    """Parse a URN that is valid by the URN draft or by RFC 8141.
+
+    ``profile`` limits the accepted URNs to "urnbis-01" (the URN draft) or "rfc8141". None accepts both.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text and ValueError for an unknown
     profile. The time is linear in the length of ``text``.
@@ -47,7 +48,7 @@ def parse(text: str, profile: str | None = None) -> Urn:
 
 
 def reads(text: str) -> bool:
-    """Return whether :func:`parse` accepts ``text``. Faster than parse: it builds no errors and notes.
+    """Return whether a text is a URN, which :func:`parse` accepts. It is faster than parse.
 
     >>> reads("urn:example:a/b"), reads("urn:a:b")
     (True, False)
@@ -56,7 +57,7 @@ def reads(text: str) -> bool:
 
 
 def start_in(text: str) -> int | None:
-    """Return the start of the URN in an address, or None (U-11). The URN can be invalid.
+    """Return the index at which a URN starts in an address, or None (U-11). The URN can be invalid.
 
     The label is the first one that starts a segment of the path.
 

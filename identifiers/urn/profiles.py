@@ -27,7 +27,7 @@ class UrnParts(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> UrnParts:
-        """Split a text that starts with ``urn:``. Without a second colon, the NSS is empty.
+        """Split a text that starts with ``urn:`` into the parts of a URN. Without a second colon, the NSS is empty.
 
         >>> UrnParts.of("URN:ISBN:0451450523#p1")
         UrnParts(nid='ISBN', nss='0451450523', query=None, fragment='p1')
@@ -39,7 +39,7 @@ class UrnParts(NamedTuple):
 
 
 def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None:
-    """Return the first error of a text that starts with ``urn:``, or None if an ``accepted`` profile has none.
+    """Return the first error of a text that starts with ``urn:``. Return None for a URN in an ``accepted`` profile.
 
     >>> first_error("urn:example:a/b", ["urnbis-01"]).code, first_error("urn:example:a/b")
     ('nss-slash', None)
@@ -54,7 +54,7 @@ def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None
 
 
 def errors(parts: UrnParts) -> dict[str, list[Problem]]:
-    """Return the errors of each profile, for parts without an error that both profiles share."""
+    """Return the errors of a URN in each profile, if it has no error that both profiles share."""
     nid, nss, query, _ = parts
     return {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
 
@@ -79,7 +79,7 @@ def problems(parts: UrnParts) -> tuple[Problem, ...]:
 
 
 def results(parts: UrnParts) -> dict[str, dict[str, Any]]:
-    """Return the result of each profile for a valid URN: ``valid``, its parts, and the codes of its ``problems``.
+    """Return the validity of a URN in each profile: ``valid``, its parts, and the codes of its ``problems``.
 
     >>> results(UrnParts.of("urn:example:a/b"))["urnbis-01"]["problems"]
     ['nss-slash']

@@ -18,7 +18,7 @@ IdentifierOf = Callable[[str], str | None]
 
 
 class AnvlBlock(NamedTuple):
-    """One block of ANVL: the elements of one identifier.
+    """The elements of one identifier in an ANVL file, such as a dump of EZID or noid.
 
     ``line`` is the number of its first line. The elements are pairs of name and text in their order.
     """
@@ -29,7 +29,7 @@ class AnvlBlock(NamedTuple):
 
 
 def read(lines: Lines, identifier_of: IdentifierOf, expected: str) -> Iterator[AnvlBlock]:
-    """Yield the blocks of a file in ANVL.
+    """Read an ANVL file, and yield one block for each identifier in it.
 
     ``identifier_of`` returns the identifier in the first line of a block, and None for other lines. ``expected`` is an
     example of such a line, for messages. Raises :class:`TableError` with the code ``dump-syntax`` for a line that is

@@ -45,12 +45,13 @@ class NameIndex:
         self._new: dict[str, str] = {}
 
     def add(self, key: str, target: str) -> None:
+        """Add a name in normal form with its target in stored form, or "" for none."""
         self._new.setdefault(key, target)
         if len(self._new) >= _NAMES_AT_ONCE:
             self._store()
 
     def known(self, keys: list[str]) -> set[str]:
-        """Return the ``keys`` that are in the index."""
+        """Return those of the names with these keys that are in the index."""
         self._store()
         query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
         return {key for (key,) in self._spill.rows(query, (json.dumps(keys),))}
@@ -67,6 +68,7 @@ class NameIndex:
         return _checksum(self._recorded(bindings))
 
     def close(self) -> None:
+        """Delete the temporary index."""
         self._spill.close()
 
     def _store(self) -> None:

@@ -34,7 +34,7 @@ _SHORTEN = "shorten the value in the dump"
 
 
 def not_imported(record: DumpRecord, test_naans: Collection[str] = ()) -> Omission | None:
-    """Return why the name of a record cannot be imported. Return None if it can.
+    """Return the reason why the name of a dump cannot be imported, or None if it can.
 
     ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 
@@ -147,7 +147,10 @@ def _parts(text: str) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """Replace line breaks and other control characters by spaces, because bindings cannot contain them."""
+    """Return a text on one line: line breaks and other control characters become spaces.
+
+    Bindings cannot contain them.
+    """
     return _CONTROL.sub(" ", text).strip()
 
 

@@ -25,7 +25,7 @@ _PEEKED = 4096
 def read(
     file: str | Path | BinaryIO, source: str, encoding: str | None = None, read_as: ReadAs | None = None
 ) -> Generator[Entry, None, None]:
-    """Yield the names in a dump of another system, as records. Close the generator to close the file.
+    """Yield the names in a dump of EZID, arklet, noid or N2T as records. Each of its formats can be read.
 
     Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.SkippedPart`.
 

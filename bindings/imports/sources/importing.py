@@ -29,7 +29,7 @@ _PASSING_ON = ("ezid", "arklet", "n2t")
 
 
 class OmittedValue(NamedTuple):
-    """A value of a dump that is not imported, or that is changed by the import.
+    """A value in a dump of another system that is not imported, or that the import changes, with the reason.
 
     ``line`` is that of the record, ``identifier`` its name in printable ASCII, and ``omitted`` the reason.
     """
@@ -45,7 +45,7 @@ OmissionReport = Callable[[OmittedValue], object]
 
 @dataclass(slots=True)
 class Migration:
-    """The result of the import of a dump.
+    """The result of the import of a dump of another system: numbers of names, omitted values and checksums.
 
     - ``summary``: the result for each line, as for a table.
     - ``states``: the numbers of names in the dump by their state.
@@ -81,7 +81,7 @@ def import_dump(
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
-    """Bind all names in a dump of EZID, arklet, noid or N2T.
+    """Import the names of a dump of EZID, arklet, noid or N2T with their targets, metadata and states.
 
     A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
     user cannot always correct the dump of another system.

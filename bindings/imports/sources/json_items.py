@@ -21,7 +21,7 @@ _MAX_TOKEN = 40
 
 
 class Item(NamedTuple):
-    """An object in a JSON file. ``line`` is the line where it begins, ``key`` its key in the outer object or None."""
+    """One object of a JSON file, with the line where it begins. ``key`` is that in the outer object, or None."""
 
     line: int
     key: str | None
@@ -55,7 +55,7 @@ def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
 
 
 def as_text(value: Any) -> str:
-    """Return the text of a value: a string itself, null as "", and any other value as JSON.
+    """Return a JSON value as the text of a metadata element. A string stays, and null is "".
 
     >>> as_text("a"), as_text(None), as_text([1])
     ('a', '', '[1]')

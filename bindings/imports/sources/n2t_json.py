@@ -19,7 +19,7 @@ _GROUPS = ("erc", "dc", "datacite")
 
 
 def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
-    """Yield each name of the dump as a record. ``file`` is the name of the file in messages.
+    """Yield each name of a JSON dump of N2T as a record. ``file`` is the name of the file in messages.
 
     Raises :class:`TableError` if the dump is not valid.
     """

@@ -13,7 +13,7 @@ State = Literal["public", "reserved", "unavailable"]
 
 
 class Omission(NamedTuple):
-    """The note about a value of a dump that is not imported, or that is imported with a change.
+    """The reason why a value in a dump of another system is not imported, or is imported with a change.
 
     ``element`` is the name of the value, ``reason`` the reason, and ``remedy`` what the user can do.
     """
@@ -24,7 +24,7 @@ class Omission(NamedTuple):
 
 
 class DumpRecord(NamedTuple):
-    """One name of a dump.
+    """One name in a dump of another system, with its target, metadata, state and times.
 
     - ``line``: the line of the file where the record begins, from 1.
     - ``identifier``: the name as it is written in the dump, with the label ``ark:`` or another scheme.
@@ -55,7 +55,7 @@ class DumpRecord(NamedTuple):
 
 
 class SkippedPart(NamedTuple):
-    """A part of a dump that the import ignores as a whole, such as a name that another system keeps.
+    """A part of a dump that is not imported at all, such as a name that another system keeps.
 
     ``line`` is its line in the file, ``identifier`` its name or "", and ``omitted`` the note with the reason.
     """
@@ -66,14 +66,14 @@ class SkippedPart(NamedTuple):
 
 
 class MintedName(NamedTuple):
-    """A name that the other system has minted. It is reserved, unless it is bound here or in the same dump."""
+    """A name that the other system has minted. The import reserves it, unless it is bound here or in the dump."""
 
     line: int
     identifier: str
 
 
 class Counter(NamedTuple):
-    """The next number of a series of minted names.
+    """The next number in a series of minted names of the other system, so that ``ararat mint`` continues it.
 
     ``identifier`` and ``target`` are the cells of a row with the kind "counter" (:mod:`..other_rows`).
     """
@@ -84,7 +84,9 @@ class Counter(NamedTuple):
 
 
 def read_time(text: str) -> datetime | None:
-    """Parse the time of a name: Unix seconds, or RFC 3339 with or without a time zone. Return None for other texts.
+    """Parse the time of a name in a dump: Unix seconds, or RFC 3339 with or without a time zone.
+
+    Return None for another text.
 
     The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as another text.
 
@@ -98,7 +100,7 @@ def read_time(text: str) -> datetime | None:
 
 
 def read_instant(text: str) -> datetime | None:
-    """Parse a time as :func:`read_time`, of any year.
+    """Parse a time of any year in a dump, in the forms of :func:`read_time`. Return None for another text.
 
     >>> read_instant("0").year, read_instant("99999999999999")
     (1970, None)
@@ -119,5 +121,8 @@ _FIRST_YEAR, _LAST_YEAR = 1990, 2100
 
 
 def no_time(element: str, text: str) -> Omission:
-    """Return the note about a value that should be a time but cannot be read as one."""
+    """Return the note that a value of a dump is not imported, because it is not a time.
+
+    ``element`` is the name of the value, and ``text`` the value.
+    """
     return Omission(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")

@@ -21,7 +21,7 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """The state of a log.
+    """The published state of a verifiable log: its name, its number of entries and the root of their tree.
 
     - ``origin``: the name of the log.
     - ``size``: the number of entries, from 0 to 2^63 - 1.
@@ -36,7 +36,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """The text that is signed.
+        """The text of the checkpoint, which the log signs.
 
         >>> print(Checkpoint(origin="example.org/log", size=0, root=EMPTY_ROOT).text, end="")
         example.org/log
@@ -47,7 +47,7 @@ class Checkpoint:
 
     @classmethod
     def of_text(cls, text: str) -> Checkpoint:
-        """Read the text of a checkpoint. Raises :class:`LogError` for any other text."""
+        """Parse the signed text of a checkpoint. Raises :class:`LogError` for any other text."""
         if not text.endswith("\n"):
             raise LogError("the checkpoint does not end with a line end")
         origin, *rest = text.removesuffix("\n").split("\n")
@@ -70,7 +70,7 @@ class Checkpoint:
 def read_checkpoint(
     content: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
 ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-    """Read a signed checkpoint of the log with the key ``key``, and verify its signatures.
+    """Parse the checkpoint of the log with the public key ``key``, and verify its signatures.
 
     Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if the note is not a
     checkpoint of this log. The same is raised if its signature is missing, or a signature of a known key is wrong.

@@ -38,7 +38,7 @@ _TIME_BYTES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm:
-    """A type of signatures.
+    """A type of signatures of notes, such as Ed25519 or a cosignature.
 
     - ``code``: the byte that identifies the type.
     - ``title``: its name in messages.
@@ -71,7 +71,7 @@ ALGORITHMS = {algorithm.code: algorithm for algorithm in (ED25519, COSIGNATURE)}
 
 
 def is_key_name(name: str) -> bool:
-    """Return whether a text can be the name of a key and the origin of a log.
+    """Return whether a text can be the name of a key, and so of a log, such as "example.org/log".
 
     >>> is_key_name("example.org/log"), is_key_name("my log"), is_key_name("a+b"), is_key_name("")
     (True, False, False, False)
@@ -85,7 +85,7 @@ def is_key_name(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierKey:
-    """A public key with its name.
+    """The public key of a log or witness, with its name.
 
     - ``name``: the origin of the log, or the name of the witness.
     - ``public``: the 32 bytes of the key.
@@ -98,7 +98,7 @@ class VerifierKey:
 
     @property
     def key_id(self) -> bytes:
-        """The four bytes with which a signature names its key."""
+        """The identifier of the public key in a signature: four bytes, from its name and content."""
         named = self.name.encode() + b"\n" + bytes([self.algorithm.code]) + self.public
         return sha256(named).digest()[:_ID_BYTES]
 
@@ -107,7 +107,7 @@ class VerifierKey:
 
     @classmethod
     def of_text(cls, text: str) -> VerifierKey:
-        """Read the text of a verifier key. Raises :class:`LogError` for another text.
+        """Parse a public key, such as ``example.org/log+a1b2c3d4+AQ…``. Raises :class:`LogError` for another text.
 
         >>> key = VerifierKey.of_text("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
         >>> key.name, key.algorithm.title
@@ -120,14 +120,14 @@ class VerifierKey:
         return key
 
     def verify(self, text: bytes, signature: bytes) -> bool:
-        """Return whether this key created a signature of the text of a note."""
+        """Return whether ``signature`` is a signature of the note ``text`` by this key."""
         message = self.algorithm.message(text, signature_time(self.algorithm, signature))
         return _is_signed(self.public, signature[_TIME_BYTES if self.algorithm.has_time else 0 :], message)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SignerKey:
-    """A secret key with its name. ``repr()`` does not contain the secret.
+    """The secret key of a log or witness, with its name. ``repr()`` does not contain the secret.
 
     - ``name``: the origin of the log, or the name of the witness.
     - ``secret``: the 32 bytes of the key.
@@ -140,26 +140,29 @@ class SignerKey:
 
     @classmethod
     def create(cls, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
-        """Create a key at random. Raises :class:`LogError` if the name cannot be used."""
+        """Create a random secret key with a name. Raises :class:`LogError` if the name cannot be that of a key."""
         if not is_key_name(name):
             raise LogError(f"{display.escape(name[:100])} cannot be the name of a key")
         return cls(name=name, secret=secrets.token_bytes(KEY_BYTES), algorithm=algorithm)
 
     @property
     def verifier(self) -> VerifierKey:
-        """The public key."""
+        """The public key that belongs to this secret key."""
         public = _private_key(self.secret).public_key().public_bytes_raw()
         return VerifierKey(name=self.name, public=public, algorithm=self.algorithm)
 
     @property
     def secret_text(self) -> str:
-        """The text of the key to keep in a file that only its owner can read."""
+        """The text of the secret key, for a file that only its owner can read."""
         code = bytes([self.algorithm.code])
         return f"{SECRET}{self.name}+{self.verifier.key_id.hex()}+{encode(code + self.secret)}"
 
     @classmethod
     def of_text(cls, text: str) -> SignerKey:
-        """Read the text of a signer key. Raises :class:`LogError` for another text. The message has no secret."""
+        """Parse a secret key, such as ``PRIVATE+KEY+example.org/log+…``. Raises :class:`LogError` for another text.
+
+        The message does not contain the secret.
+        """
         if not text.startswith(SECRET):
             raise LogError(f"this is not a signer key; a signer key begins with {SECRET}")
         name, algorithm, secret, key_id = _parts(text.removeprefix(SECRET), "signer key")
@@ -169,7 +172,7 @@ class SignerKey:
         return key
 
     def sign(self, text: bytes, time: int = 0) -> bytes:
-        """Sign the text of a note.
+        """Return the signature of the note ``text`` by this key.
 
         ``time`` is the time in seconds since 1970, for a cosignature. Other types of signatures ignore it.
         """
@@ -178,17 +181,17 @@ class SignerKey:
 
 
 def signature_time(algorithm: Algorithm, signature: bytes) -> int:
-    """Return the time of a signature in seconds since 1970, or 0 if its type has none."""
+    """Return the time in a signature in seconds since 1970. It is 0 for a type of signatures without a time."""
     return int.from_bytes(signature[:_TIME_BYTES], "big") if algorithm.has_time else 0
 
 
 def encode(content: bytes) -> str:
-    """Return the Base 64 encoding of bytes (RFC 4648, section 4)."""
+    """Return the Base 64 text of ``content`` (RFC 4648, section 4)."""
     return base64.b64encode(content).decode()
 
 
 def decode(text: str) -> bytes:
-    """Return the bytes of a text in Base 64. Raises ValueError for any text that :func:`encode` does not return.
+    """Return the bytes of a Base 64 text. Raises ValueError for any text that :func:`encode` does not return.
 
     >>> decode("aGk=")
     b'hi'

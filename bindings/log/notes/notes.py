@@ -23,7 +23,7 @@ _ID_BYTES = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """One line of signature in a note.
+    """One signature below the text of a signed note. It is not verified yet.
 
     - ``name``: the name of the key.
     - ``key_id``: the four bytes that identify the key.
@@ -39,13 +39,13 @@ class Signature:
 
     @classmethod
     def create(cls, text: bytes, key: SignerKey, time: int = 0) -> Signature:
-        """Sign the text of a note. ``time`` is in seconds since 1970, for a cosignature."""
+        """Sign the text of a note with a secret key. ``time`` is in seconds since 1970, for a cosignature."""
         return cls(name=key.name, key_id=key.verifier.key_id, value=key.sign(text, time))
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifiedSignature:
-    """A signature of a known key that was verified.
+    """A signature of a note that was verified: the public key, and the time of a cosignature.
 
     - ``key``: the key.
     - ``time``: the time of a cosignature in seconds since 1970, or 0.
@@ -57,7 +57,7 @@ class VerifiedSignature:
 
 @dataclass(frozen=True, kw_only=True)
 class SignedNote:
-    """A text with signatures, which are not verified yet.
+    """A text with its signatures, such as a checkpoint. The signatures are not verified yet.
 
     - ``text``: the text with its last line end.
     - ``signatures``: the signatures in their order, also those of unknown keys.
@@ -71,7 +71,7 @@ class SignedNote:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> SignedNote:
-        """Read a note. Raises :class:`LogError` for any other content."""
+        """Parse a signed note. Raises :class:`LogError` for any other content. No signature is verified."""
         if len(content) > MAX_BYTES:
             raise LogError(f"the note has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
         try:
@@ -91,7 +91,7 @@ class SignedNote:
         return cls(text=f"{text}\n", signatures=tuple(map(_signature, lines)))
 
     def verify(self, keys: Iterable[VerifierKey]) -> list[VerifiedSignature]:
-        """Verify the signatures of known keys, and return them in the order of the note.
+        """Verify the signatures of the note by these public keys, and return them in the order of the note.
 
         Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if all
         are missing.
@@ -113,7 +113,7 @@ class SignedNote:
 
 
 def sign_note(text: str, keys: Iterable[SignerKey], time: int = 0) -> SignedNote:
-    """Return a note with the signatures of ``keys``. ``time`` is in seconds since 1970, for cosignatures.
+    """Return a text as a note that is signed with all secret keys. ``time`` is in seconds since 1970, for cosignatures.
 
     >>> key = SignerKey(name="example.org/log", secret=bytes(32))
     >>> note = sign_note("hello\\n", [key])

@@ -55,7 +55,7 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class LogEntry:
-    """One change of a name, as the log contains it.
+    """One change of a name as the public log contains it: key, revision, action, time and hashes, no personal data.
 
     - ``key``: the name in normal form.
     - ``revision``: the number of the change among all changes of the name, from 1.
@@ -80,7 +80,7 @@ class LogEntry:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> LogEntry:
-        """Read an entry. Raises :class:`LogError` for any other content."""
+        """Parse the bytes of a log entry. Raises :class:`LogError` for any other content."""
         match = _ENTRY.fullmatch(content)
         if match is None:
             raise LogError(f"the entry {display.escape(content[:60].decode('latin-1'))} is not {VERSION}")
@@ -106,7 +106,9 @@ class LogEntry:
 def entry_bytes(
     key: str, revision: int, action: str, time: str, thing: bytes | None, state: bytes, before: int | None
 ) -> bytes:
-    """Return the text of an entry in bytes. ``time`` is a text in RFC 3339 with microseconds and "Z".
+    """Return the log entry of a change of a name as bytes, eight lines of text.
+
+    ``time`` is a text in RFC 3339 with microseconds and "Z".
 
     Raises :class:`LogError` if a value cannot be in an entry, such as a key with a line end.
     """

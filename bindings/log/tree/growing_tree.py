@@ -12,7 +12,7 @@ from .tree import leaf_hash, subtree_hash
 
 
 class TileStore(Protocol):
-    """The place of the tiles of a tree, such as :class:`.folder.LogFolder`."""
+    """The interface of a place that keeps the tiles of a tree, such as :class:`.folder.LogFolder`."""
 
     def read(self, tile: Tile) -> bytes: ...
 
@@ -22,7 +22,7 @@ class TileStore(Protocol):
 
 
 class GrowingTree:
-    """The right edge of a tree: the hashes and entries that no full tile contains yet.
+    """The tree of a log to which entries are appended. It keeps the part in memory that no full tile contains yet.
 
     ``size`` is the number of entries. Full tiles are written at once, partial tiles by :meth:`finish`.
     """
@@ -48,7 +48,10 @@ class GrowingTree:
             raise LogError(f"{folder}: the last tile of entries differs from the last tile of hashes")
 
     def append(self, entries: Iterable[bytes], hashes: Sequence[bytes] | None = None) -> None:
-        """Append entries in their order. ``hashes`` are their leaf hashes, if the caller has computed them."""
+        """Append entries to the tree in their order.
+
+        ``hashes`` are their leaf hashes, if the caller has computed them.
+        """
         self._levels = self._levels or [[]]
         contents = list(entries)
         for entry, digest in zip(contents, map(leaf_hash, contents) if hashes is None else hashes, strict=True):
@@ -74,7 +77,7 @@ class GrowingTree:
             self._fill(level + 1)
 
     def finish(self) -> bytes:
-        """Write the partial tiles, wait until all tiles are on the disk, and return the root of the tree."""
+        """Write the last, incomplete tiles, wait until all tiles are on the disk, and return the root of the tree."""
         for tile in last_tiles(self.size):
             content = bundle_of(self._entries) if tile.level == ENTRIES else b"".join(self._levels[int(tile.level)])
             self._folder.write(tile, content)
@@ -82,7 +85,7 @@ class GrowingTree:
         return self.root()
 
     def root(self) -> bytes:
-        """Return the root of the tree."""
+        """Return the root hash of the tree of all appended entries (32 bytes)."""
         tiles = [tile for tile in last_tiles(self.size) if tile.level != ENTRIES]
         contents = {tile: b"".join(self._levels[int(tile.level)]) for tile in tiles}
         return tree.root_hash(self.size, hash_reader(self.size, contents.__getitem__))

@@ -27,7 +27,7 @@ _MAX_HASHES = 63
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """A proof of inclusion with the checkpoint that it belongs to.
+    """A proof that an entry is in a log, with the signed checkpoint that it belongs to.
 
     - ``index``: the number of the entry, from 0.
     - ``hashes``: the hashes from the neighbour of the entry to the child of the root.
@@ -48,7 +48,7 @@ class Proof:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Proof:
-        """Read a proof, and verify nothing. Raises :class:`LogError` for any other content."""
+        """Parse a proof file, without verifying it. Raises :class:`LogError` for any other content."""
         if len(content) > MAX_BYTES:
             raise LogError(f"the proof has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
         head, separator, checkpoint = content.partition(b"\n\n")
@@ -72,7 +72,7 @@ class Proof:
     def verify(
         self, entry: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
     ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-        """Verify that an entry is in the log with the key ``key``.
+        """Verify that ``entry`` is in the log with the public key ``key``.
 
         Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if a signature or
         the proof is wrong.

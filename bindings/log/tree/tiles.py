@@ -41,7 +41,7 @@ _PATH = re.compile(r"tile/(entries|0|[1-9][0-9]?)/((?:x[0-9]{3}/){0,6}[0-9]{3})(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tile:
-    """The place of a tile.
+    """The place of a tile, a file with 256 neighbouring hashes of the tree of a log, or 256 entries.
 
     - ``level``: 0 to 63, where level 1 has the hashes above full tiles of level 0; or :data:`ENTRIES`.
     - ``index``: the number of the tile in its level, from 0.
@@ -57,7 +57,7 @@ class Tile:
 
     @property
     def path(self) -> str:
-        """The path of the tile below the address or the folder of its log."""
+        """The path of the tile below the URL or the folder of its log, such as ``tile/0/x001/234``."""
         digits = f"{self.index:03}"
         digits = digits.zfill(-(-len(digits) // 3) * 3)
         groups = [digits[i : i + 3] for i in range(0, len(digits), 3)]
@@ -66,7 +66,7 @@ class Tile:
 
     @classmethod
     def of_path(cls, path: str) -> Tile | None:
-        """Return the tile with a path, or None if the text is not exactly the path of a tile.
+        """Return the tile whose path is ``path``, or None if the text is not exactly the path of a tile.
 
         >>> Tile.of_path("tile/0/x001/x234/067")
         Tile(level=0, index=1234067, width=256)
@@ -85,7 +85,7 @@ class Tile:
 
 
 def last_tiles(size: int) -> Iterator[Tile]:
-    """Yield the partial tiles of a tree of ``size`` entries: at most one of each level, and one of entries.
+    """Yield the incomplete tiles of a tree of ``size`` entries: at most one of each level, and one of entries.
 
     >>> [tile.path for tile in last_tiles(70_000)]
     ['tile/entries/273.p/112', 'tile/0/273.p/112', 'tile/1/001.p/17', 'tile/2/000.p/1']
@@ -101,7 +101,7 @@ def last_tiles(size: int) -> Iterator[Tile]:
 
 
 def tile_at(level: int | str, index: int, size: int) -> Tile:
-    """Return the tile ``index`` of a level in a tree of ``size`` entries: full, or as wide as the tree is.
+    """Return the tile with this level and index in a tree of ``size`` entries. The last one can be incomplete.
 
     Raises IndexError if the tree has no such tile.
     """
@@ -113,7 +113,10 @@ def tile_at(level: int | str, index: int, size: int) -> Tile:
 
 
 def hashes_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the hashes in a tile. Raises :class:`LogError` if the content is not as long as the tile is wide."""
+    """Return the hashes (32 bytes each) in the content of a tile.
+
+    Raises :class:`LogError` if the content is not as long as the tile is wide.
+    """
     if len(content) != tile.width * HASH_BYTES:
         raise LogError(f"{tile.path} has {len(content):,} bytes instead of {tile.width * HASH_BYTES:,}")
     return [content[i : i + HASH_BYTES] for i in range(0, len(content), HASH_BYTES)]
@@ -129,7 +132,9 @@ def bundle_of(entries: Sequence[bytes]) -> bytes:
 
 
 def entries_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the entries in a tile of entries. Raises :class:`LogError` if their number is not the width of the tile.
+    """Return the log entries in the content of a tile of entries.
+
+    Raises :class:`LogError` if their number is not the width of the tile.
 
     >>> entries_of(Tile(ENTRIES, 0, 2), b"\\x00\\x03one\\x00\\x00")
     [b'one', b'']
@@ -148,7 +153,7 @@ def entries_of(tile: Tile, content: bytes) -> list[bytes]:
 
 
 def hash_reader(size: int, read: Callable[[Tile], bytes], kept: int = 64) -> ReadHash:
-    """Return a function for :mod:`tree` that takes the hashes of a tree of ``size`` entries from its tiles.
+    """Return a function that reads the hashes of a tree of ``size`` entries from its tiles, for :mod:`tree`.
 
     ``read`` returns the content of a tile. The last ``kept`` tiles stay in memory. The function raises
     :class:`LogError` for a tile of another length, and IndexError for a hash that is not in the tree.

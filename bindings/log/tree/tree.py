@@ -29,7 +29,7 @@ ReadHash = Callable[[int, int], bytes]
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """Return the hash of an entry.
+    """Return the hash of a log entry, a leaf of the Merkle tree (32 bytes; RFC 6962, section 2.1).
 
     >>> leaf_hash(b"").hex()[:16]
     '6e340b9cffb37a98'
@@ -38,12 +38,12 @@ def leaf_hash(entry: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of the parent of two nodes."""
+    """Return the hash of a node of the Merkle tree from the hashes of its two children (RFC 6962, section 2.1)."""
     return sha256(b"\1" + left + right).digest()
 
 
 def subtree_hash(hashes: Sequence[bytes]) -> bytes:
-    """Return the hash above a number of neighbouring subtrees. The number is a power of 2.
+    """Return the hash of the node above neighbouring subtrees of one level. Their number is a power of 2.
 
     >>> subtree_hash([leaf_hash(b"a"), leaf_hash(b"b")]) == node_hash(leaf_hash(b"a"), leaf_hash(b"b"))
     True
@@ -54,7 +54,7 @@ def subtree_hash(hashes: Sequence[bytes]) -> bytes:
 
 
 def root_hash(size: int, read: ReadHash) -> bytes:
-    """Return the root of the tree of the first ``size`` entries.
+    """Return the root hash of the Merkle tree of the first ``size`` log entries. ``read`` returns hashes of subtrees.
 
     >>> hashes = {(0, 0): leaf_hash(b"a"), (0, 1): leaf_hash(b"b")}
     >>> root_hash(2, lambda level, index: subtree_hash([hashes[0, 0], hashes[0, 1]])) == node_hash(*hashes.values())
@@ -79,7 +79,7 @@ def _split(size: int) -> int:
 
 
 def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
-    """Return the proof that entry ``index`` is in the tree of the first ``size`` entries.
+    """Return the proof that the entry ``index`` is in the Merkle tree of the first ``size`` entries.
 
     The proof has the hashes from the neighbour of the entry to the child of the root: at most 63. Raises IndexError
     if the tree does not have the entry.
@@ -100,7 +100,7 @@ def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
 
 
 def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]) -> bytes:
-    """Return the root of the tree in which a proof places the hash ``leaf`` at ``index``.
+    """Return the root hash that follows from an inclusion proof for the entry ``index`` with the hash ``leaf``.
 
     The proof is right if the result is the root of a trusted tree of ``size`` entries. Raises :class:`LogError` if the
     proof does not fit to the numbers.
@@ -126,7 +126,7 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
 
 
 def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
-    """Return the proof that the tree of the first ``new`` entries begins with the tree of the first ``old`` entries.
+    """Return the proof that the Merkle tree of ``new`` entries only appends to the tree of the first ``old`` entries.
 
     The proof is empty if a tree is empty or if both are the same. Raises IndexError if ``old`` is larger than ``new``.
     """

@@ -28,7 +28,7 @@ MAX_LAST_SEEN = MAX_NOTE_BYTES + 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class LastSeen:
-    """A checkpoint with the key of its log, and the signed note that contains it."""
+    """The checkpoint of a log that a monitor has seen last, with the key of the log."""
 
     key: VerifierKey
     checkpoint: Checkpoint
@@ -40,7 +40,7 @@ class LastSeen:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> LastSeen:
-        """Read the content of a file. Raises :class:`LogError` if the signature is not valid."""
+        """Parse the state file of a monitor. Raises :class:`LogError` if the signature in it is not valid."""
         line, _, note = content.partition(b"\n")
         try:
             key = VerifierKey.of_text(line.decode())
@@ -54,14 +54,14 @@ _CONTRADICTIONS = frozenset({"log", "shrunk", "forked", "root", "hash", "missing
 
 
 class LogSource(Protocol):
-    """The files of a log."""
+    """The interface to the files of a log that is monitored, in a folder or at a URL."""
 
     def checkpoint(self) -> bytes | None:
-        """Return the checkpoint, or None without one."""
+        """Return the content of the published checkpoint of the log, or None without one."""
         ...
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile. Raises :class:`LogError` if it does not exist."""
+        """Return the content of a tile of the log. Raises :class:`LogError` if it does not exist."""
         ...
 
 
@@ -90,7 +90,7 @@ class _Comparison:
 
 
 class Monitor:
-    """A replay of the log in ``source``.
+    """A check of a whole log: it reads all entries in ``source``, and computes all hashes again.
 
     - ``policy``: the logs and witnesses to trust.
     - ``last``: the last checkpoint that was seen, or None.
@@ -118,7 +118,7 @@ class Monitor:
         self.is_consistent = False
 
     def findings(self) -> Iterator[LogFinding]:
-        """Read the log, and yield each problem when it is found."""
+        """Read all entries of the log, and yield each problem when it is found, such as a wrong hash."""
         try:
             content = self._source.checkpoint()
             if content is None:

@@ -16,7 +16,7 @@ from .policy import Policy
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedEntry:
-    """An entry that is proved to be in a log.
+    """The result of :func:`verify_name`: an entry that is proved to be in a log.
 
     - ``index``: the number of the entry, from 0. ``size``: the number of entries of the checkpoint.
     - ``log``: the key of the log.
@@ -31,7 +31,9 @@ class ProvedEntry:
 
 
 def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:
-    """Verify a proof in the format ``c2sp.org/tlog-proof@v1`` whose extra data are the entry.
+    """Verify the proof that a change of a name is in a log, without a network. Return the proved entry.
+
+    ``content`` is a file in the format ``c2sp.org/tlog-proof@v1`` with the entry as extra data.
 
     - ``key``: the name in normal form, which the entry must be about.
     - ``policy``: the logs to trust, and the required witnesses.

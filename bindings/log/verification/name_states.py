@@ -28,7 +28,7 @@ _BATCH = 256
 
 @dataclass(frozen=True, kw_only=True)
 class LogFinding:
-    """A problem of a log.
+    """A problem that a :class:`~.monitor.Monitor` has found in a log.
 
     - ``code``: its type, such as "second-thing".
     - ``place``: the entry or the file, such as "entry 17" or "tile/0/000".
@@ -42,7 +42,7 @@ class LogFinding:
     name: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the fields as a JSON object."""
+        """Return the problem of a log as a JSON object with the fields of this class."""
         return {"code": self.code, "place": self.place, "name": self.name, "message": self.message}
 
 
@@ -59,13 +59,13 @@ class _State(NamedTuple):
 
 
 class NameStates:
-    """The last entry of each name. A log of any size needs little memory."""
+    """The last log entry of each name in a temporary table, to compare the next entry with it."""
 
     def __init__(self) -> None:
         self._spill = Spill(_TABLE, "the verification")
 
     def close(self) -> None:
-        """Delete the temporary table."""
+        """Delete the temporary table of the last entries."""
         self._spill.close()
 
     def __len__(self) -> int:
@@ -73,7 +73,9 @@ class NameStates:
         return number
 
     def add(self, first: int, entries: Sequence[LogEntry]) -> Iterator[LogFinding]:
-        """Add entries from the number ``first`` on, and yield the problems of each."""
+        """Compare entries with the earlier entries of their names, and yield the problems. The first has the number
+        ``first``.
+        """
         for start in range(0, len(entries), _BATCH):
             batch = [(entry, *_name_of(entry.key)) for entry in entries[start : start + _BATCH]]
             keys = list({name for _, name, _ in batch})

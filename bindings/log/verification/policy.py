@@ -36,7 +36,7 @@ _BLANK = " \t"
 
 @dataclass(frozen=True, kw_only=True)
 class Party:
-    """A log or a witness: its public key, and the URL of its service or None."""
+    """A log or a witness that a policy trusts: its public key, and the URL of its service or None."""
 
     key: VerifierKey
     url: str | None = None
@@ -44,7 +44,7 @@ class Party:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Names of witnesses and groups, of which ``threshold`` must have seen a checkpoint."""
+    """A group of witnesses in a policy. At least ``threshold`` of its members must have cosigned a checkpoint."""
 
     name: str
     threshold: int
@@ -53,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifiedCheckpoint:
-    """A checkpoint whose signatures are verified.
+    """A checkpoint of a trusted log whose signatures are verified.
 
     - ``log``: the key of its log.
     - ``cosignatures``: the verified cosignatures of witnesses of the policy.
@@ -66,7 +66,7 @@ class VerifiedCheckpoint:
 
 @dataclass(kw_only=True)
 class Policy:
-    """The content of a policy.
+    """The logs and witnesses that a reader trusts, and the quorum of witnesses that a checkpoint needs.
 
     - ``logs``: the logs; ``witnesses``: the witnesses by their names in the policy.
     - ``groups``: the groups, in an order in which each group follows its members.
@@ -80,7 +80,7 @@ class Policy:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Policy:
-        """Read a policy. Raises :class:`LogError` with the number of the line that is not valid.
+        """Parse the file of a policy. Raises :class:`LogError` with the number of the line that is not valid.
 
         >>> Policy.of_bytes(b"# no witness\\nquorum none\\n").quorum
         'none'
@@ -102,11 +102,11 @@ class Policy:
 
     @property
     def witness_keys(self) -> list[VerifierKey]:
-        """The keys of all witnesses."""
+        """The public keys of all witnesses in the policy."""
         return [witness.key for witness in self.witnesses.values()]
 
     def is_satisfied(self, keys: Collection[VerifierKey]) -> bool:
-        """Return whether the witnesses with these keys are a quorum."""
+        """Return whether the witnesses with these public keys are a quorum by the policy."""
         seen = {name for name, witness in self.witnesses.items() if witness.key in keys}
         for group in self.groups:
             if sum(member in seen for member in group.members) >= group.threshold:
@@ -114,7 +114,7 @@ class Policy:
         return self.quorum == NONE or self.quorum in seen
 
     def read(self, content: bytes) -> VerifiedCheckpoint:
-        """Read a checkpoint and verify its signatures; the quorum is not checked.
+        """Parse a checkpoint, and verify its signatures by the keys of the policy. The quorum is not checked.
 
         Raises :class:`LogError` if it is not a checkpoint, or has no signature of a log of the policy. The same is
         raised if a signature of a known key is wrong.
@@ -128,7 +128,7 @@ class Policy:
         raise LogError(f"the checkpoint has no signature of {names or 'a log, because the policy has none'}")
 
     def require_quorum(self, cosignatures: Iterable[VerifiedSignature]) -> None:
-        """Raise :class:`LogError` if the witnesses of these cosignatures are not a quorum."""
+        """Raise :class:`LogError` if the witnesses of these cosignatures are not a quorum by the policy."""
         keys = {signature.key for signature in cosignatures}
         if not self.is_satisfied(keys):
             quorum = display.escape(self.quorum)

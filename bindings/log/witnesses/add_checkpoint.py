@@ -28,7 +28,7 @@ _SIZE = re.compile(rb"(0|[1-9][0-9]{0,18})\n?")
 
 @dataclass(frozen=True, kw_only=True)
 class AddCheckpoint:
-    """A checkpoint to cosign.
+    """The request ``add-checkpoint``: a checkpoint that a log asks a witness to cosign.
 
     - ``old``: the number of entries that the witness has seen.
     - ``proof``: the proof that the tree begins with the tree of ``old`` entries.
@@ -45,7 +45,9 @@ class AddCheckpoint:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> AddCheckpoint:
-        """Read a request, and verify nothing. Raises :class:`LogError` for any other content."""
+        """Parse the body of a request ``add-checkpoint``, and verify nothing. Raises :class:`LogError` for any other
+        content.
+        """
         head, separator, checkpoint = content.partition(b"\n\n")
         try:
             first, *lines = head.decode("ascii").split("\n")
@@ -60,7 +62,8 @@ class AddCheckpoint:
 
 
 def read_size(content: bytes) -> int:
-    """Return the number of entries in an answer 409. Raises :class:`LogError` for any other content.
+    """Return the number of entries that a witness has seen, from its answer 409. Raises :class:`LogError` for another
+    text.
 
     >>> read_size(b"17\\n")
     17

@@ -30,7 +30,7 @@ Raises :class:`LogError` without an answer.
 
 @dataclass(frozen=True, kw_only=True)
 class Witnessing:
-    """The witnesses of a log.
+    """The witnesses whose cosignatures a log requests, and whether it needs them.
 
     - ``policy``: the witnesses with their URLs, and the quorum. Witnesses without a URL are not asked.
     - ``send``: sends a request.
@@ -42,7 +42,7 @@ class Witnessing:
     is_required: bool = True
 
     def is_satisfied(self, content: bytes, key: VerifierKey) -> bool:
-        """Return whether a signed checkpoint of the log with the key ``key`` has the quorum."""
+        """Return whether a signed checkpoint of the log with the public key ``key`` has the quorum of cosignatures."""
         try:
             cosignatures = read_checkpoint(content, key, self.policy.witness_keys)[1]
         except LogError:
@@ -52,7 +52,7 @@ class Witnessing:
 
 @dataclass(kw_only=True)
 class Cosigning:
-    """The cosignatures of one publication.
+    """The requests for the cosignatures of one publication of a log.
 
     - ``published``: the last published checkpoint, ``note`` its signed note.
     - ``recorded``: the number of entries that the database had recorded before the publication.
@@ -68,7 +68,7 @@ class Cosigning:
     _sizes: dict[str, int] | None = None
 
     def require_newest(self) -> None:
-        """Ask each witness for the number of entries that it has seen.
+        """Find out if the database is an old copy: ask each witness how many entries of the log it has seen.
 
         Raises :class:`BindingError` with the code ``log-restored`` if it is more than the database has recorded. The
         code is ``log-fork`` if the witness has seen another checkpoint with the same number. A second call does

@@ -32,7 +32,7 @@ _WAIT_SECONDS = 10.0
 
 
 class CosignatureRefused(Exception):
-    """Raised if a witness does not cosign a checkpoint. ``status`` is the HTTP status, ``body`` that of the answer."""
+    """Raised if a witness refuses to cosign a checkpoint. ``status`` and ``body`` are those of the HTTP answer."""
 
     def __init__(self, status: int, message: str, *, body: str | None = None, media_type: str = "text/plain") -> None:
         super().__init__(message)
@@ -43,20 +43,23 @@ class CosignatureRefused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownLog:
-    """A log that a witness cosigns: its key, and the number of entries of its last cosigned checkpoint."""
+    """A log that a witness cosigns: its public key, and the number of entries of its last cosigned checkpoint."""
 
     key: VerifierKey
     size: int
 
 
 class Witness:
-    """The witness whose state is in the file ``path``. All methods can be called by many threads."""
+    """A witness of logs, whose state is in the SQLite file ``path``. Many threads can call its methods."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def create(self) -> None:
-        """Create the file. Raises :class:`BindingError` with the code ``witness-state`` if this fails."""
+        """Create the file of the witness.
+
+        Raises :class:`BindingError` with the code ``witness-state`` if this fails.
+        """
         try:
             with suppress(FileExistsError):
                 create_private(self._path)
@@ -90,7 +93,7 @@ class Witness:
         return [KnownLog(key=VerifierKey.of_text(vkey), size=size) for vkey, size in rows]
 
     def cosign(self, content: bytes, key: SignerKey, time: int) -> Signature:
-        """Return the cosignature for a request.
+        """Return the cosignature of the witness for a checkpoint, if it continues the last one of the same log.
 
         - ``content``: the body of the request ``add-checkpoint``.
         - ``key``: the key of the witness. ``time``: the current time in seconds since 1970.

@@ -27,14 +27,14 @@ _Channels = tuple[int, int, int]
 
 
 class Readable(NamedTuple):
-    """A colour of text on light pages and one on dark pages, as ``#rrggbb``."""
+    """A colour as ``#rrggbb`` in two variants: readable on light pages, and readable on dark pages."""
 
     light: str
     dark: str
 
 
 def check(text: str) -> str:
-    """Return a colour, ``#rrggbb`` or ``#rgb``, as ``#rrggbb`` in lower case.
+    """Check a colour that a person entered, ``#rrggbb`` or ``#rgb``, and return it as ``#rrggbb`` in lower case.
 
     Raises :class:`BindingError` with the code ``branding-colour``.
 
@@ -49,7 +49,7 @@ def check(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def readable(colour: str) -> Readable:
-    """Return the nearest colours that are readable as text, and as background of text in the page's colour.
+    """Return the variants of a colour ``#rrggbb`` that are readable on light and dark pages, as text and as background.
 
     ``colour`` is ``#rrggbb``.
 
@@ -60,7 +60,7 @@ def readable(colour: str) -> Readable:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours ``#rrggbb``, from 1 to 21.
+    """Return the contrast ratio of two colours ``#rrggbb``, from 1 (equal) to 21 (black and white).
 
     Source: WCAG 2.2, definition of contrast ratio.
 

@@ -52,7 +52,7 @@ def check(text: str) -> str:
 
 
 def data_url(image: bytes) -> str:
-    """Return the data URL of the content of an image file.
+    """Return the content of an image file (PNG, JPEG, GIF or WebP) as a data URL.
 
     Raises :class:`BindingError` with the code ``branding-logo``.
 

@@ -43,7 +43,7 @@ class Branding:
     statement: str | None = None
 
     def over(self, default: Branding) -> Branding:
-        """Return this branding. A field without a value has the value of ``default``.
+        """Return this branding with the values of ``default`` for the fields that have no value.
 
         >>> Branding(contact="a@example.org").over(Branding(institution="A library", contact="b@example.org"))
         Branding(institution='A library', logo=None, contact='a@example.org', colour=None, statement=None)
@@ -52,12 +52,12 @@ class Branding:
         return Branding(**{**default.as_dict(), **values})
 
     def as_dict(self) -> dict[str, str | None]:
-        """Return the values by field, in the order of :data:`FIELDS`."""
+        """Return the values of the branding by the names of their fields, in the order of :data:`FIELDS`."""
         return asdict(self)
 
     @property
     def digest(self) -> str:
-        """A text of 16 hexadecimal digits that differs for another branding, for entity tags.
+        """A text of 16 hexadecimal digits that is another one for another branding. Entity tags of pages contain it.
 
         >>> Branding().digest == Branding().digest != Branding(colour="#ffffff").digest
         True
@@ -71,7 +71,9 @@ NO_BRANDING = Branding()
 
 
 def check(values: Mapping[Field, str | None]) -> Branding:
-    """Check the values of a branding, and return it in its stored form. An empty text is None in it.
+    """Check the values of a branding that a person entered, and return the branding in its stored form.
+
+    An empty text becomes None.
 
     Raises :class:`BindingError` with the code ``branding-text``, ``branding-logo`` or ``branding-colour``.
 
@@ -83,7 +85,7 @@ def check(values: Mapping[Field, str | None]) -> Branding:
 
 
 def check_field(field: Field, text: str | None) -> str | None:
-    """Check the value of one field, as :func:`check` does. Return its stored form, or None if it is empty."""
+    """Check the value of one field of a branding. Return its stored form, or None if it is empty."""
     if text is None or (isinstance(text, str) and not (text := text.strip())):
         return None
     if field == "logo":
@@ -94,7 +96,9 @@ def check_field(field: Field, text: str | None) -> str | None:
 
 
 def contact_address(contact: str) -> str | None:
-    """Return the address of a link to a contact. It is None if the contact is neither a URL nor an e-mail address.
+    """Return the address of the link to a contact: its URL, or ``mailto:`` and its e-mail address.
+
+    Return None for a contact that is neither, such as a telephone number.
 
     >>> contact_address("maps@example.org"), contact_address("javascript:alert(1)")
     ('mailto:maps@example.org', None)

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BrandingVersion:
-    """A recorded branding.
+    """A recorded version of the branding of the public pages, with its time and author.
 
     - ``revision``: the number of the version, from 1.
     - ``changed``, ``actor``: the time and the account of the change; None for an unknown account.
@@ -37,19 +37,19 @@ class BrandingVersion:
 
     @property
     def text(self) -> str:
-        """The version as JSON, for the store."""
+        """The version of the branding as JSON, as the store keeps it."""
         members = {"revision": self.revision, "changed": rfc3339(self.changed), "actor": self.actor}
         return json.dumps(self.branding.as_dict() | members, ensure_ascii=False)
 
 
 def history_of(texts: Iterable[str]) -> list[BrandingVersion]:
-    """Return the versions that the store has as JSON, the newest first. Texts that are not valid are left out."""
+    """Return the versions of the branding from their JSON texts, the newest first. Invalid texts are left out."""
     versions = [version for text in texts if (version := version_of(text)) is not None]
     return sorted(versions, key=lambda version: version.revision, reverse=True)
 
 
 def version_of(text: str | None) -> BrandingVersion | None:
-    """Return the version that the store has as JSON, or None without one.
+    """Return the version of the branding from its JSON text. Return None for None and for an invalid text.
 
     A text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
     """

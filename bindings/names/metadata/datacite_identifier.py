@@ -37,7 +37,8 @@ class _Place(NamedTuple):
 
 
 def with_identifier(document: str, key: str, shown: str | None = None, *, refuses: bool = True) -> str:
-    """Return a checked DataCite record with the name ``key`` as its identifier; ``shown`` is written instead of it.
+    """Return a DataCite record in XML with the name ``key`` as its identifier. ``shown`` is written instead if it is
+    set.
 
     The other parts of the document stay as they are. Raises :class:`BindingError` with the code ``metadata-document``
     for a record with another type of identifier, if it has a text and not just a code such as ``(:tba)``. Without

@@ -190,7 +190,9 @@ class _Open(NamedTuple):
 
 
 def check_record(document: str) -> None:
-    """Check that a well-formed DataCite record in XML fits the schema.
+    """Raise :class:`BindingError` if a well-formed DataCite record in XML does not fit the DataCite schema.
+
+    The code is ``metadata-document``, and the message contains the line of the first wrong part.
 
     Raises :class:`BindingError` with the code ``metadata-document``, and with the line in its message, for the first
     part that does not fit.

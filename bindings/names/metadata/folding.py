@@ -90,7 +90,7 @@ def _is_word(char: str) -> bool:
 
 
 def fold(text: str) -> str:
-    """Return the folded words of a text between single spaces.
+    """Return a text as folded words between single spaces, for a search that ignores case, accents and punctuation.
 
     >>> fold("Große  Straße, Łódź"), fold("Œuvre"), fold("αγγείο"), fold("INV 1901/0001")
     ('grosse strasse lodz', 'oeuvre', 'αγγειο', 'inv 1901 0001')
@@ -103,7 +103,7 @@ def fold(text: str) -> str:
 
 
 def spellings(text: str) -> tuple[str, ...]:
-    """Return the folded text, and its second spelling if it has one.
+    """Return the folded text, and its second spelling if it has one, as for ``Köln``: ``koln`` and ``koeln``.
 
     >>> spellings("Käthe Müller"), spellings("map")
     (('kathe muller', 'kaethe mueller'), ('map',))
@@ -116,7 +116,7 @@ def spellings(text: str) -> tuple[str, ...]:
 
 
 def search_text(texts: Iterable[str]) -> str:
-    """Return the text in which :func:`parts` are searched: the folded words of ``texts``, each between spaces.
+    """Return the text that a store records for the search of a name: the folded words of ``texts``.
 
     >>> search_text(["Köln, Dom", "INV 7"])
     ' koln dom inv 7 koeln '
@@ -132,7 +132,7 @@ def search_text(texts: Iterable[str]) -> str:
 
 
 def text_of(binding: Binding) -> str:
-    """Return the text of a name to search in: its metadata, its resource, and its targets."""
+    """Return all texts of a binding that a search finds: its metadata, its resource and its targets."""
     if binding.target and not (binding.metadata or binding.resource or binding.alternates):
         return search_text((binding.target,))  # most rows of a large import
     addresses = (binding.resource, binding.target, *binding.alternates.values())
@@ -140,7 +140,7 @@ def text_of(binding: Binding) -> str:
 
 
 def title_of(metadata: Mapping[str, str]) -> str:
-    """Return the title of a name, or its creator, or an empty text.
+    """Return the title of a resource from its metadata, or else its creator, or "".
 
     >>> title_of({"erc.who": "Noah", "dc.title": "Map"}), title_of({})
     ('Map', '')
@@ -149,7 +149,7 @@ def title_of(metadata: Mapping[str, str]) -> str:
 
 
 def sorted_title(metadata: Mapping[str, str]) -> str | None:
-    """Return the folded title by which a list is sorted, or None without one.
+    """Return the folded title of a resource, by which lists are sorted. Return None without a title.
 
     >>> sorted_title({"erc.what": "Über Land"}), sorted_title({})
     ('uber land', None)
@@ -158,7 +158,7 @@ def sorted_title(metadata: Mapping[str, str]) -> str | None:
 
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return what a text must contain to be found: for each word, one of these parts.
+    """Return the spellings of each word of a query. A text matches if it contains one spelling of each word.
 
     A word of one or two letters has a space before it, because it must begin a word. A single letter alone is a whole
     word, because it would begin too many. A word without letters and digits is left out.
@@ -174,7 +174,7 @@ def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
-    """Return whether a search text contains one of the parts for each word.
+    """Return whether the search text of a name contains each word of a query in one of its spellings.
 
     >>> contains(search_text(["Käthe Müllerin"]), parts(["ulleri", "kaethe"]))
     True
@@ -183,7 +183,7 @@ def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
 
 
 def trigrams(part: str) -> list[str]:
-    """Return pieces of three characters that together are the whole part.
+    """Return the pieces of three characters that together cover a part of a word, for an index of trigrams.
 
     >>> trigrams("objekt 1")
     ['obj', 'ekt', 't 1']

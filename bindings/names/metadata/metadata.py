@@ -54,7 +54,7 @@ _TITLES = {full: f"metadata element {short}" for full, short in _SHORT.items()}
 
 
 def full_name(element: str) -> str:
-    """Return the full name of a metadata element, which the user can write in its short form, such as ``who``.
+    """Return the full name of a metadata element, such as ``erc.who`` for the short name ``who``.
 
     Raises :class:`BindingError` with the code ``metadata-key`` if no element has this name.
 
@@ -88,7 +88,7 @@ def has_short_name(element: str) -> bool:
 
 
 def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return the same metadata with short names instead of full names, where they exist, in the order of display.
+    """Return metadata with the short names of its elements, such as ``who`` for ``erc.who``, in the order of display.
 
     >>> shortened({"dc.title": "The Ark", "erc.who": "Noah"})
     {'who': 'Noah', 'dc.title': 'The Ark'}
@@ -97,8 +97,7 @@ def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def code_meaning(text: str) -> str | None:
-    """Return the meaning of the code at the beginning of a value (:data:`VALUE_CODES`). Return None without a known
-    code.
+    """Return the meaning of the code with which a metadata value begins, such as ``(:unkn)``. Return None without one.
 
     >>> code_meaning("(:tba) in 2030"), code_meaning("Noah")
     ('to be assigned or announced later', None)
@@ -108,7 +107,7 @@ def code_meaning(text: str) -> str | None:
 
 
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
-    """Check metadata and return it with full names, in order and read-only.
+    """Check metadata that a user entered. Return it with full names of elements, in the order of display, read-only.
 
     With ``deletions`` an empty text is permitted: it deletes an element.
 
@@ -158,7 +157,7 @@ def _check_text(element: str, text: object) -> str:
 
 
 def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Return checked metadata in the order of display and read-only.
+    """Return checked metadata in the order in which pages show its elements, read-only.
 
     Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
     """
@@ -171,7 +170,8 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def erc(metadata: Mapping[str, str]) -> str:
-    r"""Return metadata as an ERC record in ANVL: the line "erc:", then one line for each element with a short name.
+    r"""Return metadata as an ERC record (Electronic Resource Citation) in ANVL: the line "erc:", then a line per
+    element.
 
     ``metadata`` has short names. A line break in a value becomes a space. Other elements are omitted (POL-033).
 

@@ -67,7 +67,10 @@ _FIRST_WORD = re.compile(rf"\s*([A-Za-z]+)\s*(?:[,;:{_SEPARATORS}].*)?", re.DOTA
 
 
 def term(element: str, text: str | None) -> str | None:
-    """Return the term with which a value begins, or None.
+    """Return the term of the persistence vocabulary with which a statement begins, such as "lifetime". Return None
+    without one.
+
+    ``element`` is the short name of the statement: "persistence", "availability" or "variance".
 
     >>> term("availability", "Lifetime"), term("availability", "finite (until 2030)"), term("variance", "lifetime")
     ('lifetime', 'finite', None)
@@ -80,7 +83,7 @@ def term(element: str, text: str | None) -> str | None:
 
 
 def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
-    """Return the definitions of the terms in statements, by the short names of their elements.
+    """Return the definitions of the terms in persistence statements, by the short names of the statements.
 
     >>> definitions({"who": "Noah", "availability": "lifetime", "variance": "unknown"})
     {'availability': 'It is available as long as the institution exists.'}
@@ -90,7 +93,9 @@ def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
 
 
 def split(element: Element, text: str) -> tuple[str, str]:
-    """Return the term of a value and the words after it, for a form. A value without a term has only words.
+    """Split a persistence statement into its term and the words after it, for the fields of a form.
+
+    A statement without a term has only words.
 
     >>> split("availability", "finite, until 2030"), split("variance", "rising (yearly)"), split("variance", "unknown")
     (('finite', 'until 2030'), ('rising', '(yearly)'), ('', 'unknown'))
@@ -103,7 +108,8 @@ def split(element: Element, text: str) -> tuple[str, str]:
 
 
 def joined(element: str, chosen: str, words: str) -> str:
-    """Return the value of the term that a user chose and of words. Words that begin with a term are the value.
+    """Join a term that a user chose and further words to a persistence statement. Words that begin with a term replace
+    it.
 
     >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")
     ('finite, until 2030', 'rising (yearly)')
@@ -117,7 +123,7 @@ def joined(element: str, chosen: str, words: str) -> str:
 
 
 def is_promised(availability: str | None, persistence: str | None) -> bool:
-    """Return whether statements about a name promise that it is persistent (ARK-007, decision P-18).
+    """Return whether the statements about a name promise that it is persistent (ARK-007, decision P-18).
 
     A stated availability decides. Without one, the statement of persistence must be a term that promises it, or the
     word "persistent". Other texts promise nothing, because a text can also say that nothing is guaranteed.
@@ -133,8 +139,10 @@ def is_promised(availability: str | None, persistence: str | None) -> bool:
 
 
 def is_denied(text: str) -> bool:
-    """Return whether a statement of persistence promises nothing: "Not Guaranteed", which is the first level of the
-    National Library of Medicine, the terms finite and indefinite, and a code such as ``(:unkn)``.
+    """Return whether a persistence statement promises nothing, such as "Not Guaranteed" or ``(:unkn)``.
+
+    "Not Guaranteed" is the first level of the National Library of Medicine. The terms finite and indefinite promise
+    nothing either.
 
     >>> is_denied("Not Guaranteed: no commitment has been made"), is_denied("indefinite"), is_denied("We keep it.")
     (True, True, False)
@@ -146,7 +154,7 @@ def is_denied(text: str) -> bool:
 
 
 def warnings_about(statements: Mapping[str, str], recorded: Mapping[str, str] = NOTHING) -> Iterator[NameWarning]:
-    """Yield a warning for each value that has no term of the vocabulary.
+    """Yield a warning for each persistence statement that does not begin with a term of the vocabulary.
 
     ``statements`` can have the keys ``erc.availability`` and ``erc.variance``. A value that begins with a code such as
     ``(:unkn)`` has no warning, and neither has a value that is in ``recorded`` already.

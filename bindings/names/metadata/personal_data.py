@@ -140,7 +140,9 @@ def _can_match(text: str) -> bool:
 def warnings_about(
     name: str, target: str | None = None, resource: str | None = None, metadata: Mapping[str, str] | None = None
 ) -> list[NameWarning]:
-    """Return the warnings about personal data in a new name and in its values. They do not contain the data.
+    """Return warnings about data of persons in a new name and its values, such as an e-mail address.
+
+    The warnings do not contain the data.
 
     ``name`` is the name as it is written, with its hyphens.
 
@@ -155,12 +157,12 @@ def warnings_about(
 
 
 def of_binding(binding: Binding) -> list[NameWarning]:
-    """Return the warnings about the name of a binding and its values, as :func:`warnings_about`."""
+    """Return warnings about data of persons in a binding: in its name, target, resource and metadata."""
     return warnings_about(binding.spelling, binding.target, binding.resource, binding.metadata)
 
 
 def of_bindings(bindings: Sequence[Binding]) -> list[list[NameWarning]]:
-    """Return the warnings about each of these bindings, as :func:`of_binding`.
+    """Return warnings about data of persons in several bindings: one list for each, as :func:`of_binding`.
 
     It takes a fraction of the time if few bindings have warnings: most are searched together.
     """

@@ -31,7 +31,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def check(text: str) -> str:
-    """Check a character set that a user entered, and return it.
+    """Check a character set for names that a user entered, such as "betanumeric" or ``0-9a-f``, and return it.
 
     Raises :class:`BindingError` with the code ``prefix-characters``.
 
@@ -60,7 +60,7 @@ def check(text: str) -> str:
 
 
 def first_wrong(name: str, characters: str) -> str | None:
-    """Return the first character of a name that a character set does not contain. Return None if it contains all.
+    """Return the first character of a name that is not in the character set of its prefix, or None.
 
     ``name`` is a normal form, or the rest of one. A byte that is not UTF-8 is returned as a surrogate.
 
@@ -76,7 +76,7 @@ def first_wrong(name: str, characters: str) -> str | None:
 
 
 def named(char: str) -> str:
-    """Return the name of a character that :func:`first_wrong` returned, for a message.
+    """Return the name of a wrong character, the result of :func:`first_wrong`, for a message.
 
     >>> named("a"), named("\\u202e"), named("\\udcff")
     ("'a'", 'U+202E RIGHT-TO-LEFT OVERRIDE', 'the byte %FF')

@@ -28,7 +28,7 @@ _MAX_LINEAGE = 100_000
 
 
 class Predecessor(NamedTuple):
-    """An institution that was responsible for a prefix. ``until`` is a day such as "2026-11-26"."""
+    """An institution that was responsible for a prefix until a day, such as "2026-11-26"."""
 
     who: str | None
     contact: str | None
@@ -40,7 +40,7 @@ class Predecessor(NamedTuple):
 
 
 def read_lineage(text: str | None) -> list[Predecessor]:
-    """Return the earlier institutions of a recorded text, the first one first.
+    """Return the earlier institutions of a prefix from the recorded JSON text, the first one first.
 
     >>> read_lineage('[{"who": "Old Library", "contact": null, "until": "2026-11-26"}]')
     [Predecessor(who='Old Library', contact=None, until='2026-11-26')]
@@ -49,19 +49,22 @@ def read_lineage(text: str | None) -> list[Predecessor]:
 
 
 def write_lineage(predecessors: list[Predecessor]) -> str:
-    """Return the text of a record for the earlier institutions."""
+    """Return the earlier institutions of a prefix as the JSON text of its record."""
     return json.dumps([each.as_dict() for each in predecessors], ensure_ascii=False)
 
 
 def check_state(text: str) -> str:
-    """Check a state, and return its stored form: "" for "active". Raises BindingError: ``prefix-state``."""
+    """Check the state of a prefix that a user entered, and return its stored form: "" for "active".
+
+    Raises :class:`BindingError` with the code ``prefix-state``.
+    """
     if text not in ("active", "delegated", "retired"):
         raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.shown(text)))
     return "" if text == "active" else text
 
 
 def check_resolver(text: str) -> str:
-    """Check the address of a resolver: an http(s) URL, or a template with one variable after its host.
+    """Check the address of the resolver of a delegated prefix: an http(s) URL, or a template with one variable.
 
     Raises :class:`BindingError` with the code ``prefix-address`` or ``rule-template``.
 
@@ -85,7 +88,10 @@ def check_resolver(text: str) -> str:
 
 
 def check_address(text: str) -> str:
-    """Check the address of a page or service, and return its stored form. Raises BindingError: ``prefix-address``."""
+    """Check the address of a page or service in a prefix record, and return its stored form.
+
+    Raises :class:`BindingError` with the code ``prefix-address``.
+    """
     validation.check(text, "prefix-address", "address", MAX_ADDRESS)
     try:
         address = targets.check(text, "located")
@@ -99,7 +105,10 @@ def check_address(text: str) -> str:
 
 
 def check_lineage(text: str) -> str:
-    """Check the earlier institutions in a row of a table. Raises BindingError: ``prefix-lineage``."""
+    """Check the JSON text of the earlier institutions in a table, and return it.
+
+    Raises :class:`BindingError` with the code ``prefix-lineage``.
+    """
     validation.check(text, "prefix-lineage", "lineage", _MAX_LINEAGE)
     try:
         items = json.loads(text)
@@ -133,7 +142,7 @@ CHECKS: Mapping[Any, Callable[[str], str]] = {
 
 
 def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], changes: Mapping[Any, str]) -> None:
-    """Check the state of a record after a change, and delete the addresses of a resolver that no longer has the names.
+    """Check the delegation in a prefix record after a change, and delete the addresses of a former resolver from it.
 
     ``before`` and ``after`` are the texts of the record, ``changes`` those of the change. Raises :class:`BindingError`
     with the code ``prefix-retired`` or ``prefix-delegation``.
@@ -157,7 +166,7 @@ def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], chan
 
 
 def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:
-    """Return the address of a name at the resolver of a delegated prefix. Return None if it would not be valid.
+    """Return the address of a name at the resolver to which its prefix is delegated. Return None for an invalid one.
 
     ``key`` is the normal form of the name, and ``given`` the name as received, with its query.
 

@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 
 def read_end(text: str) -> datetime:
-    """Return the end of a hold as a time in UTC.
+    """Parse the end of a hold as a time in UTC. The text is a date, or a time with its offset.
 
     The text is a time in RFC 3339 with its offset, or a date. The hold includes the whole day of a date in UTC, so that
     it ends at midnight after it. Raises :class:`BindingError` with the code ``hold-until``.
@@ -54,7 +54,7 @@ def read_end(text: str) -> datetime:
 
 
 def require_limited(until: datetime, now: datetime) -> None:
-    """Raise :class:`BindingError` with the code ``hold-until`` for an end later than this day of the next year."""
+    """Raise :class:`BindingError` with the code ``hold-until`` for a hold that ends more than a year after ``now``."""
     try:
         year = now.replace(year=now.year + 1, hour=0, minute=0, second=0, microsecond=0)
     except ValueError:  # 29 February
@@ -76,13 +76,13 @@ def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
 
 
 def narrowest(holds: Iterable[Hold | None], now: datetime) -> Hold | None:
-    """Return the hold of the longest name or prefix that has not ended. That of a name precedes that of a prefix."""
+    """Return the hold of the longest name or prefix that has not ended at ``now``. A name precedes a prefix."""
     current = [each for each in holds if each is not None and each.until > now]
     return max(current, key=lambda each: (len(each.of), not each.is_prefix), default=None)
 
 
 class Holds:
-    """All holds of names and prefixes, for fast lookups by name. It is false without any."""
+    """All holds of names and prefixes of a store, for fast lookups by name. It is false without any."""
 
     def __init__(self, holds: Iterable[Hold] = ()) -> None:
         self._names: dict[str, Hold] = {}
@@ -96,7 +96,7 @@ class Holds:
         return bool(self._names or self._prefixes)
 
     def current(self, now: datetime) -> list[Hold]:
-        """Return the holds of public names and prefixes that last at a time.
+        """Return the holds of public names and prefixes that last at the time ``now``.
 
         Those of names are first, each in order.
         """
@@ -107,7 +107,10 @@ class Holds:
         )
 
     def may_cover(self, key: str) -> bool:
-        """Return whether a name can be below a held name or prefix. It is quick, and can be true without a hold."""
+        """Return whether a hold can stop the redirect of a name.
+
+        This check is quick, and can be true without a hold.
+        """
         if not self:
             return False
         if self._names and (key in self._names or "/" in key[key.find("/") + 1 :] or "." in key):
@@ -115,7 +118,9 @@ class Holds:
         return any(key[:length] in self._prefixes for length in self._lengths)
 
     def over(self, key: str, now: datetime, above: Collection[str] = (), *, read: str | None = None) -> Hold | None:
-        """Return the narrowest hold of a name at a time, or None. Holds of names that are not public are omitted.
+        """Return the narrowest hold that stops the redirect of a name at a time, or None.
+
+        Holds of names that are not public are omitted.
 
         - ``key``: the normal form of the name, or of a text below it.
         - ``above``: further names whose holds include this name: those that it is a variant of.
@@ -126,7 +131,9 @@ class Holds:
         return narrowest(holds, now)
 
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
-        """Return the first time after ``now`` at which a reserved name above a name is public with its hold, or None.
+        """Return the next time at which a hold begins to stop the redirect of a name, or None.
+
+        A hold of a reserved name begins when the name becomes public.
 
         The parameters are those of :meth:`over`.
         """

@@ -42,7 +42,10 @@ _SAMPLES = 97
 
 
 class Form(NamedTuple):
-    """The part of a pattern of minted names after the beginning. The fields are those of :class:`Pattern`."""
+    """The form of minted names after their beginning: number and kind of characters, and check character.
+
+    The fields are those of :class:`Pattern`.
+    """
 
     length: int = DEFAULT_LENGTH
     check: Check | None = None
@@ -50,7 +53,7 @@ class Form(NamedTuple):
 
     @property
     def words(self) -> str:
-        """A description of the names in words, for pages and messages.
+        """A description of the form of minted names in words, for pages and messages.
 
         >>> Form(4, "noid").words, Form(9, "nbn", True).words
         ('4 betanumeric characters and a check character for NAAN and Name', '9 digits and a check digit for the URN')
@@ -63,7 +66,7 @@ class Form(NamedTuple):
 
 
 def read_form(text: str) -> Form | None:
-    """Parse the text of a form, such as ``29^8+check``. Return None for another text.
+    """Parse the text of the form of minted names, such as ``29^8+check``. Return None for another text.
 
     The text is the number of different characters (29 or 10), a circumflex and the number of characters. ``+check``
     adds a check character that covers the NAAN and the Name, and ``+name`` one that covers only the Name. ``+nbn`` adds
@@ -77,7 +80,7 @@ def read_form(text: str) -> Form | None:
 
 
 def require_check(beginning: str, check: Check | None, code: str) -> None:
-    """Raise :class:`BindingError` with ``code`` for a check character that the names below a prefix do not have.
+    """Raise :class:`BindingError` with ``code`` if the names below a prefix cannot have this check character.
 
     >>> require_check("urn:nbn:de:gbv:089-", "nbn", "prefix-pattern")
     >>> try:
@@ -137,11 +140,11 @@ class Pattern:
 
     @property
     def numbers(self) -> int:
-        """The number of different names, including those that are skipped because of their check character."""
+        """The number of different names of the pattern, including those that minting skips."""
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """Return the name that a number from 0 to ``numbers`` - 1 becomes. Return None if the number is skipped.
+        """Return the name of the pattern with a number from 0 to ``numbers`` - 1, or None if minting skips it.
 
         A URN is skipped if its namespace has a rule that it does not follow, such as a wrong check digit of an ISBN.
 
@@ -161,7 +164,7 @@ class Pattern:
         return name + last if self.is_ark or _is_valid(name + last) else None
 
     def check_of(self, name: str) -> str | None:
-        """Return the check character that follows the beginning of a name. Return None if it cannot have one.
+        """Return the check character that belongs after the beginning of a name, or None if it cannot have one.
 
         ``name`` begins with :attr:`beginning`. The pattern has a check character.
         """
@@ -191,7 +194,7 @@ class Pattern:
 
     @property
     def counter(self) -> str:
-        """The name of the setting of the store that has the next number of a sequence of names.
+        """The name of the setting in which the store keeps the next number of this pattern.
 
         It also records that names of this pattern were minted, so that the resolver can detect typing errors.
 
@@ -202,7 +205,7 @@ class Pattern:
 
     @classmethod
     def of_counter(cls, counter: str) -> Pattern | None:
-        """Return the pattern for the name of a setting that :attr:`counter` returns. Return None for another setting.
+        """Return the pattern whose next number is in the setting ``counter``, or None for another setting.
 
         >>> Pattern.of_counter("next ark:12345/x5 29^4+check")
         Pattern(beginning='ark:12345/x5', length=4, check='noid', digits=False)

@@ -97,7 +97,7 @@ _MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 @dataclass(frozen=True, slots=True)
 class PrefixRecord:
-    """The record of one NAAN, shoulder or beginning of URNs. A text that is not recorded is None.
+    """The record that describes one NAAN, shoulder or beginning of URNs. A text that is not recorded is None.
 
     - ``who``, ``what``: the responsible organization, and what the names below the prefix identify.
     - ``contact``: an e-mail address, a URL or another text.
@@ -144,14 +144,14 @@ class PrefixRecord:
 
     @property
     def texts(self) -> dict[Field, str]:
-        """The recorded texts by field, in the order of :data:`FIELDS`. Fields that are None, and the state "active",
-        are omitted.
+        """The recorded texts of the prefix by the names of their fields. Missing texts, and the state "active", are
+        omitted.
         """
         return {field: text for field in FIELDS if (text := self._text(field)) is not None}
 
     @property
     def all_texts(self) -> dict[Field | HoldField, str]:
-        """The recorded texts with those of the hold, in the order of :data:`RECORDED`."""
+        """The recorded texts of the prefix by the names of their fields, with the end and the reason of its hold."""
         return {field: text for field in RECORDED if (text := self._text(field)) is not None}
 
     def _text(self, field: Field | HoldField) -> str | None:
@@ -170,23 +170,25 @@ class PrefixRecord:
 
     @property
     def is_hold_alone(self) -> bool:
-        """True if the record has only a hold. It states nothing about the names below the prefix."""
+        """Whether the record has only a hold, and states nothing else about the names below the prefix."""
         return self.hold_until is not None and not self.texts
 
     @property
     def statements(self) -> dict[str, str]:
-        """The persistence statements of the record, by the full names of the metadata elements of names."""
+        """The persistence statements of the prefix, by the full names of metadata elements, such as
+        ``erc.persistence``.
+        """
         texts = {"persistence": self.statement, "availability": self.availability, "variance": self.variance}
         return {f"erc.{element}": text for element, text in texts.items() if text is not None}
 
     @property
     def has_policy(self) -> bool:
-        """True if the record states what the institution promises (:data:`PROMISES`)."""
+        """Whether the record states what the institution promises about its names (:data:`PROMISES`)."""
         return any(getattr(self, field) for field in PROMISES)
 
     @property
     def predecessors(self) -> list[delegation.Predecessor]:
-        """The institutions that were responsible before, the first one first."""
+        """The institutions that were responsible for the prefix before, the first one first."""
         return delegation.read_lineage(self.lineage)
 
     @property
@@ -200,7 +202,7 @@ class PrefixRecord:
         return f"the prefix {self.prefix} is delegated to {validation.shown(self.who or self.resolver or '', 400)}"
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
-        """Return the address of a name of a delegated prefix at its resolver, or the page for people without one.
+        """Return the address of a name at the resolver of the delegated prefix, or else the page for people.
 
         Return None for an address that would not be valid. The parameters are those of
         :func:`.delegation.address_elsewhere`.
@@ -210,7 +212,7 @@ class PrefixRecord:
         return delegation.address_elsewhere(self.resolver, self.prefix, key, given)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the record as a JSON object. The time is RFC 3339 in UTC."""
+        """Return the record of the prefix as a JSON object. The time is RFC 3339 in UTC."""
         return {
             "prefix": self.prefix,
             **{field: getattr(self, field) for field in RECORDED},
@@ -230,13 +232,16 @@ def record(
     actor: str | None = None,
     revision: int = 1,
 ) -> PrefixRecord:
-    """Create the record of a prefix from its texts by field (:data:`RECORDED`). The others are None."""
+    """Create the record that describes a prefix, such as ``ark:12345/x5``, from its texts by field.
+
+    The fields are those of :data:`RECORDED`, such as "who". Missing ones are None.
+    """
     values: dict[str, Any] = {**dict.fromkeys(RECORDED), "state": "active", **texts}
     return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **values)
 
 
 class PrefixEvent(NamedTuple):
-    """A change of the record of a prefix.
+    """A change of the record of a prefix. ``record`` is the record after it, without texts after "removed".
 
     ``record`` is the record after it. After the action "removed" it has no texts.
     """
@@ -245,14 +250,14 @@ class PrefixEvent(NamedTuple):
     record: PrefixRecord
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the change as a JSON object: the action and the record after it."""
+        """Return the change of a prefix record as a JSON object: the action, and the record after it."""
         event = self.record.as_dict()
         del event["rule"]
         return {"action": self.action, **event}
 
 
 class InheritedText(NamedTuple):
-    """A text that a name inherits from a prefix record. ``prefix`` is that of the record."""
+    """A text that a name inherits from the record of ``prefix``, such as a persistence statement."""
 
     text: str
     prefix: str
@@ -281,7 +286,7 @@ def kind_of(prefix: str) -> str:
 
 
 class InheritedStatements(NamedTuple):
-    """The persistence statements that a name, or a longer prefix, inherits from records of its NAAN and shoulders.
+    """The persistence statements that a name, or a longer prefix, inherits from the records of its prefixes.
 
     One is None if the name has its own, or if no record has one. ``policy`` is the longest NAAN or shoulder whose
     record states what the institution promises.
@@ -294,13 +299,13 @@ class InheritedStatements(NamedTuple):
 
     @property
     def by_element(self) -> dict[str, InheritedText]:
-        """The inherited statements by the short names of their metadata elements."""
+        """The inherited statements by the short names of their metadata elements, such as "persistence"."""
         statements = {"persistence": self.persistence, "availability": self.availability, "variance": self.variance}
         return {element: each for element, each in statements.items() if each is not None}
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts of the inherited statements by the full names of their metadata elements."""
+        """The texts of the inherited statements by the full names of metadata elements, such as ``erc.persistence``."""
         return {f"erc.{element}": each.text for element, each in self.by_element.items()}
 
 
@@ -308,7 +313,7 @@ NO_STATEMENTS = InheritedStatements()
 
 
 class PrefixRecords:
-    """All prefix records, for fast lookups by name."""
+    """All prefix records of a store in memory, for fast lookups of the records that apply to a name."""
 
     def __init__(self, records: Iterable[PrefixRecord] = ()) -> None:
         self._records = {record.prefix: record for record in records}
@@ -323,9 +328,7 @@ class PrefixRecords:
         self._restricted_lengths = sorted(restricted, reverse=True)
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this prefix in its stored form, such as ``ark:12345/x5``. Return None without a
-        record.
-        """
+        """Return the record of exactly this prefix in stored form, such as ``ark:12345/x5``, or None."""
         return self._records.get(prefix)
 
     @property
@@ -334,8 +337,9 @@ class PrefixRecords:
         return self._records.keys()
 
     def missing(self, key: str) -> str | None:
-        """Return the prefix of a name without a record, if the names around it have one: its NAAN or URN namespace, or
-        the name itself if no longer prefix fits. Return None if a record fits.
+        """Return the prefix of a new name that should have a record and has none, or None.
+
+        It is the NAAN or URN namespace of the name, or the name itself if no longer prefix fits.
 
         The record of a NAAN or URN namespace fits if it has a pattern, or if no longer prefix has a record. Without
         records about URNs, each URN fits.
@@ -359,7 +363,7 @@ class PrefixRecords:
         return key
 
     def above(self, key: str) -> Iterator[PrefixRecord]:
-        """Yield the records of the prefixes with which a name begins, the longest first.
+        """Yield the records of all prefixes with which a name begins, the longest prefix first.
 
         Records that have only a hold are omitted. ``key`` is the normal form of the name.
         """
@@ -368,7 +372,7 @@ class PrefixRecords:
                 yield record
 
     def delegation(self, key: str) -> PrefixRecord | None:
-        """Return the record whose resolver has a name that is not bound here. Return None if the name belongs here.
+        """Return the record of the prefix that delegates an unbound name to another resolver, or None.
 
         The record with the longest prefix decides. ``key`` is the normal form of the name.
         """
@@ -376,7 +380,7 @@ class PrefixRecords:
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 
     def require_minted_here(self, beginning: str) -> None:
-        """Raise :class:`BindingError` if no name that begins like this is minted here.
+        """Raise :class:`BindingError` if names with this beginning must not be minted here.
 
         It is :class:`MintedElsewhere` for a prefix of another resolver; the code for a retired one is
         ``prefix-retired``.
@@ -394,7 +398,7 @@ class PrefixRecords:
                 raise MintedElsewhere(record.where_minted, record.minter, identifier=beginning)
 
     def is_minted_here(self, key: str) -> bool:
-        """Return whether a name can be minted here: no record gives it to another resolver or is retired."""
+        """Return whether a name can be minted here. Names of a delegated or retired prefix cannot."""
         try:
             self.require_minted_here(key)
         except BindingError:
@@ -402,8 +406,9 @@ class PrefixRecords:
         return True
 
     def inherited(self, key: str, field: Field) -> InheritedText | None:
-        """Return the text ``field`` that a name inherits: that of the longest prefix which has one. ``key`` is its
-        normal form.
+        """Return the text of the field ``field`` that a name inherits from the longest prefix that has one, or None.
+
+        ``key`` is the normal form of the name.
 
         Return None if no record has the text.
         """
@@ -411,7 +416,9 @@ class PrefixRecords:
         return next((InheritedText(*each) for each in texts), None)
 
     def statements(self, key: str, own: Mapping[str, str]) -> InheritedStatements:
-        """Return the statements that a name inherits. ``key`` is its normal form, ``own`` its metadata.
+        """Return the persistence statements that a name inherits from its prefixes.
+
+        ``key`` is the normal form of the name, and ``own`` its metadata.
 
         An availability is a promise together with the statement of persistence beside it. So a name that has its own
         statement does not inherit an availability, and neither does a shoulder (decision P-19).
@@ -472,7 +479,7 @@ NO_RECORDS = PrefixRecords()
 
 
 def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[PrefixRecord]:
-    """Return records in the order of their prefixes.
+    """Return prefix records in the order of their prefixes, each with the redirect rule of the same prefix.
 
     The field ``rule`` of each is set to the rule of the same prefix.
     """
@@ -481,7 +488,7 @@ def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[P
 
 
 def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
-    """Yield the patterns of records whose minted names have a check character.
+    """Yield the patterns in prefix records whose minted names have a check character.
 
     >>> description = record("ark:12345/x5", {"pattern": "29^4+name"})
     >>> list(checked_patterns([description]))
@@ -494,7 +501,7 @@ def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
 
 
 def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
-    """Check texts for a prefix record, and return those to change in their stored form.
+    """Check the texts for a prefix record that a user entered, and return those to change in stored form.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
     a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``.
@@ -524,13 +531,13 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
 
 
 def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
-    """Return the warnings about texts of a record: an availability or variance that is not in the vocabulary."""
+    """Return warnings about persistence statements in a prefix record that do not begin with a usual term."""
     elements: tuple[Field, ...] = ("availability", "variance")
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))
 
 
 def check_hosts(text: str) -> str:
-    """Check the hosts of an institution, and return them in lower case with a space between two of them.
+    """Check the host names of an institution, and return them in lower case, separated by spaces.
 
     White space or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
 
@@ -566,7 +573,7 @@ def _check_pattern(prefix: str, text: str) -> str:
 def changed(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Any, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
-    """Return a prefix record after a change. Return ``existing`` itself if nothing differs.
+    """Return the record of a prefix after a change of its texts. Return ``existing`` itself if nothing differs.
 
     ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
     :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded, ``prefix-retired`` if a retired

@@ -22,7 +22,7 @@ _SAMPLES = ("ark:12345/0", "ark:12345/0/0.0")
 
 
 def check_template(template: str) -> str:
-    """Check the template of a rule, and return its stored form, with the current names of variables.
+    """Check the template of a redirect rule, such as ``https://example.org/${value}``, and return its stored form.
 
     A template is an http(s) address or a path of this site. After the host, it has one variable for the name. Raises
     :class:`BindingError` with the code ``rule-template``.
@@ -56,7 +56,7 @@ def check_template(template: str) -> str:
 
 
 def expand(stored: str, key: str, prefix: str, given: str = "") -> str | None:
-    """Create the target of a name from the stored form of a template. Return None if it would not be a valid address.
+    """Return the target that the template of a rule makes for a name. Return None for an invalid address.
 
     ``key`` is the normal form of an ARK or URN, and ``prefix`` that of the rule. ``given`` is the name in the spelling
     of the request. In a URN, the namespace identifier is in the place of the NAAN.

@@ -17,7 +17,7 @@ from ..fields import Fields
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A template that creates the targets of all unbound names that begin with ``prefix``.
+    """A redirect rule: a template that makes the targets of all unbound names that begin with ``prefix``.
 
     - ``prefix``: a NAAN, a shoulder or the beginning of URNs, such as ``ark:12345/x5``.
     - ``template``: a URL or path with a variable (:mod:`.rule_templates`).
@@ -36,7 +36,7 @@ class Rule:
         return row | {"changed": rfc3339(self.changed)}
 
     def binding(self, key: str, given: str = "") -> Binding | None:
-        """Return the binding that the rule creates for a name. Return None if the target would not be valid.
+        """Return the binding that the redirect rule makes for an unbound name. Return None for an invalid target.
 
         ``key`` is the normal form of the name, which begins with the prefix. ``given`` is the name in another spelling,
         for variables with ``:given``; the default is ``key``.
@@ -60,16 +60,14 @@ class Rule:
 
 
 class RuleMatch(NamedTuple):
-    """The binding that a rule creates for an unbound name, and the ``prefix`` of the rule."""
+    """The binding that a redirect rule makes for an unbound name, and the prefix of the rule."""
 
     binding: Binding
     prefix: str
 
 
 class RuleEvent(NamedTuple):
-    """A change of a rule in its history. ``template`` and ``redirect`` are those after it; both are None after
-    "removed".
-    """
+    """A change of a redirect rule, with the template and status after it. Both are None after "removed"."""
 
     action: Literal["set", "removed"]
     prefix: str

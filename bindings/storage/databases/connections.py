@@ -50,7 +50,7 @@ class _Reader:
 
 
 class Readers:
-    """The connections of this process for reading one database. All threads can use one object."""
+    """A pool of connections of this process for reading one database. All threads can use one object."""
 
     def __init__(self, database: ReadableDatabase, verify: Callable[[Connection], None]) -> None:
         """``verify`` checks each new connection, and raises an exception if the database is not the expected one."""
@@ -70,8 +70,7 @@ class Readers:
         weakref.finalize(self, _close_all, self._idle)
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        """Run a query on a connection and return its rows. If a kept connection is broken, repeat the query on a new
-        one.
+        """Run a query on a pooled connection, and return its rows. If the connection is broken, use a new one.
 
         Raises :class:`BindingsUnavailable` if the database cannot be read. The next call tries again.
         """
@@ -212,7 +211,7 @@ class Readers:
             self._changed.notify()
 
     def close_idle(self) -> None:
-        """Close the connections that are not in use. Later queries open new ones."""
+        """Close the pooled connections that are not in use. Later queries open new ones."""
         while True:
             try:
                 self._discard(self._idle.pop())
@@ -220,12 +219,12 @@ class Readers:
                 return
 
     def close(self) -> None:
-        """Close the idle connections now, and the others when their queries end. Later queries raise an error."""
+        """Close all pooled connections: idle ones now, others when their queries end. Later queries raise an error."""
         self._closed = True
         self.close_idle()
 
     def forget(self) -> None:
-        """Drop the connections that a forked process inherited from its parent, without closing them."""
+        """Drop the pooled connections that a forked process inherited from its parent, without closing them."""
         self._pid = os.getpid()
         inherited.extend(self._idle)
         self._idle.clear()

@@ -47,7 +47,7 @@ _logger = logging.getLogger(__name__)
 
 
 class DeadlineConnection(psycopg.Connection[TupleRow]):
-    """A connection to PostgreSQL that waits for an answer only while the server works on it.
+    """A connection to PostgreSQL that gives up waiting if the server no longer works on the statement.
 
     After :data:`SILENCE_SECONDS` without an answer it pings the server. Without a response it raises
     ``psycopg.OperationalError``; also if a statement takes longer than :data:`STATEMENT_SECONDS`, or if ``is_large`` is
@@ -74,7 +74,7 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
         return _with_deadline(STATEMENT_SECONDS, connecting, _give_up)
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of ``gen``, as the driver does, and check a connection that is silent."""
+        """Wait for the result of the driver's generator ``gen``, and check the server if the connection is silent."""
         until = monotonic() + (PROGRESS_SECONDS if self.is_large else STATEMENT_SECONDS)
 
         def check() -> None:
@@ -112,7 +112,9 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 
 
 class WriterConnection(DeadlineConnection):
-    """A connection for changes.
+    """A connection to PostgreSQL for changes. ``begin_sql`` is the statement that begins a transaction.
+
+    The server writes rows of :meth:`copy` while the client does other work.
 
     ``begin_sql`` begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
     """
@@ -125,7 +127,7 @@ class WriterConnection(DeadlineConnection):
         self._copying = ExitStack()
 
     def copy(self, statement: bytes, rows: Iterable[Sequence[Any]]) -> None:
-        """Send rows with a COPY statement, and do not wait until the server has written them.
+        """Send rows to PostgreSQL with a COPY statement, without waiting until the server has written them.
 
         The next statement or the end of the transaction waits. It raises the exception of psycopg if COPY failed.
         """
@@ -134,17 +136,17 @@ class WriterConnection(DeadlineConnection):
             copy.write_row(row)
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a cursor for a statement, after COPY has ended."""
+        """Return a cursor for a statement. A running COPY ends first."""
         self._copying.close()
         return super().cursor(*args, **kwargs)
 
     def commit(self) -> None:
-        """Commit the transaction, after COPY has ended."""
+        """Commit the transaction. A running COPY ends first."""
         self._copying.close()
         super().commit()
 
     def rollback(self) -> None:
-        """Roll the transaction back, also if COPY failed."""
+        """Roll the transaction back. A running COPY ends first, also if it failed."""
         with suppress(psycopg.Error):
             self._copying.close()
         super().rollback()
@@ -169,16 +171,18 @@ class _WriterCursor(psycopg.Cursor[TupleRow]):
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
-    """A connection for reading, which waits at most :data:`ANSWER_SECONDS` for the answer to a statement."""
+    """A connection to PostgreSQL for reading, which waits at most :data:`ANSWER_SECONDS` for an answer."""
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of ``gen``, as the driver does, up to the time limit."""
+        """Wait for the result of the driver's generator ``gen``, at most :data:`ANSWER_SECONDS`."""
         return super().wait(_with_deadline(ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
 
 @functools.lru_cache(maxsize=16)
 def reader_class(connect_seconds: float, *, of_primary: bool = False) -> type[ReaderConnection]:
-    """Return a class of connections for reading that wait at most ``connect_seconds`` for a connection to each host.
+    """Return a class of PostgreSQL connections for reading, with a limit on the time to connect to each host.
+
+    ``connect_seconds`` is the limit in seconds.
 
     With ``of_primary``, they skip a standby.
     """
@@ -226,7 +230,7 @@ def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: b
 
 
 def responds(host: str, port: int) -> bool:
-    """Ping a server on a new connection, and return whether it responds within :data:`SILENCE_SECONDS`.
+    """Return whether a PostgreSQL server answers a ping on a new connection within :data:`SILENCE_SECONDS`.
 
     ``host`` is a name, an address, or the folder of a Unix socket.
     ``PQping`` of libpq would block all threads of the process, because the driver keeps the GIL while it runs.

@@ -45,7 +45,7 @@ _at_fork = AtFork(before=Engine.dispose, after_in_child=partial(Engine.dispose, 
 
 @dataclass(slots=True)
 class Patience:
-    """How long a writer waits for others: threads of this process first, then other processes.
+    """The time that a writer waits for other writers: first threads of this process, then other processes.
 
     - ``seconds``: the maximum time for both.
     - ``until``: the end of this time for the writer whose turn it is; None for a writer that did not wait for a turn.
@@ -55,7 +55,7 @@ class Patience:
     until: float | None = None
 
     def left(self) -> float:
-        """Return the rest of the time in seconds."""
+        """Return the number of seconds that the writer can still wait for others."""
         return self.seconds if self.until is None else max(0.0, self.until - time.monotonic())
 
 

@@ -195,7 +195,7 @@ class PostgreSQL:
         return [PostgreSQL(make_conninfo("", **shared, **own)) for own in servers]
 
     def primary(self) -> PostgreSQL | None:
-        """Return a database that reads only from the primary of several servers. Return None for one server."""
+        """Return a database that reads only from the primary server. Return None if the URL names one server."""
         if not self._has_several:
             return None
         from psycopg.conninfo import make_conninfo
@@ -208,7 +208,7 @@ class PostgreSQL:
         return database
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return None. The fingerprint is for files; a broken connection to a server raises an error itself."""
+        """Return None: only a file has a fingerprint. A broken connection to a server raises an error itself."""
         return None
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
@@ -284,7 +284,7 @@ class PostgreSQL:
         return make_conninfo("", **parameters), {} if password is None else {"PGPASSWORD": str(password)}
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Do nothing: the server removes its logs."""
+        """Do nothing: PostgreSQL removes its write-ahead log itself."""
 
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed: True, False, or None if this cannot be known.
@@ -323,7 +323,7 @@ class PostgreSQL:
         return True
 
     def create(self) -> None:
-        """Check that the database has the encoding UTF-8. The administrator of the server has created it.
+        """Raise an error if the PostgreSQL database does not exist, or does not have the encoding UTF-8.
 
         Raises :class:`BindingError` with the code ``database-encoding``, and :class:`BindingsUnavailable`.
         """
@@ -338,7 +338,7 @@ class PostgreSQL:
             )
 
     def prepare(self) -> None:
-        """Do nothing, because the administrator prepares the server."""
+        """Do nothing: the administrator prepares a PostgreSQL server for changes."""
 
     def require_writable(self) -> None:
         """Do nothing: the server checks the permissions of each statement."""
@@ -390,12 +390,12 @@ class PostgreSQL:
         return isinstance(error, self._psycopg.errors.UndefinedTable)
 
     def close_writers(self) -> None:
-        """Close the idle writing connections."""
+        """Close the idle connections to PostgreSQL for changes."""
         if self._engine is not None:
             self._engine.dispose()
 
     def turn_to_write(self) -> AbstractContextManager[object]:
-        """Do nothing: several connections can write."""
+        """Return an empty context manager: several connections to PostgreSQL can write at the same time."""
         return nullcontext()
 
     @staticmethod

@@ -31,7 +31,7 @@ def _settings(*, by_key: bool, kept: bool) -> bytes:
 
 
 class PreparedConnection:
-    """A connection for reading that prepares each statement whose parameters are texts.
+    """A connection to PostgreSQL for reading, which prepares each statement whose parameters are texts.
 
     The driver runs all other statements. Only one thread at a time uses it (:class:`.protocols.Connection`).
     """
@@ -56,7 +56,7 @@ class PreparedConnection:
         self._names: dict[str, bytes] = {}
 
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
-        """Run a statement, and return an object with the methods ``fetchall`` and ``fetchone``."""
+        """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``."""
         if self._settings and params:
             self._set(self._settings.get(query, self._other_settings))
         # The driver refuses U+0000. libpq would end the text there.
@@ -70,7 +70,7 @@ class PreparedConnection:
         return self._connection.execute(query, params, prepare=False if " LIKE " in query else None)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection to PostgreSQL."""
         self._connection.close()
 
     def _set(self, settings: bytes) -> None:
@@ -101,15 +101,15 @@ class PreparedConnection:
 
 
 class Rows:
-    """The rows of an answer."""
+    """The rows of the answer to a statement, with the methods of a cursor."""
 
     def __init__(self, rows: list[TupleRow]) -> None:
         self._rows = rows
 
     def fetchall(self) -> list[TupleRow]:
-        """Return all rows."""
+        """Return all rows of the answer to the statement."""
         return self._rows
 
     def fetchone(self) -> TupleRow | None:
-        """Return the first row, or None."""
+        """Return the first row of the answer to the statement, or None if it has no rows."""
         return self._rows[0] if self._rows else None

@@ -29,21 +29,22 @@ _OPENED, _KEPT = "ararat opened", "ararat kept"
 
 
 class WritableFile(Protocol):
-    """An SQLite file that can be changed, such as :class:`.sqlite.SQLite`."""
+    """The interface to an SQLite file that can be changed, such as :class:`.sqlite.SQLite`."""
 
     def written_state(self) -> Hashable:
-        """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
-        log.
+        """Return a value that differs after the SQLite file was written or replaced.
+
+        It is None if the file cannot be written, or has no log.
         """
         ...
 
     def connect_to_write(self) -> sqlite3.Connection:
-        """Open a connection for changes."""
+        """Open a connection to the SQLite file for changes."""
         ...
 
 
 class ReusedConnection:
-    """At most one idle connection of an SQLAlchemy engine to an SQLite file."""
+    """A pool of at most one idle connection to an SQLite file for changes."""
 
     def __init__(self, engine: Engine, file: WritableFile, *, writing_cache: int, idle_cache: int) -> None:
         """``engine`` has a QueuePool of size 1, whose connections this object opens from now on.
@@ -64,7 +65,7 @@ class ReusedConnection:
         _at_fork.add(self)
 
     def close(self) -> None:
-        """Close the connection if it is idle."""
+        """Close the connection to the SQLite file for changes, if it is idle."""
         if self._process == os.getpid():
             self._engine.pool.dispose()
 

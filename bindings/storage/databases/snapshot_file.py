@@ -40,11 +40,14 @@ class SnapshotFile(SQLite):
     estimate_sql = f"SELECT value FROM ararat WHERE name = '{NAMES}'"  # noqa: S608 - a constant
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False: another state of the file is another snapshot."""
+        """Return False: a snapshot file is never changed, so another state of it is another file."""
         return False
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection. Raises :class:`BindingsUnavailable`, and :class:`UnusableSnapshot` for a wrong file."""
+        """Open a connection to the snapshot file for reading.
+
+        Raises :class:`BindingsUnavailable`, and :class:`UnusableSnapshot` for a wrong file.
+        """
         self._require_permissions(creating=False, writing=False)
         try:
             with self.path.open("rb") as file:
@@ -58,14 +61,14 @@ class SnapshotFile(SQLite):
             raise self.unavailable(error) from error
 
     def create(self) -> None:
-        """Raise ReadOnlyBindings: only ``ararat snapshot`` creates the file."""
+        """Raise :class:`ReadOnlyBindings`: only the command ``ararat snapshot`` creates a snapshot file."""
         self.require_writable()
 
     def prepare(self) -> None:
-        """Do nothing, because the file is never changed."""
+        """Do nothing: a snapshot file is never changed, so it needs no preparation for changes."""
 
     def require_writable(self) -> None:
-        """Raise ReadOnlyBindings."""
+        """Raise :class:`ReadOnlyBindings`: a snapshot file is never changed."""
         raise ReadOnlyBindings(f"{self} is a snapshot, which is never changed; change the database that it was made of")
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:

@@ -147,11 +147,11 @@ class SQLite:
         return self._engine
 
     def servers(self) -> list[SQLite]:
-        """Return a list of this database only, because SQLite has no other servers."""
+        """Return a list with this database alone, because SQLite has no servers."""
         return [self]
 
     def exists(self) -> bool:
-        """Return False if the file does not exist, and True if it exists or cannot be checked."""
+        """Return whether the SQLite file exists. Return True also if this cannot be checked."""
         try:
             self.path.stat()
         except FileNotFoundError:
@@ -161,7 +161,8 @@ class SQLite:
         return True
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return a value that changes if the file is replaced or changed. It is at most :data:`FRESH_SECONDS` old.
+        """Return a value that changes if the SQLite file is replaced or changed. It is at most :data:`FRESH_SECONDS`
+        old.
 
         ``in_use`` is true if this process has idle connections to the file. Raises :class:`BindingsUnavailable` if the
         file does not exist, or if its write-ahead log belongs to another file.
@@ -242,7 +243,10 @@ class SQLite:
         return BindingsUnavailable(f"{self}: {message}")
 
     def connect_to_read(self) -> sqlite3.Connection:
-        """Open a connection that cannot write. Raises :class:`BindingsUnavailable` if the file cannot be opened."""
+        """Open a connection to the SQLite file for reading.
+
+        Raises :class:`BindingsUnavailable` if it cannot be opened.
+        """
         # A reason for a new connection can be that a log in use was deleted. All connections to it must be closed.
         self.close_writers()
         self._reads_only = self.exists() and not self._can_write()
@@ -344,7 +348,7 @@ class SQLite:
         return iter(connection.execute(query))
 
     def create(self) -> None:
-        """Create the file if it does not exist. The content of an existing file is not changed.
+        """Create the SQLite file if it does not exist. The content of an existing file is not changed.
 
         Other users cannot read the new file, because it can contain accounts and personal data. SQLite gives its log
         the same permissions. Raises :class:`BindingsUnavailable` if the file cannot be created.
@@ -360,7 +364,7 @@ class SQLite:
             raise self.unavailable(error) from error
 
     def prepare(self) -> None:
-        """Turn on the write-ahead log of the file permanently, because a restored backup can be without it.
+        """Turn on the write-ahead log of the SQLite file permanently, because a restored backup can be without it.
 
         Do nothing if this process cannot write the file.
         """
@@ -382,7 +386,7 @@ class SQLite:
             raise BindingsUnavailable(f"{self}: this file system does not support a write-ahead log; use a local disk")
 
     def require_writable(self) -> None:
-        """Raise ReadOnlyBindings if this process has no permission to write the file or its log."""
+        """Raise :class:`ReadOnlyBindings` if this process has no permission to write the SQLite file or its log."""
         self._require_permissions(creating=False)
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
@@ -437,7 +441,7 @@ class SQLite:
         return None
 
     def close_writers(self) -> None:
-        """Close the idle writing connection."""
+        """Close the idle connection to the SQLite file for changes."""
         self._idle_since = None
         if self._writer is not None:
             self._writer.close()
@@ -470,15 +474,17 @@ class SQLite:
         return json.dumps(keys)
 
     def connect_to_write(self) -> sqlite3.Connection:
-        """Open a connection for changes."""
+        """Open a connection to the SQLite file for changes."""
         cache, limit = f"cache_size = {WRITING_CACHE}", f"journal_size_limit = {LOG_BYTES}"
         return self._connect("rw", "synchronous = FULL", cache, limit)
 
     def primary(self) -> None:
-        """Return None, because a file has no standbys."""
+        """Return None, because an SQLite file has no standby servers."""
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Write a long log into the file, and shorten it. ``failure`` is the error of a change that failed.
+        """Write a long write-ahead log into the SQLite file, and shorten it, so that it does not fill the disk.
+
+        ``failure`` is the error of a change that failed.
 
         The pages of a change that failed on a full disk stay in the log. They would keep the disk full, and the next
         changes would be behind them. Do nothing for a short log, or while a reader uses the log.
@@ -498,7 +504,10 @@ class SQLite:
             _logger.debug("%s: the log cannot be shortened: %s", self, error)
 
     def connect_alone(self) -> sqlite3.Connection:
-        """Open the only connection to the file. Raises sqlite3.OperationalError if another connection uses it."""
+        """Open the only connection to the SQLite file.
+
+        Raises sqlite3.OperationalError if another connection uses it.
+        """
         connection = self._connect("rw", "busy_timeout = 0", "locking_mode = EXCLUSIVE")
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -508,13 +517,14 @@ class SQLite:
         return connection
 
     def delete(self) -> None:
-        """Delete the file and its log. Call this only with the only connection."""
+        """Delete the SQLite file and its log. Call this only while this process has the only connection."""
         self._log.unlink(missing_ok=True)
         self.path.unlink()
 
     def written_state(self) -> Hashable:
-        """Return a value that differs after the file was written or replaced. None if it cannot be written, or has no
-        log.
+        """Return a value that differs after the SQLite file was written or replaced.
+
+        It is None if the file cannot be written, or has no log.
         """
         try:
             file_stat, log = os.stat(self.path), os.stat(self._log)  # noqa: PTH116
@@ -577,7 +587,7 @@ class SQLite:
 
 
 def library_fault() -> tuple[str, str] | None:
-    """Return what the SQLite library of this process lacks, and what to do about it. None for one that has all."""
+    """Return what the SQLite library of this process lacks, and how to fix it. Return None if it lacks nothing."""
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info[:2] < MINIMUM:
         return f"version {version} is too old", f"use SQLite {MINIMUM[0]}.{MINIMUM[1]} or newer"
@@ -598,5 +608,8 @@ def _remedy(error: Exception) -> str:
 
 
 def error_code(error: BaseException | None) -> int:
-    """Return the extended result code of SQLite, or 0 for another error."""
+    """Return the extended result code of an SQLite error, or 0 for another error.
+
+    Source: https://www.sqlite.org/rescode.html
+    """
     return getattr(error, "sqlite_errorcode", 0)

@@ -29,21 +29,21 @@ _MAX_FRAMES = 100_000
 
 
 class FirstPage(NamedTuple):
-    """Two numbers of the first page of an SQLite file: its change counter, and its ``application_id`` or 0."""
+    """The change counter and the ``application_id`` in the first page of an SQLite file, which identify its version."""
 
     counter: int
     identity: int
 
 
 def first_page(content: bytes) -> FirstPage | None:
-    """Parse the beginning of an SQLite file. Return None if it is not a database."""
+    """Parse the first page of an SQLite file. Return None if the content is not that of a database."""
     if len(content) < _HEADER_BYTES or not content.startswith(_MAGIC):
         return None
     return FirstPage(int.from_bytes(content[24:28], "big"), int.from_bytes(content[68:72], "big"))
 
 
 def first_pages(log: Path) -> list[FirstPage]:
-    """Return the versions of the first page of the database in its write-ahead log, in the order of the changes.
+    """Return all versions of the first page of a database that its write-ahead log contains, in order.
 
     Only the beginning of a very long log is read.
     """
@@ -73,7 +73,7 @@ def first_pages(log: Path) -> list[FirstPage]:
 
 
 def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
-    """Return whether a write-ahead log can belong to a database. ``file`` is the first page of the database.
+    """Return whether a write-ahead log can belong to an SQLite file.
 
     ``log`` has the versions of the first page in the log. An empty log belongs to every database.
 
@@ -90,7 +90,7 @@ def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
 
 
 def header_of(path: Path) -> FirstPage | None:
-    """Read the first page in the SQLite file at ``path``, without the changes in its write-ahead log.
+    """Read the first page of the SQLite file at ``path``, without the changes in its write-ahead log.
 
     The file stays open, because closing it would drop the locks of SQLite in this process.
     """

@@ -18,10 +18,10 @@ NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 
 def row_number() -> Column[Any]:
-    """Create the column ``id``, a number that the database assigns in the order of the rows."""
+    """Create the column ``id`` of a table: a number that the database assigns in the order of the rows."""
     return Column("id", NUMBER, primary_key=True, autoincrement=True)
 
 
 def one_of(column: str, allowed: Iterable[object]) -> CheckConstraint:
-    """Create a CHECK constraint: ``column`` has one of the values ``allowed``."""
+    """Create the CHECK constraint that a column of a table has one of the values ``allowed``."""
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")

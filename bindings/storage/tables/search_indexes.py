@@ -119,12 +119,12 @@ _CREATE = re.compile(r"\s*CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
 
 
 def existing(connection: Connection) -> set[str]:
-    """Return the names of the indexes in the database; in SQLite also those of the tables and triggers."""
+    """Return the names of all indexes in a database; in SQLite also those of tables and triggers."""
     return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
 
 
 def create(connection: Connection) -> int:
-    """Create the search indexes that the tables lack, and return their number.
+    """Create the indexes for lists and search that the tables of a database lack. Return their number.
 
     The parts of the trigrams of SQLite count as one. Names that are in the tables already are added to it.
     """

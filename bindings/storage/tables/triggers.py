@@ -88,7 +88,7 @@ $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_
 
 
 class Trigger(NamedTuple):
-    """The name and table of a trigger, and the SQL statement that creates it."""
+    """A trigger that protects a table: its name, the name of the table, and the statement that creates it."""
 
     name: str
     table: str
@@ -129,9 +129,7 @@ def _refusal(why: str) -> str:
 
 
 def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
-    """Create triggers, and in PostgreSQL the function that they run. Existing triggers with the same names are
-    replaced.
-    """
+    """Create triggers in a database, and in PostgreSQL the function that they run. Existing ones are replaced."""
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_CREATE_FUNCTION)

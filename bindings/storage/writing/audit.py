@@ -26,7 +26,7 @@ _MAX_NAME = 4000
 
 
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
-    """Write a row for each change of a transaction, if its actor has an operation for the audit.
+    """Write a row to the audit for each change of a transaction. Its actor must have an operation for the audit.
 
     An operation on many names has one row. That of minted names has a row for each of its few names.
     """
@@ -38,7 +38,7 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
 
 
 def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | None, str]], when: datetime) -> None:
-    """Write one row for each name and its outcome, in the transaction of ``connection``.
+    """Write a row to the audit for each name and the outcome of its change, in the transaction of ``connection``.
 
     An outcome is that of a change, such as "bound", or the code of an error. ``when`` is the time in UTC.
     """

@@ -57,7 +57,7 @@ def create_tables(database: Database, partitions: int = 0) -> None:
 
 
 def require_no_tables(database: Database) -> None:
-    """Check that :func:`create_tables` can create tables in this database. Raises the same errors."""
+    """Raise an error if :func:`create_tables` cannot create tables in this database, because it has some already."""
     try:
         with database.engine.connect() as connection:
             _has_no_tables(database, connection)
@@ -79,7 +79,7 @@ def _has_no_tables(database: Database, connection: Connection) -> bool:
 
 
 def delete_if_empty(database: Database) -> None:
-    """Delete the tables of a database without records, with the file of SQLite.
+    """Delete the tables of a database that has no records, and the file of SQLite.
 
     Keep a file that another connection uses, and tables of PostgreSQL that another transaction uses.
     """

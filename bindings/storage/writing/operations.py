@@ -35,7 +35,7 @@ _ROWS_AT_ONCE = 1000
 
 
 class OperationEffect(NamedTuple):
-    """The effect of an operation on one name.
+    """The effect of an operation on one name: its binding before and after the operation.
 
     - ``before``: the binding before its first event; None for a new name.
     - ``after``: the binding after its last event; None for a deleted name.
@@ -48,7 +48,7 @@ class OperationEffect(NamedTuple):
 
 
 class Operations:
-    """The operations of a database, read and written in one transaction.
+    """The recorded operations (changes of many names) of a database, read and written in one transaction.
 
     ``begun`` is the number of the operation that began in the transaction, or None.
     """
@@ -89,7 +89,7 @@ class Operations:
         self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
 
     def get(self, number: int) -> Operation:
-        """Return the operation with a number.
+        """Return the recorded operation with a number.
 
         Raises :class:`BindingError` with the code ``operation-unknown``.
         """
@@ -101,7 +101,10 @@ class Operations:
         return operations[0]
 
     def require_in_effect(self, number: int) -> None:
-        """Raise :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``."""
+        """Raise :class:`BindingError` if an operation is not recorded or was undone.
+
+        The codes are ``operation-unknown`` and ``operation-undone``.
+        """
         if (undo := self.get(number).undone_by) is not None:
             raise BindingError(
                 "operation-undone",
@@ -111,7 +114,7 @@ class Operations:
             )
 
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
-        """Yield the keys of the names that have a target or an alternate target with one of these beginnings.
+        """Yield the keys of the names whose target, or an alternate target, has one of the beginnings ``sources``.
 
         ``ends`` are the characters that can follow a beginning in a target; "" permits all. It does not limit alternate
         targets. ``keys`` limits the names to a range; None means all. A key can be repeated.
@@ -132,7 +135,7 @@ class Operations:
             )
 
     def keys_in(self, keys: KeyRange) -> Iterator[str]:
-        """Yield the keys of all names in a range."""
+        """Yield the keys of all names in a range of keys."""
         within, bounds = keys.condition()
         return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
 
@@ -193,7 +196,7 @@ class Operations:
 
 
 class KeyRange(NamedTuple):
-    """A range of names: those whose key begins with the text ``beginning``.
+    """A range of names: those whose keys begin with the text ``beginning``.
 
     If ``is_below`` is true: the name with this key, and all names below it.
 

@@ -85,7 +85,7 @@ def begin(
     exclusive: bool = False,
     large: bool = False,
 ) -> Iterator[Transaction]:
-    """Begin a transaction in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
+    """Begin a transaction of a database in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
     failure: Exception | None = None
     try:
         with ExitStack() as stack:
@@ -170,7 +170,9 @@ def _facts(connection: CoreConnection, *, is_large: bool) -> dict[str, str]:
 
 
 class Transaction:
-    """One transaction of a writer on a database. :func:`begin` creates it.
+    """One transaction of a database, in which bindings, rules and prefix records are read and changed.
+
+    :func:`begin` creates it.
 
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
@@ -218,7 +220,10 @@ class Transaction:
         return self._database.dialect_name
 
     def checked(self, before: Binding | None, change: Change) -> Change:
-        """Return a change after the checks of its actor and of the policy. Raises :class:`BindingError`."""
+        """Check a change of a name by the permissions of its actor and by the policy. Return the change to write.
+
+        Raises :class:`BindingError`.
+        """
         self.actor.check(before, change)
         if (due := change.after.embargo) is not None:
             # No person checks the name again when it becomes live.
@@ -227,7 +232,9 @@ class Transaction:
 
     @property
     def recorded(self) -> RecordedNames:
-        """The lookups for the warnings about new names, which see the changes of this transaction."""
+        """Return the lookups of recorded names, which see the changes of this transaction, for warnings about new
+        names.
+        """
         return RecordedNames(self._read, self._database)
 
     def _read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
@@ -239,7 +246,7 @@ class Transaction:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
-        """Return the bindings of these keys, by key, and lock their rows until the transaction ends.
+        """Return the bindings of several names, by their keys, and lock their rows until the transaction ends.
 
         A name whose ``embargo`` is reached is live (:meth:`.Binding.at`). Its first change here also writes the event
         of its publication.
@@ -261,8 +268,9 @@ class Transaction:
         return bindings
 
     def publish_due(self) -> list[Binding]:
-        """Write the events of names whose ``embargo`` is reached, and return them: at most
-        :data:`~.statements.MOST_DUE`.
+        """Record the publication of reserved names whose embargo has ended, at most :data:`~.statements.MOST_DUE`.
+
+        Return their bindings.
 
         A name that is written already is not found again.
         """
@@ -306,8 +314,7 @@ class Transaction:
         sources: Sequence[str | None] = (None,),
         operation: int | None = None,
     ) -> list[Change]:
-        """Write the bindings after these changes, and one event of the history for each. Each change must have an
-        action.
+        """Write changes of names: the new binding of each name, and an event to its history. Each change has an action.
 
         Return the changes as they are recorded: the history of a deleted name continues with its next revision.
 
@@ -422,7 +429,7 @@ class Transaction:
         return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
 
     def above(self, names: Sequence[str]) -> set[str]:
-        """Return the names below which another name is bound, as ark:12345/x is above ark:12345/x/p1."""
+        """Return those of the names that are above a bound name, as ark:12345/x is above ark:12345/x/p1."""
         parameters = (self._database.array_parameter(list(names)),)
         return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
 
@@ -446,13 +453,15 @@ class Transaction:
                 self._raise_rules_version()
 
     def branding(self) -> BrandingVersion | None:
-        """Return the recorded branding, or None. Other writers of it wait until the transaction ends."""
+        """Return the recorded branding of the public pages, or None. Other writers of it wait until the transaction
+        ends.
+        """
         # The resolver reads it together with the rules.
         self._raise_rules_version()
         return version_of(self.setting(NAME))
 
     def put_branding(self, version: BrandingVersion) -> None:
-        """Write a branding. The one before it stays as a row with another name."""
+        """Record a branding of the public pages. The version before it stays in the history."""
         if (before := self.setting(NAME)) is not None:
             count = "SELECT count(*) FROM ararat WHERE substr(name, 1, 8) = 'branding'"
             self.set_setting(f"{NAME} {self.connection.exec_driver_sql(count).scalar()}", before)
@@ -497,7 +506,7 @@ class Transaction:
 
     @property
     def changes_rules(self) -> bool:
-        """Whether the transaction changes what a resolver keeps in memory: rules, prefix records or holds."""
+        """Whether the transaction changes rules, prefix records or holds, which resolvers keep in memory."""
         return self._rules_version is None
 
     def _raise_rules_version(self) -> None:

@@ -52,7 +52,7 @@ def registered() -> tuple[Namespace, ...]:
 
 
 def register(namespace: Namespace, *, replace: bool = False) -> None:
-    """Add a namespace to this process, so that URNs are parsed, built, compared and reported by its rules.
+    """Add a URN namespace to this process, so that URNs are parsed, compared and reported by its rules.
 
     Call it at the start of a program. Raises ValueError with all faults if :func:`lint` finds errors, or if
     :func:`lookup` already finds the NID and ``replace`` is false.

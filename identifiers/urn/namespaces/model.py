@@ -28,7 +28,7 @@ MAX_FAULTS = 10
 
 
 class Fault(NamedTuple):
-    """A fault in a name: ``nss[start:end]`` is wrong.
+    """A fault in a name of a URN namespace: ``nss[start:end]`` is wrong.
 
     ``message`` states what is wrong, and ``expected`` describes correct text. Both are printable ASCII.
     """
@@ -54,7 +54,7 @@ class AssignedFragments:
     process: str = ""
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the whole fragment matches ``syntax``. Return False if no syntax is set."""
+        """Return whether the whole fragment of a URN matches ``syntax``. Return False if no syntax is set."""
         return self.syntax is not None and self.syntax.fullmatch(fragment) is not None
 
 
@@ -72,7 +72,8 @@ class GeneralFragments:
     allowed: frozenset[str] | re.Pattern[str] | None = None
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the fragment is in the set ``allowed``, or matches the pattern ``allowed`` as a whole.
+        """Return whether the names of the namespace allow this fragment: it is in the set ``allowed``, or matches the
+        pattern.
 
         Return False if ``allowed`` is None.
         """
@@ -83,7 +84,7 @@ class GeneralFragments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Namespace:
-    """A URN namespace: the facts of its registration, and functions on its names.
+    """A URN namespace: the facts of its registration, and functions that check and compare its names.
 
     - ``nid``: the namespace identifier in lower case.
     - ``title``: the kind of names, in a few words.
@@ -124,8 +125,7 @@ class Namespace:
     tells: Callable[[str], Mapping[str, str]] | None = None
 
     def check(self, nss: str, start: int = 0) -> tuple[Problem, ...]:
-        """Check a namespace-specific string. Return a warning "nss-invalid" for each fault, at most
-        :data:`MAX_FAULTS`.
+        """Check a name of the namespace. Return a warning "nss-invalid" for each fault, at most :data:`MAX_FAULTS`.
 
         ``start`` is the index of ``nss`` in the whole URN. The places of the warnings are places in the URN.
 
@@ -147,7 +147,7 @@ class Namespace:
         )
 
     def canonical(self, nss: str) -> str:
-        """Return the NSS that represents all names equivalent to ``nss`` in the namespace.
+        """Return the name that represents all names equivalent to ``nss`` in the namespace.
 
         "they MUST NOT say that two URNs are not equivalent if the procedure above says they are equivalent": the
         general rule (percent-encodings in upper case) is applied before the rule of the namespace (URN-053). If the
@@ -162,7 +162,7 @@ class Namespace:
         return folded if NSS.fullmatch(folded) else general
 
     def display(self, nss: str) -> str:
-        """Return a readable form of ``nss``, for example an ISBN with hyphens.
+        """Return a readable form of a name of the namespace, for example an ISBN with hyphens.
 
         It is only for display, and untrusted: show it through :func:`~ararat.identifiers.text.display.atoms` (URN-049).
 
@@ -173,8 +173,9 @@ class Namespace:
         return self.shows(nss) if self.shows else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
-        """Return the facts in ``nss`` by short label, in display order. The result is empty if the namespace has no
-        function for it.
+        """Return the facts that the namespace reads from a name, by short label, in display order.
+
+        The result is empty if the namespace has no function for it.
 
         >>> from ararat.identifiers import namespaces
         >>> namespaces.lookup("oid").details("2.5.4.3")
@@ -183,7 +184,7 @@ class Namespace:
         return dict(self.tells(nss)) if self.tells else {}
 
     def allows(self, fragment: str) -> bool:
-        """Return whether one of the rules in ``fragments`` allows this fragment after the names of the namespace.
+        """Return whether the namespace allows this fragment after its names, by one of the rules in ``fragments``.
 
         >>> from ararat.identifiers import namespaces
         >>> namespaces.lookup("nbn").allows("page=2"), namespaces.lookup("isbn").allows("page=2")
@@ -192,7 +193,10 @@ class Namespace:
         return any(option.allows(fragment) for option in self.fragments)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the facts of the registration as JSON values. ``fragments`` is whether any fragment is allowed."""
+        """Return the facts of the registration of the namespace as JSON values.
+
+        ``fragments`` is whether any fragment is allowed.
+        """
         names = (
             "nid",
             "title",

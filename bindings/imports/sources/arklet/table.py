@@ -27,7 +27,7 @@ _ALSO = "ark"
 
 
 def csv_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each ARK of a CSV file as a record. The first line has the names of the columns.
+    """Yield each ARK of a CSV export of arklet's table as a record. The first line contains the names of the columns.
 
     Raises :class:`TableError` for a file that is not CSV, or that lacks the columns of arklet.
     """
@@ -40,7 +40,7 @@ def csv_records(lines: Lines) -> Iterator[DumpRecord]:
 
 
 def copy_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each ARK in the output of ``pg_dump`` as a record. Other tables and statements are skipped.
+    """Yield each ARK in a ``pg_dump`` of arklet's database as a record. Other tables and statements are skipped.
 
     Raises :class:`TableError` if no COPY statement has the columns of arklet, or if its rows do not end.
     """
@@ -114,7 +114,7 @@ _MODEL = "ark.ark"
 
 
 def json_records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
-    """Yield each ARK of the file as a record; ``file`` is the name of the file in messages.
+    """Yield each ARK of a JSON export of arklet's table as a record. ``file`` is its name in messages.
 
     Objects of other models in the output of ``dumpdata`` are skipped. Raises :class:`TableError` for a text that is not
     JSON.

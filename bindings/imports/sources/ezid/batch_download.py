@@ -23,7 +23,7 @@ IDENTIFIER = "_id"
 
 
 def csv_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each identifier of the download as a record.
+    """Yield each identifier of an EZID batch download in CSV as a record.
 
     Raises :class:`TableError` for a file without a column ``_id``, and for a line with another number of columns.
     """
@@ -46,7 +46,9 @@ BEGIN = "::"
 
 
 def anvl_records(lines: Lines) -> Iterator[DumpRecord]:
-    """Yield each identifier of the download as a record. Raises :class:`TableError` for a line that is not ANVL."""
+    """Yield each identifier of an EZID batch download in ANVL as a record. Raises :class:`TableError` for a line that
+    is not ANVL.
+    """
     for block in anvl_blocks.read(lines, _identifier, ":: ark:/12345/x5"):
         yield ezid_elements.record(block.line, block.identifier, block.elements)
 

@@ -31,7 +31,7 @@ _PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
 
 
 class BinderElement(NamedTuple):
-    """One element of an identifier in a binder: its line in the dump, the identifier, and the name and text."""
+    """One element of an identifier in a dump of noid or egg, with its line, name and text."""
 
     line: int
     identifier: str
@@ -39,7 +39,7 @@ class BinderElement(NamedTuple):
 
 
 def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
-    """Yield each identifier of the dump as a record, and add the settings of its minter to ``minter``.
+    """Yield each identifier in a dump of noid or egg as a record. Add the settings of its minter to ``minter``.
 
     ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
     line of another form.

@@ -34,7 +34,7 @@ _NAAN = re.compile(r"[0-9a-z]{2,20}")
 
 @dataclass(slots=True)
 class Minter:
-    """The minter in a dump of noid or egg.
+    """The settings of the minter in a dump of noid or egg, from which its minted names are computed.
 
     ``values`` are the settings of the minter by their names without ``:/``, such as "template". ``line`` is the first
     line of the settings in the file.
