@@ -63,13 +63,13 @@ def _maybe(schema: Schema) -> Schema:
 def _of_field(field: Field, *, nullable: bool = False) -> Schema:
     """Return the schema of a field in a request. With ``nullable``, null deletes it or one of its texts."""
     if field.name == "status":
-        return {**one_of("live", "reserved"), "description": field.help}
+        return {**one_of("live", "reserved"), "description": str(field.help)}
     match field.type:
         case "texts":
             limited = _text(field.limit or MAX_NAME, least=0)
-            return {**_texts(_maybe(limited) if nullable else limited), "description": field.help}
+            return {**_texts(_maybe(limited) if nullable else limited), "description": str(field.help)}
         case "choice":
-            return {**_choice(field, *(() if not field.stored else field.stored)), "description": field.help}
+            return {**_choice(field, *(() if not field.stored else field.stored)), "description": str(field.help)}
         case _:
             limited = _text(field.limit or MAX_NAME, field.help)
             return _maybe(limited) if nullable and field.name in ("target", "embargo") else limited
