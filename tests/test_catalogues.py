@@ -40,8 +40,10 @@ def messages(catalogue: Catalogues, language: str) -> Iterator[tuple[Message, st
         if not message.id:
             continue
         if isinstance(message.id, tuple):
-            for form in message.string:
-                yield message, message.id[1], str(form)
+            for number, form in enumerate(message.string):
+                # The first form is also for the number 1.
+                is_one = number == 0 and set(_PLACEHOLDER.findall(str(form))) < set(_PLACEHOLDER.findall(message.id[1]))
+                yield message, message.id[0 if is_one else 1], str(form)
         else:
             yield message, str(message.id), str(message.string)
 
