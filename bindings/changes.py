@@ -35,8 +35,6 @@ Decide = Callable[["Binding | None", datetime], Sequence[Change]]
 def attempts(where: str, what: str) -> Iterator[AbstractContextManager[None]]:
     """Yield a ``with`` block for each attempt of a change, so that it is repeated if another writer was faster.
 
-    The last attempt then raises :class:`BindingsUnavailable`.
-
     The last one then raises :class:`BindingsUnavailable`. ``where`` names the database, and ``what`` the changed thing,
     for its message. Leave the loop in the ``with`` block after the change.
     """

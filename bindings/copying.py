@@ -99,8 +99,6 @@ def _read(table: Table, snapshot: Snapshot, report: Progress) -> TableCopy:
 def require_empty(store: Bindings) -> None:
     """Raise :class:`BindingError` with the code ``store-not-empty`` if a database has names, rules, accounts or other
     records.
-
-    Raises :class:`BindingError` with the code ``store-not-empty``.
     """
     with store.store.transaction(large=True) as transaction:
         require_empty_at(transaction, store.where)
@@ -110,8 +108,6 @@ def require_empty_at(transaction: Transaction, where: str) -> None:
     """Raise :class:`BindingError` with the code ``store-not-empty`` in a transaction of a database that has records.
 
     ``where`` is the place of the database, for the message.
-
-    Raises :class:`BindingError` with the code ``store-not-empty``.
     """
     for table in TABLES:
         own = f" WHERE name NOT IN {_OF_NEW_DATABASE}" if table is schema.meta else ""

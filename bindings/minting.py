@@ -76,14 +76,6 @@ def mint(
     the longest prefix with a pattern applies. Without a pattern the names have 8 betanumeric characters and no check
     character.
 
-    ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
-    URNs, such as "urn:nbn:se:uu:diva-". ``length`` is the number of characters after it, without the check character.
-    ``check`` is "noid" for a check character over NAAN and Name, "name" for one over the Name, or False; True is
-    "noid". "nbn" is the check digit of the URNs of the German National Library (:func:`.german_check_digit`). With
-    ``digits`` all characters are digits. The pattern of the prefix record replaces each of these three that is None;
-    the longest prefix with a pattern applies. Without a pattern the names have 8 betanumeric characters and no check
-    character.
-
     Names are random and unpredictable; with ``sequential`` they are numbered.
 
     A minted name is reserved, and is never minted again. With ``embargo``, it is live from this date or

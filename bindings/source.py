@@ -103,7 +103,7 @@ class StoredSource:
 
     @property
     def refusal(self) -> str | None:
-        """The reason why the current version of a table file is not served, in printable ASCII. None if it is served.
+        """The reason why the current version of a table file is not served, in printable ASCII.
 
         It is None if it is served, or for a database.
         """

@@ -49,7 +49,7 @@ class CommandError(Exception):
         self.error = error
 
     def lines(self, sheet: Sheet) -> Iterator[str]:
-        """Yield the lines of the message, with the width and colour of ``sheet``.
+        """Yield the lines of the error message of the command, with the width and colour of ``sheet``.
 
         >>> from .output import Sheet
         >>> list(CommandError("no file", ("Fix", "give a path")).lines(Sheet(80)))

@@ -24,7 +24,7 @@ ARARAT_METRICS_TOKEN_FILE.
 
 
 class ExposedFile(NamedTuple):
-    """A file that other users can read or change: its path, its permissions, and what it contains."""
+    """A file that other users can read or change: its path, its permissions, and its content in words."""
 
     path: Path
     rights: str
@@ -32,12 +32,12 @@ class ExposedFile(NamedTuple):
 
     @property
     def message(self) -> str:
-        """A clause in printable ASCII."""
+        """The clause of a warning that other users can read the file, in printable ASCII."""
         return f"other users can read {display.escape(str(self.path))} ({self.rights}), which contains {self.content}"
 
     @property
     def fix(self) -> str:
-        """The command that changes the permissions."""
+        """The shell command that corrects the permissions of the file."""
         return f"chmod o= {display.escape(str(self.path))}"
 
 
@@ -97,7 +97,7 @@ def has_accounts(bindings: Bindings) -> bool:
 
 
 def warn(exposed: Iterable[ExposedFile]) -> None:
-    """Print a warning for each file on standard error."""
+    """Print a warning on standard error for each file that other users can read."""
     from .errors import write
     from .output import Sheet
 

@@ -43,7 +43,7 @@ def _as_actor(ctx: click.Context, param: click.Parameter, name: str) -> Actor:
 
 
 def check_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse - as the file of an option. Its content would be mixed with the other output of the command."""
+    """Refuse "-" as the file of an option, because its content would be mixed with other output of the command."""
     if value == "-":
         raise click.BadParameter("- is not the name of a file, and standard output has the result", ctx, param)
     return value
@@ -281,7 +281,7 @@ def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Convert the value of an option, a date or an RFC 3339 time, to a time in UTC. For click's ``callback``.
+    """Parse the value of an option as a time in UTC: a date or an RFC 3339 time. For click's ``callback``.
 
     Raises :class:`click.BadParameter` for any other value.
     """

@@ -35,7 +35,7 @@ _ATOM = re.compile(r"%[0-9A-Fa-f]{2}|\\u\{[0-9a-f]+\}|.")
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The properties of an output stream, and the layout of text for it.
+    """The properties of an output stream, such as its width, and methods that lay out text for it.
 
     - ``width``: the number of columns. ``colour``: whether escape sequences for colour are written.
     - ``cut``: whether a word that is longer than a line is broken. A file or pipe needs whole identifiers.
@@ -49,7 +49,7 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """Return the properties of a stream. A stream that is not a terminal has 80 columns and no colour.
+        """Return the properties of an output stream. A stream that is not a terminal has 80 columns and no colour.
 
         A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
         """
@@ -71,7 +71,9 @@ class Sheet:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
-        """Yield the lines of ``text``, wrapped at spaces and indented by ``indent`` columns. Line breaks are kept.
+        """Yield a text as lines that fit the terminal, wrapped at spaces and indented by ``indent`` columns.
+
+        Line breaks are kept.
 
         >>> list(Sheet(12).prose("one two three", indent=2))
         ['  one two', '  three']
@@ -82,7 +84,7 @@ class Sheet:
 
     @property
     def room(self) -> int:
-        """The number of columns for the text beside a label: the width without the margin.
+        """The number of columns for a text beside a label of the output.
 
         >>> Sheet(80).room
         64

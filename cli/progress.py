@@ -27,16 +27,16 @@ class Progress:
         self.clear()
 
     def count(self, number: int) -> None:
-        """Show the number of processed things."""
+        """Show the number of things that are done so far in the progress line."""
         self.show(f"{number:,} {self._noun}")
 
     def show(self, text: str) -> None:
-        """Replace the line with ``text``, which is printable."""
+        """Replace the progress line by ``text``, which is printable."""
         if self._shown:
             sys.stderr.write(f"\r{text}\x1b[K")
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Remove the line, so that other output can follow."""
+        """Remove the progress line from the terminal, so that other output can follow."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")

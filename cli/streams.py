@@ -32,7 +32,7 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false", type(
 
 
 class InputIdentifier(NamedTuple):
-    """An identifier from the input. ``place`` names its argument or line, such as "line 2 of standard input".
+    """An identifier from an argument or a line of input. ``place`` names it, such as "line 2 of standard input".
 
     ``fault`` is None, or the reason why the line cannot be read; ``text`` is then "".
     """
@@ -61,7 +61,7 @@ class StreamMatch:
 
 
 def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
-    """Yield the identifiers in the arguments. The argument "-" means all lines of standard input.
+    """Yield the identifiers in the arguments of a command. The argument "-" means all lines of standard input.
 
     ``form`` is "text", or "json" for JSON strings. As on the page, a text of several lines is a list with one
     identifier a line. White space around an identifier does not count. Empty lines are skipped.
@@ -117,7 +117,7 @@ def standard_input() -> BinaryIO:
 
 
 def dump(value: dict[str, Any]) -> None:
-    """Print a JSON object to standard output as one line of ASCII.
+    """Print a JSON object to standard output as one line of ASCII (JSON Lines).
 
     >>> dump({"name": "\\u00e9"})
     {"name": "\\u00e9"}
@@ -126,7 +126,7 @@ def dump(value: dict[str, Any]) -> None:
 
 
 def refuse_database(file: str) -> None:
-    """Raise :class:`~ararat.cli.errors.CommandError` if a file to write is an SQLite database.
+    """Raise :class:`~ararat.cli.errors.CommandError` if the output file of a command is an SQLite database.
 
     The output of a command would destroy the names and their history. A file that cannot be read is not refused here.
     """
@@ -161,7 +161,7 @@ def does_not_exist(path: str) -> bool:
 
 @contextmanager
 def replaced(file: str) -> Iterator[BinaryIO]:
-    """Yield a stream whose content replaces ``file`` after it is completely written to disk.
+    """Yield a binary stream for the output file of a command. Its content replaces ``file`` when it is complete.
 
     After a failure the old content remains. The new file has the permissions of the old one. A file that is not
     regular, such as a pipe or /dev/null, is written directly. Raises OSError, or
@@ -212,7 +212,10 @@ def _read(place: str, text: str, form: str) -> InputIdentifier:
 
 @contextmanager
 def opened(file: str) -> Iterator[BinaryIO]:
-    """Open a file, or standard input for "-". Raise :class:`~ararat.cli.errors.CommandError` if it cannot be read."""
+    """Open an input file of a command, or standard input for "-", as a binary stream.
+
+    Raises :class:`~ararat.cli.errors.CommandError` if it cannot be read.
+    """
     if file == "-":
         yield standard_input()
         return

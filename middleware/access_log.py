@@ -19,7 +19,8 @@ MAX_RECEIVED = 1000
 
 
 def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
-    """Return an ``on_resolve`` function that logs each resolution as one line of ASCII JSON at the level INFO.
+    """Return an ``on_resolve`` function that writes one line of JSON to ``logger`` for each resolution, at the level
+    INFO.
 
     The members in their order; unknown members are left out:
 
@@ -43,7 +44,7 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 
 
 def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
-    """Return the members of a log line for one resolution. ``time`` is the time of the answer in UTC.
+    """Return the members of the line in the access log for one resolution. ``time`` is the time of the answer in UTC.
 
     >>> entry(Resolution(given="ark:", status=302, outcome="located"), datetime(2026, 10, 4, tzinfo=UTC))
     {'time': '2026-10-04T00:00:00.000Z', 'status': 302, 'outcome': 'located'}

@@ -57,7 +57,7 @@ def is_wsgi(app: object) -> bool:
 
 
 def named(app: object) -> str:
-    """Return the name of a function, or of the class of an object, with its module, for an error message.
+    """Return the name of an application for an error message: its module, and its function or class.
 
     The name is printable ASCII of at most 200 characters of the original.
 

@@ -25,7 +25,7 @@ __all__ = ["assignment", "bulk", "changes", "creation"]
 
 
 def list_operations(bindings: Bindings, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-    """Return the recorded operations, as :meth:`.Bindings.list_operations`."""
+    """Return the recorded changes of many names, as :meth:`.Bindings.list_operations`."""
     return bindings.list_operations(before=before, limit=limit)
 
 

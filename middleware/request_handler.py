@@ -63,7 +63,9 @@ _KEPT = ("located", "related", "described")
 
 
 class RequestHandler:
-    """The resolver of one site, which has ``settings`` and reads ``bindings``.
+    """The resolver of one site: it answers requests for names and for its resources, from WSGI or ASGI.
+
+    It has ``settings`` and reads ``bindings``.
 
     ``on_resolve`` is the setting of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError if the settings
     need bindings that can be listed.
@@ -131,7 +133,7 @@ class RequestHandler:
 
     @property
     def constant_fields(self) -> Headers:
-        """The header fields of redirects that are the same for all names."""
+        """The header fields that the redirects of all names have in common."""
         return self._answers.constant_fields
 
     @property
@@ -151,11 +153,13 @@ class RequestHandler:
             return last_resort()
 
     def is_reserved(self, target: Target) -> bool:
-        """Return whether the path of a recovered target is that of a name."""
+        """Return whether a request target is the path of a name, so that the resolver answers and not the site."""
         return target.path[:5] in self._labels or (bool(self._own) and self._own_scheme(target) is not None)
 
     def resource(self, path: str, recover: Callable[[], Target]) -> Respond | None:
-        """Return the function that answers for a decoded path below the mount, or None for a path of the site.
+        """Return the function that answers for a resource of the resolver, or None for a path of the site.
+
+        ``path`` is the decoded path below the mount.
 
         ``recover`` returns the recovered target, which is needed for few paths.
         """
@@ -191,7 +195,7 @@ class RequestHandler:
         return answer
 
     def kept(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | None:
-        """Return the answer for a name whose redirect is in memory, else None.
+        """Return the answer for a name whose redirect is in the memory of this process, else None.
 
         It waits only for ``on_resolve`` and the metrics, if ``can_wait`` is True. ``path`` and ``mount`` are the result
         of ``plain_path`` (:mod:`.http.wsgi`, :mod:`.http.asgi`). So no request is read.

@@ -74,8 +74,6 @@ class ImportBlocks:
     def begun(self) -> int | None:
         """The number of the operation of an interrupted import, which :meth:`write` continues. None without one.
 
-        Then the rows must not be checked again.
-
         Then the rows must not be checked again: :meth:`write` continues.
         """
         with self._bindings.transaction() as transaction:

@@ -129,10 +129,7 @@ class FileStore:
         return self._copy.failure if self._copy else None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names in the file, by their keys. Keys that are not bound are omitted.
-
-        Keys that are not bound are omitted.
-        """
+        """Return the bindings of several names in the file, by their keys. Keys that are not bound are omitted."""
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 

@@ -367,8 +367,6 @@ def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> Nam
     """Return the number of names in a database: exact up to :data:`MAX_COUNTED`, above it an estimate.
 
     ``rows`` runs a query and returns its rows.
-
-    The number is exact up to :data:`MAX_COUNTED`, and an estimate of the database above.
     """
     ((few,),) = rows(_COUNT)
     if few <= MAX_COUNTED:

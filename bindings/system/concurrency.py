@@ -154,9 +154,6 @@ def client_key(address: str | None) -> str:
     The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer has a
     /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.
 
-    The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer of a
-    provider has a /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.
-
     >>> client_key("2001:db9:1:234:5::6"), client_key("::ffff:192.0.2.7"), client_key(None)
     ('2001:db9:1:200::/56', '192.0.2.7', '')
     """

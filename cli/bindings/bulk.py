@@ -35,7 +35,7 @@ def run_bulk(
     advice: Mapping[str, str] | None = None,
     **options: Any,
 ) -> int:
-    """Open the store, change many names with ``run``, print the result, and return the exit code.
+    """Run a command that changes many names: open the store, call ``run``, print the result, and return the exit code.
 
     ``run`` is called as ``run(bindings, dry_run=..., progress=..., **options)``. If standard error is a terminal, the
     number of processed names is printed there. ``profile`` is the IRI policy that changes must follow.

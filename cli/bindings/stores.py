@@ -28,7 +28,7 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 
 @contextmanager
 def open_store(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
-    """Open the database or file at ``url``, and convert its errors to :class:`~ararat.cli.errors.CommandError`.
+    """Open the database or file at ``url`` for a command. Its errors become :class:`~ararat.cli.errors.CommandError`.
 
     A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
     the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
@@ -67,7 +67,9 @@ def _warn_of_policy(check: object) -> None:
 
 @contextmanager
 def open_accounts(url: str) -> Iterator[Accounts]:
-    """Open the accounts of the store at ``url``. Turn their errors into :class:`~ararat.cli.errors.CommandError`."""
+    """Open the accounts of the store at ``url`` for a command. Their errors become
+    :class:`~ararat.cli.errors.CommandError`.
+    """
     from ...webapp.accounts.model import AccountError
     from ...webapp.accounts.store import Accounts
 
@@ -141,7 +143,7 @@ def warn_of_target(target: str | None) -> None:
 
 
 def print_warnings(warnings: Iterable[NameWarning]) -> None:
-    """Print warnings on standard error."""
+    """Print warnings about names on standard error."""
     sheet = Sheet.of(sys.stderr)
     for warning in warnings:
         write(sheet.prose(f"ararat: warning: {warning.message} ({warning.code})", style="warning"), to=sys.stderr)

@@ -85,8 +85,9 @@ def counts() -> dict[str, int]:
 
 
 def answer(kind: str, given: Any) -> dict[str, Any]:
-    """Answer the input ``given`` of a test vector of this kind. The result has the fields of the ``expect`` of such
-    vectors.
+    """Return the answer of this package to a test vector of the kind ``kind``. ``given`` is the input of the vector.
+
+    The result has the fields of the ``expect`` of such vectors.
 
     Raises KeyError if ``kind`` is not in :data:`KINDS`, and ValueError if the input has another structure.
 

@@ -48,7 +48,7 @@ def check_by_trace(
     destinations: Destinations,
     pause: float,
 ) -> int:
-    """Resolve identifiers over HTTP, print the result of each one, and return the exit code of ``check --trace``.
+    """Resolve many identifiers over HTTP, print each result, and return the exit code of ``check --trace``.
 
     - ``file`` contains one identifier a line. None: the names of ``database`` that are not withdrawn.
     - ``form``: "text", "csv" or "json". ``resume``: the file of the results, to continue after an interruption.

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
-    """Return the settings of the resolver: those of ``ararat serve`` in the environment, and this prefix.
+    """Return the settings of the resolver for an export of redirects, with this prefix.
+
+    They are those of ``ararat serve`` in the environment.
 
     Raises :class:`click.UsageError` if they are wrong or have no prefix, or if the format cannot have them.
     """
@@ -42,7 +44,7 @@ def edge_settings(prefix: str | None, name: EdgeName) -> Settings:
 
 
 def write_redirects(bindings: Bindings, stream: BinaryIO, name: EdgeName, settings: Settings, *, omit: bool) -> str:
-    """Write the redirects of the names, and return what was written in words.
+    """Write the redirects of all names for a front server, and return a sentence about what was written.
 
     Raises :class:`CommandError` if the format cannot represent a name and ``omit`` is false.
     """

@@ -139,7 +139,7 @@ def export_command(
 
 
 def counted_records(counts: Mapping[str, int]) -> str:
-    """Return the numbers of the records of a history in words. ``counts`` maps each kind of record to its number.
+    """Return a sentence with the numbers of exported records. ``counts`` maps each kind of record to its number.
 
     >>> counted_records({"name": 2, "prefix": 1})
     '2 names, 1 prefix'

@@ -23,7 +23,9 @@ class _Writer(Protocol):
 
 @contextmanager
 def table_report(file: str | None) -> Iterator[Report | None]:
-    """Open the report of a table, and yield a function that writes one line to it. Without a file, yield None.
+    """Open the file of ``import --report`` for a table, and yield the function that writes a line to it.
+
+    Without a file, yield None.
 
     The file has the columns of the table. After corrections it can be imported with --ignore-unknown.
     """
@@ -52,7 +54,7 @@ _COLUMNS = ("line", "result", "code", "message", "expected")
 
 @contextmanager
 def dump_report(file: str | None, dump: str) -> Iterator[dict[str, Any]]:
-    """Open the report of a dump, and yield the arguments of ``import_dump`` that write to it.
+    """Open the file of ``import --report`` for a dump. Yield the arguments of ``import_dump`` that write to it.
 
     The arguments are ``report``, for a refused line or a warning, and ``report_omission``, for a value that is not
     imported. Without a file there are none. ``dump`` is the name of the dump, which is written in each row.

@@ -41,7 +41,7 @@ def is_workbook(file: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class UserTable:
-    """A table of a user: its content, its name for messages and how it is read."""
+    """A spreadsheet or table of a user to import: its content, its name, and how its columns are read."""
 
     content: bytes
     name: str
@@ -49,7 +49,7 @@ class UserTable:
 
     @classmethod
     def read(cls, file: str, options: Options) -> UserTable:
-        """Read a file, or standard input for "-". Raises :class:`CommandError`."""
+        """Read the table of a user from a file, or standard input for "-". Raises :class:`CommandError`."""
         from ...webapp.uploads import sheet
 
         try:
@@ -62,7 +62,7 @@ class UserTable:
             return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name))
 
     def describe(self, to: Sheet) -> Iterator[str]:
-        """Yield lines about how the table is read: what is proposed or stated."""
+        """Yield lines that state how the table is read: its encoding, sheet, headings and columns."""
         from ...webapp.uploads import sheet
 
         reading = self.reading
@@ -96,7 +96,7 @@ class UserTable:
         actor: Actor | str | None = None,
         batch: int | None = None,
     ) -> Summary:
-        """Import the rows, and write the table with the names to ``output`` and the refused rows to ``report_file``.
+        """Import the rows of the table. Write the table with names to ``output``, and refused rows to ``report_file``.
 
         Without ``batch``, all rows are checked before the first is written, and they are one operation. The other
         arguments are those of :func:`~ararat.bindings.imports.importing.import_rows`.
@@ -230,7 +230,7 @@ class UserTable:
 
 
 def print_reading(table: UserTable, *, as_json: bool) -> None:
-    """Print how a table is read: on standard error if standard output has JSON."""
+    """Print how the table of a user is read: on standard error if standard output has JSON."""
     stream = sys.stderr if as_json else sys.stdout
     write(table.describe(Sheet.of(stream)), to=stream)
 

@@ -62,7 +62,7 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 
 @contextmanager
 def opened(against: str) -> Iterator[Bindings]:
-    """Open a store, a table, the copy of a served file, or a history."""
+    """Open the store, table, copy of a served file or history with which a database is compared."""
     from ...bindings.imports.history import import_history, is_history
     from ...bindings.open import open_bindings, open_file
 

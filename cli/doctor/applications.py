@@ -59,7 +59,9 @@ class ListedApplication(NamedTuple):
 
 
 def load(place: str) -> Any:
-    """Import an application by its name ``MODULE:NAME``, as servers do, with the current folder on the path.
+    """Import a WSGI or ASGI application by its name ``MODULE:NAME``, as servers do.
+
+    The current folder is on the path.
 
     The import runs the code of the module. Raises :class:`NotLoaded` if that fails or the result cannot be called.
     """
@@ -144,7 +146,7 @@ def bindings_of(application: Any) -> Bindings | None:
 
 
 def arguments_of(settings: Settings) -> dict[str, Any]:
-    """Return settings as the arguments of a resolver that gives the same answers for names.
+    """Convert settings of a resolver to arguments, for another resolver with the same answers for names.
 
     >>> arguments_of(Settings(cache=60))["cache"]
     60

@@ -157,7 +157,7 @@ _LINES: dict[Cause, dict[ReverseProxy, str]] = {
 
 
 class ConfigurationLine(NamedTuple):
-    """A line of a configuration: its file, its number from 1, and its text."""
+    """A line of the configuration of a front server: its file, its number from 1, and its text."""
 
     file: Path
     number: int
@@ -186,7 +186,10 @@ class FrontConfiguration:
         return proxies[0] if len(proxies) == 1 and not self._files else None
 
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:
-        """Return at most three lines that can be the reason of a fault of a reverse proxy. Without files, return []."""
+        """Return at most three configuration lines that can cause a fault of a reverse proxy.
+
+        Without files, return [].
+        """
         pattern = _LINES.get(cause, {}).get(proxy) if proxy is not None else None
         if pattern is None or proxy is None:
             return []

@@ -21,7 +21,7 @@ _NAMED = 3
 
 
 def examine(file: Path, database: str) -> Iterator[HealthFinding]:
-    """Compare an export with the database from which it was written, and yield the finding.
+    """Check whether an exported file of redirects is as new as its database, and yield the finding.
 
     ``database`` is a store as for ``--database``. Each public name is read once to compute the state.
 

@@ -13,7 +13,7 @@ from .finding import HealthFinding
 
 
 def examine(database: str | None, user: str | None, environ: Mapping[str, str]) -> Iterator[HealthFinding]:
-    """Check the files of the store ``database``, and the files with secrets that variables of the environment name.
+    """Check whether other users can read the files of a database and the files with secrets, and yield the findings.
 
     ``user`` is the user of the service. None: the owner of the folder of each file. Raises ValueError if there is no
     such user.

@@ -14,7 +14,7 @@ Part = Literal["url", "app", "registry", "database", "log", "edge"]
 
 
 class ProbeHop(NamedTuple):
-    """One request of a check and its answer.
+    """One HTTP request of ``ararat doctor`` and its answer.
 
     - ``method``, ``url``: the request. ``status``: the status of the answer, or None without one.
     - ``location``: its field Location. ``server``: the fields Via and Server, and the state of a cache (Age, X-Cache).
@@ -29,7 +29,7 @@ class ProbeHop(NamedTuple):
     server: str | None
 
     def line(self) -> str:
-        """Return the request and the answer as one line.
+        """Return the request and its answer as one line for a terminal.
 
         >>> ProbeHop("GET", "http://a.example/ark:12345/x", 301, "https://a.example/ark:12345/x", "nginx").line()
         'GET http://a.example/ark:12345/x: 301 to https://a.example/ark:12345/x (nginx)'
@@ -40,7 +40,7 @@ class ProbeHop(NamedTuple):
 
 
 class HealthFinding(NamedTuple):
-    """The result of one check.
+    """The result of one check of ``ararat doctor``: what is right or wrong, and how to fix it.
 
     - ``part``: the object of the check. ``code``: names the check and never changes; ``shown`` is its label for people.
     - ``state``: "ok", "warning" or "error". ``message``: a sentence in which untrusted text is escaped.
@@ -62,7 +62,7 @@ class HealthFinding(NamedTuple):
     hops: tuple[ProbeHop, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON values, without ``shown`` and without the fields that are None.
+        """Return the result of the check as JSON values, without ``shown`` and the fields that are None.
 
         >>> HealthFinding("url", "head", "ok", "HEAD", "The same as GET, without a body.").as_dict()["state"]
         'ok'
@@ -81,7 +81,7 @@ _SHOWN = 16
 
 
 def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a finding: its state, its label and its message.
+    """Yield the lines of one result of ``ararat doctor`` for a terminal: its state, its label and its message.
 
     >>> print(*finding_lines(HealthFinding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
     ok        HEAD            The same as GET.
@@ -102,7 +102,7 @@ def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
 
 
 def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[str]:
-    """Yield the lines after all findings: each fix once, with the labels of its findings, then the counts."""
+    """Yield the last lines of ``ararat doctor``: each fix once, with the labels of its findings, then the counts."""
     remedies: dict[str, list[HealthFinding]] = {}
     for finding in findings:
         if finding.remedy is not None:

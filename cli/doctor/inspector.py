@@ -26,8 +26,8 @@ _UNDERSCORES = {"X_Forwarded_For": ", ".join(["192.0.2.1"] * 9)}
 def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask) -> Iterator[HealthFinding]:
     """Check the inspector of the deployment with the prefix ``url``, and yield the findings.
 
-    ``link`` is the address of an identifier in the inspector, from an error page; None if the page has no such link.
-    ``send`` sends requests to the host of ``url``. Without an inspector at the prefix, only the link is checked.
+    ``link`` is the address of an identifier in the inspector, from an error page, or None. ``send`` sends requests to
+    the host of ``url``. Without an inspector at the prefix, only the link is checked.
     """
     mount = url.target.rstrip("/")
     health = health_of(_answer(send, f"{mount}/healthz?forwarded"))

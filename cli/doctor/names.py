@@ -48,7 +48,7 @@ _MOST_HOPS = 20
 
 
 class ReferenceResolver:
-    """The resolver in this process, which answers from ``bindings`` with the settings of the site.
+    """A resolver in this process that computes the right answers of a site, from ``bindings`` and its settings.
 
     ``settings`` are those of :class:`~ararat.middleware.ResolverMiddleware`; ``are_known`` is whether they are really
     those of the site.
@@ -60,7 +60,7 @@ class ReferenceResolver:
         self._client = client_of(ResolverMiddleware(_site, bindings, **own))
 
     def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
-        """Return the right answer to a request. ``target`` begins with the name, below the prefix."""
+        """Return the right answer of the site to a request. ``target`` begins with the name, below the prefix."""
         return self._client(url, method, target, fields)
 
 
@@ -70,7 +70,7 @@ def _site(environ: Any, start_response: Any) -> list[bytes]:
 
 
 def choose(bindings: Bindings) -> list[str]:
-    """Return at most :data:`MAX_NAMES` public names of a store: some of each kind, state, scheme and shoulder.
+    """Return at most :data:`MAX_NAMES` public names of a store as samples: some of each kind, state and shoulder.
 
     The names that were changed last are among them, because a cache can still have their old targets, and the name with
     the longest target that was seen. Raises BindingsUnavailable.
@@ -163,7 +163,7 @@ class _Fault(NamedTuple):
 def examine(
     reached: ReachedDeployment, names: Sequence[str], expected: ReferenceResolver | None
 ) -> Iterator[HealthFinding]:
-    """Request each name from the site, and yield the findings: one for each right name, and one for each kind of fault.
+    """Request each name from the site, compare the answers with the right ones, and yield the findings.
 
     ``names`` are in a form that can be the end of a URL. ``expected`` is None without a database.
     """

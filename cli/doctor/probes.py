@@ -55,7 +55,7 @@ class NotAnswered(Exception):
 
 
 class Probe(NamedTuple):
-    """A test of one kind of identifier, such as one with two slashes in a row.
+    """A test of a deployment with one kind of identifier, such as one with two slashes in a row.
 
     ``rest`` is the identifier without its beginning. ``lost`` names the consequence if it does not arrive unchanged.
     """
@@ -68,7 +68,7 @@ class Probe(NamedTuple):
 
 
 class Echo(NamedTuple):
-    """The facts about a request that the refusal of a resolver contains (its JSON problem document).
+    """The request as a resolver received it, from the JSON problem document of its refusal.
 
     ``identifier`` is the one that the resolver received. ``exact`` is whether it is as the client wrote it; an old
     version of Ararat does not report this, and it is None. ``code`` is the reason of the refusal. ``suggestion`` is the
@@ -86,7 +86,7 @@ class Echo(NamedTuple):
 
 
 class ReachedDeployment(NamedTuple):
-    """A deployment that answers, and what the probes found out about it.
+    """A deployment whose resolver answers, and the facts that the probes found out about it.
 
     - ``start``: the address that was checked. ``url``: the resolver prefix to which it redirects, often the same.
       ``http``: the prefix over http, if that is another one that answers; or None.
@@ -211,7 +211,7 @@ class Deployment:
 
     @property
     def reached(self) -> ReachedDeployment | None:
-        """The deployment, if it answers for names, after :meth:`findings`."""
+        """The facts about the deployment after :meth:`findings`. None if it does not answer for names."""
         if not self._answers:
             return None
         return ReachedDeployment(
@@ -237,7 +237,7 @@ class Deployment:
         return f"{change} See {'; '.join(map(str, lines))}" if lines else change
 
     def findings(self) -> Iterator[HealthFinding]:
-        """Yield the findings of the probes. Raises :class:`NotAnswered`."""
+        """Send the probes to the deployment, and yield what is right or wrong. Raises :class:`NotAnswered`."""
         yield from self._probes()
 
     def limits(self) -> Iterator[HealthFinding]:
@@ -756,7 +756,7 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
 
 
 def answered_by(response: RawResponse) -> str | None:
-    """Return the header fields that name who answered, and whether a cache did.
+    """Return the header fields of a response that name the answering server, and whether it came from a cache.
 
     >>> answered_by(RawResponse(302, (("Server", "nginx"), ("Age", "17")), b""))
     'nginx, Age: 17'
@@ -783,7 +783,7 @@ def _proxy_of(response: RawResponse) -> ReverseProxy | None:
 
 
 def parse_echo(response: RawResponse) -> Echo | None:
-    """Return the facts in a refusal of Ararat, or None if the response is not such a refusal.
+    """Parse the refusal of a resolver, which repeats the received identifier. Return None for any other response.
 
     >>> parse_echo(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
     True

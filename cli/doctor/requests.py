@@ -39,7 +39,9 @@ class RawResponse(NamedTuple):
     body: bytes
 
     def field(self, name: str) -> str | None:
-        """Return the values of the header field ``name``, in any case, joined by commas, or None if it is missing.
+        """Return the values of a header field of the response, joined by commas, or None if it is missing.
+
+        The case of ``name`` does not matter.
 
         >>> RawResponse(200, (("Vary", "Accept"), ("vary", "Origin")), b"").field("Vary")
         'Accept, Origin'
@@ -49,7 +51,7 @@ class RawResponse(NamedTuple):
 
 
 class Ask(Protocol):
-    """Sends a request with a method, a target and further header fields to one host. Raises HopFailed."""
+    """The interface of a function that sends a request to one host. It raises HopFailed without an answer."""
 
     def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None, /) -> RawResponse: ...
 
@@ -81,7 +83,7 @@ def raw_request(
 
 
 class ProbeClient(Protocol):
-    """Sends a request to the host of a URL, with a method, a target and further header fields. Raises HopFailed."""
+    """The interface of a function that sends a request to the host of a URL. It raises HopFailed without an answer."""
 
     def __call__(
         self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /

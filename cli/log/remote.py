@@ -43,7 +43,7 @@ class Reply(NamedTuple):
 
 
 class Client:
-    """Sends requests to these destinations.
+    """A client that sends HTTP requests to web servers of logs and to witnesses, at these destinations only.
 
     A connection is kept for the next GET request to the same server, until :meth:`close`.
     """
@@ -53,7 +53,7 @@ class Client:
         self._kept: tuple[tuple[str, str, int], TraceConnection] | None = None
 
     def close(self) -> None:
-        """Close the kept connection."""
+        """Close the connection that is kept for the next request."""
         if self._kept is not None:
             self._kept[1].close()
             self._kept = None
@@ -125,14 +125,14 @@ class Client:
 
 
 class RemoteLog:
-    """The files of a log below a URL."""
+    """The files of a verifiable log below a URL."""
 
     def __init__(self, address: str, client: Client) -> None:
         self._address = address.rstrip("/")
         self._client = client
 
     def checkpoint(self) -> bytes:
-        """Return the checkpoint. Raises :class:`CommandError` if it cannot be read."""
+        """Return the published checkpoint of the log. Raises :class:`CommandError` if it cannot be read."""
         url = f"{self._address}/{CHECKPOINT}"
         try:
             return self._client.get(url)
@@ -141,7 +141,7 @@ class RemoteLog:
             raise CommandError(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile. Raises :class:`LogError` if the server does not have it."""
+        """Return the content of a tile of the log. Raises :class:`LogError` if the server does not have it."""
         limit = MAX_BUNDLE_BYTES if tile.level == ENTRIES else WIDTH * HASH_BYTES
         return self._client.get(f"{self._address}/{tile.path}", limit=limit)
 

@@ -165,7 +165,7 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def state(binding: Binding) -> str:
-    """Return the state of a name in words: "reserved", "withdrawn, was located", "located, by 302" or another kind.
+    """Return the state of a name in words for a terminal, such as "reserved" or "located, by 302".
 
     A name for tests has ", test" at the end.
     """
@@ -189,9 +189,7 @@ def name_and_target(before: Binding | None, after: Binding) -> str:
 
 
 def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """Yield each field of a binding that a change replaced, except the target: its name, its old value and its new
-    value.
-    """
+    """Yield each field of a binding that a change replaced, except the target, with its old and new value."""
     from ...bindings.names.fields import differing
     from ...bindings.names.metadata import metadata
 
@@ -208,7 +206,7 @@ def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str
 
 
 def moment(when: datetime) -> str:
-    """Return a time in UTC to the second.
+    """Return a time in UTC as text for a terminal, to the second.
 
     >>> moment(datetime(2026, 11, 22, 15, 0, 0))
     '2026-11-22 15:00:00Z'

@@ -171,7 +171,7 @@ def dump_as_dict(migration: Migration) -> dict[str, Any]:
 
 
 def expected(code: str) -> str:
-    """Return what is expected instead of the value that an error code or the code of a problem is about.
+    """Return what is accepted instead of a wrong value, for the code of the error.
 
     >>> expected("passthrough-unknown")
     'no, normal or given; true and false mean normal and no'

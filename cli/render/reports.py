@@ -59,7 +59,7 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
 
 
 def row(report: Report, sheet: Sheet) -> Iterator[str]:
-    """Yield the report about one of several identifiers: its conformance and normal form, or its first problem.
+    """Yield the line of ``ararat inspect`` about one of several identifiers: its normal form or its first problem.
 
     >>> from ...identifiers import examine
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))

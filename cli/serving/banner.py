@@ -23,7 +23,7 @@ def lines(
     inspector: str | None,
     first_secret: str | None = None,
 ) -> Iterator[str]:
-    """Yield the lines for a server at the URL ``address``.
+    """Yield the lines that ``ararat serve`` prints when it answers at the URL ``address``.
 
     - ``options``: the parameters of the command.
     - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.

@@ -32,7 +32,7 @@ _POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A name of the demo site, and its explanation.
+    """An example name of the demo site, with its target and a text that explains it.
 
     ``page`` is the path of its target below :data:`MOUNT`, or None. ``lesson`` explains what happens when a user
     follows the name. ``withdrawn`` is the reason why it is withdrawn, or None.
@@ -48,7 +48,7 @@ class Sample:
 
     @property
     def target(self) -> str | None:
-        """The target of the name: a path of the whole site, or None."""
+        """The target of the example name: a path of the whole site, or None."""
         return None if self.page is None else MOUNT + self.page
 
 
@@ -164,7 +164,7 @@ _PAGES = {
 
 
 def load(bindings: Bindings) -> None:
-    """Bind the names of all :data:`SAMPLES` in an empty database.
+    """Bind the example names :data:`SAMPLES` of the demo site in an empty database.
 
     Raises :class:`~ararat.middleware.BindingConflict` if a name is already bound otherwise.
     """

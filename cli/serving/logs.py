@@ -39,7 +39,7 @@ class PlainFormatter(logging.Formatter):
 
 
 class WholeLines(logging.Handler):
-    """A handler that writes whole lines, and one warning while they cannot be written."""
+    """A handler of log records that writes only whole lines, and one warning while they cannot be written."""
 
     what = "the log"
     """The log as the warning calls it, such as its path."""
@@ -47,11 +47,11 @@ class WholeLines(logging.Handler):
     _is_failing = _is_cut = False
 
     def target(self) -> TextIO:
-        """Return the open stream of the log. Raises OSError if it cannot be opened."""
+        """Return the open stream to which log lines are written. Raises OSError if it cannot be opened."""
         raise NotImplementedError
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record. A record that cannot be written is lost."""
+        """Write a log record as a whole line. A record that cannot be written is lost."""
         try:
             self._write(f"{self.format(record)}\n")
         except RecursionError:
@@ -123,7 +123,7 @@ class LogFile(WholeLines, WatchedFileHandler):
         self.what = f"the log {path}"
 
     def target(self) -> TextIO:
-        """Return the open file. It is opened again after it was moved or deleted."""
+        """Return the open log file. It is opened again after it was moved or deleted."""
         self.reopenIfNeeded()
         if self.stream is None:
             self.stream = self._open()
@@ -138,7 +138,7 @@ class LogStream(WholeLines, logging.StreamHandler[TextIO]):
         self.what = what
 
     def target(self) -> TextIO:
-        """Return the stream."""
+        """Return the stream to which log lines are written."""
         return self.stream
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Mounts:
-    """The mounts of public addresses. Of two addresses with one host, the first one counts.
+    """The mounts of an application: the paths of its public addresses. Of two addresses with one host, the first
+    counts.
 
     >>> mounts = Mounts(["https://example.org/ids", "https://look.example"])
     >>> mounts.of("/ids/desk", "127.0.0.1:8000"), mounts.of("/desk", "example.org"), mounts.of("/desk", "look.example")

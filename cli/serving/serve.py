@@ -40,7 +40,7 @@ _MAX_EXAMPLE = 100
 
 
 class StoreOption(NamedTuple):
-    """The URL or path of the bindings. ``is_table`` means that it was given by --bindings."""
+    """The URL or path of the bindings in the options of ``ararat serve``. ``is_table`` means the option --bindings."""
 
     place: str
     is_demo: bool = False
@@ -201,7 +201,10 @@ def _listener(host: str, port: int | None) -> socket.socket:
 
 @contextmanager
 def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
-    """Open the access log. A file can be rotated: the log then continues in a new file."""
+    """Open the access log of the server, and yield the function that logs a resolution. Without a log, yield None.
+
+    A file can be rotated: the log then continues in a new file.
+    """
     from ...middleware import log_resolutions
 
     if place is None:

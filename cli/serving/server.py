@@ -363,7 +363,9 @@ def run(
 
 
 class FairQueue:
-    """The requests that wait for a thread. Clients take turns, so that a client with many requests waits longest.
+    """A queue of the requests that wait for a thread, in which clients take turns.
+
+    A client with many requests waits longest.
 
     It has the methods of a deque that waitress uses, which holds a lock meanwhile.
 
@@ -380,12 +382,12 @@ class FairQueue:
         self._number = 0
 
     def append(self, channel: Any) -> None:
-        """Add a request at the end of those of its client."""
+        """Add a waiting request at the end of those of its client."""
         self._waiting.setdefault(channel.client, deque()).append(channel)
         self._number += 1
 
     def popleft(self) -> Any:
-        """Remove the oldest request of the client whose turn it is."""
+        """Remove and return the oldest waiting request of the client whose turn it is."""
         client = next(iter(self._waiting))
         channels = self._waiting.pop(client)
         channel = channels.popleft()
@@ -456,7 +458,7 @@ class Pace:
         self.deadline = now + min(SLOW_SECONDS, most)
 
     def move(self, octets: int, now: float) -> None:
-        """Count octets that were sent or read at this time."""
+        """Count bytes that the client has sent or read at the time ``now``, so that it gets more time."""
         self.deadline = min(now + self._most, self.deadline + octets / LEAST_RATE)
 
 

@@ -20,7 +20,7 @@ from ..options import PASSTHROUGHS, Number, WholeNumber
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerOption:
-    """The declaration of an option that is not a setting of the resolver.
+    """The declaration of an option of ``ararat serve`` that is not a setting of the resolver.
 
     - ``name``: the option, such as "--port". An option with "/" has a second name, which means no.
     - ``text``: what it does, for ``ararat serve --help`` and docs/settings.md.
@@ -42,7 +42,7 @@ class ServerOption:
 
     @property
     def variable(self) -> str:
-        """The environment variable.
+        """The environment variable that sets the option, such as ARARAT_PORT.
 
         >>> ServerOption(name="--trusted-host", text="").variable
         'ARARAT_TRUSTED_HOST'
@@ -50,7 +50,7 @@ class ServerOption:
         return _variable(self.name[2:].partition("/")[0])
 
     def add(self, command: Any) -> Any:
-        """Add the option to a command."""
+        """Add the option to a command of click."""
         text = self.text + (" Can be repeated." if self.is_list else "")
         more: dict[str, Any] = {"default": self.default, "show_default": self.shown or self.default is not None}
         if self.metavar is None and self.type is None:
@@ -248,7 +248,7 @@ SERVER_OPTIONS: Final = (
 
 
 def server_options(command: Any) -> Any:
-    """Add :data:`SERVER_OPTIONS` to a command."""
+    """Add the options :data:`SERVER_OPTIONS` of the server to a command of click."""
     for each in reversed(SERVER_OPTIONS):
         command = each.add(command)
     return command

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class SignIn(NamedTuple):
-    """The values of the options. None means that an option is not given."""
+    """The options of ``ararat serve`` for the sign-in by a proxy or an OpenID provider. None means not set."""
 
     remote_user: str | None
     remote_user_secret_file: str | None
@@ -35,7 +35,7 @@ class SignIn(NamedTuple):
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> SignIn:
-        """Return the values in the options of the command."""
+        """Return the options for the sign-in among all options of the command."""
         return cls(*(options[name] for name in cls._fields))
 
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
@@ -81,7 +81,7 @@ class SignIn(NamedTuple):
         return trusted_proxy.ProxySecret(secret, self.remote_user_secret_field) if secret else None
 
     def openid(self) -> OpenID | None:
-        """Return the OpenID provider, or None. Raises UsageError, ValueError and CommandError."""
+        """Return the OpenID provider of the options, or None. Raises UsageError, ValueError and CommandError."""
         if self.openid_issuer is None and not (self.openid_client or self.openid_secret_file):
             return None
         if self.openid_issuer is None or self.openid_client is None:

@@ -17,7 +17,7 @@ _NO_OUTPUT = 74
 
 
 class JUnitCase(NamedTuple):
-    """A test: its name, the group of its name, the reasons of its failure, and notes. All are any text."""
+    """A test in a JUnit report: its name, the group of its name, the reasons of its failure, and notes."""
 
     name: str
     group: str
@@ -26,7 +26,7 @@ class JUnitCase(NamedTuple):
 
 
 def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
-    """Return a JUnit document in UTF-8. Characters that XML forbids are replaced.
+    """Return a JUnit report of the test cases as an XML document in UTF-8.
 
     >>> document("names", [JUnitCase("ark:12345/x", "names", ["404"])]).count(b"<failure ")
     1

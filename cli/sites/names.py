@@ -28,7 +28,7 @@ _WIDTH = 8
 
 
 class NameResult(NamedTuple):
-    """The result of one name: its address at the site, the status of the answer or None, and the fault or None."""
+    """The result of the check of one name: its address, the status of the answer, and the fault or None."""
 
     name: str
     url: str
@@ -37,7 +37,7 @@ class NameResult(NamedTuple):
 
 
 def check_names(site: RunningSite, file: str | None, database: str | None, *, as_json: bool, junit: str | None) -> int:
-    """Ask the site for each name, print the results, and return the exit code of ``check --url``.
+    """Request each name from a running site, print the results, and return the exit code of ``check --url``.
 
     ``file`` is a table of names, or a text with one name a line. None: the names of ``database``. ``junit`` is the file
     for a report, or None.

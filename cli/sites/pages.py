@@ -52,7 +52,7 @@ class Robots:
         self.delay = min(float(self._rules.crawl_delay(_NAME) or 0), _MAX_DELAY)
 
     def allows(self, target: str) -> bool:
-        """Return whether a path may be requested."""
+        """Return whether robots.txt allows requests for a path."""
         return self._rules.can_fetch(_NAME, target)
 
 
@@ -64,7 +64,7 @@ class SitePage(NamedTuple):
 
 
 class SiteListing:
-    """The pages of a site that were listed, and the number of URLs that are not requested.
+    """The list of the pages of a site to check, and the number of URLs that are left out.
 
     ``hosts`` are the hosts whose URLs are pages of the site, besides its own. ``most`` is the largest number of pages.
     """
@@ -78,7 +78,10 @@ class SiteListing:
         self.is_cut = False
 
     def add(self, text: str) -> None:
-        """Add a URL, a path, or an identifier, which is a path below the site. Count URLs of other hosts."""
+        """Add a page to the list: a URL, a path, or an identifier, which is a path below the site.
+
+        URLs of other hosts are only counted.
+        """
         if "://" not in text[:10]:
             base = self._site.address if not text.startswith("/") else self._site.origin
             text = f"{base}{'' if text.startswith('/') else '/'}{text}"

@@ -33,7 +33,7 @@ _WIDTH = 9
 
 
 class PageResult(NamedTuple):
-    """The result of one URL: the status and Location of its answer, or None, and what breaks the policy."""
+    """The result of the check of one page: the status and Location of its answer, and what breaks the policy."""
 
     url: str
     status: int | None
@@ -61,7 +61,7 @@ def check_policy(
     as_json: bool,
     junit: str | None,
 ) -> int:
-    """Check a running site by a policy, print the results, and return the exit code of ``policy check``.
+    """Check the pages of a running site by a URL policy, print the results, and return the exit code.
 
     - ``is_ready``: whether the profile is one of the package, whose hosts are examples.
     - ``sitemap``: whether the pages of the sitemaps are checked. ``file``: a list of URLs, or None.

@@ -47,7 +47,7 @@ Result = TypeVar("Result")
 
 
 class RunningSite:
-    """A site at a URL, whose path is the beginning of all paths of requests.
+    """A running site at a URL, to which a check sends requests. The path of the URL is the beginning of all paths.
 
     - ``pause``: seconds between two requests. With a pause, only one request is sent at a time.
     - ``sleep``: waits for a number of seconds.
@@ -71,7 +71,7 @@ class RunningSite:
         return f"{self.url.scheme}://{self.url.authority}"
 
     def get(self, target: str, *, accept: str = "*/*", most: int = BODY, seconds: float = _SECONDS) -> SiteAnswer:
-        """Request a path and query of the host, and return the answer with at most ``most`` bytes of its body.
+        """Request a path and query from the site, and return the answer with at most ``most`` bytes of its body.
 
         If the site limits the rate of requests (429), wait and try again. Raises
         :class:`~ararat.webapp.tracing.hop.HopFailed` if there is no answer.
@@ -86,7 +86,7 @@ class RunningSite:
         raise AssertionError("a loop of tries ends with an answer")
 
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
-        """Yield the result of ``ask`` for each item, in their order. A few threads call it at once."""
+        """Call ``ask`` for each item in a few threads at once. Yield the results in the order of the items."""
         if self.pause:
             yield from map(ask, items)
             return
@@ -137,7 +137,7 @@ def parsed_url(url: str) -> WebURL:
 
 
 def unavailable(site: RunningSite, failed: HopFailed | str) -> CommandError:
-    """Return the error of a command whose site does not answer, or only with errors of the server."""
+    """Return the error of a command for a site that does not answer, or only with errors of the server."""
     return CommandError(
         f"{site.address} does not answer: {failed}" if isinstance(failed, HopFailed) else f"{site.address}: {failed}",
         ("Fix", "start the site, or correct the URL"),

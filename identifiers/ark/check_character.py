@@ -78,9 +78,6 @@ def find(normal_form: str, *, required: bool = False) -> CheckCharacter | None:
     Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
     returned too, with ``covers`` None.
 
-    Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
-    returned too, with ``covers`` None.
-
     Components, variants and query are not covered. Names with other characters than those of
     :data:`~.grammar.BETANUMERIC` have no check character. If both kinds match by chance, "noid" is returned, because it
     is more frequent.

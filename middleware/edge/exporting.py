@@ -29,19 +29,23 @@ _LISTED = 20
 
 @dataclass(kw_only=True)
 class OmittedNames:
-    """The names that a format cannot represent: their number, and the first of them with the reasons."""
+    """The names that an export of redirects leaves out: their number, and the first of them with the reasons."""
 
     number: int = 0
     first: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, key: str, reason: str) -> None:
+        """Count a name that the export leaves out. Keep it with its reason if it is one of the first."""
         self.number += 1
         if len(self.first) < _LISTED:
             self.first.append((key, reason))
 
 
 class NotRepresentable(Exception):
-    """Raised if a format cannot represent some names. ``omitted`` has these names, and nothing is written."""
+    """Raised if the format of an export of redirects cannot represent some names. Nothing is written.
+
+    ``omitted`` has these names.
+    """
 
     def __init__(self, omitted: OmittedNames) -> None:
         super().__init__(f"the format cannot represent {counted(omitted.number, 'name')}")
@@ -57,7 +61,7 @@ def export_redirects(
     omit: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> tuple[Marker, OmittedNames]:
-    """Write the redirects of all names to a binary file, and return its marker and the omitted names.
+    """Write the redirects of all names for a front server to a binary file. Return the marker and the omitted names.
 
     - ``name``: the format. ``settings``: those of the resolver, with its prefix.
     - ``omit``: whether to leave out the names that the format cannot represent. Ararat then answers for them.

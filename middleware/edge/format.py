@@ -26,26 +26,29 @@ Refuse = Callable[[str, str], None]
 
 
 class EdgeFormat(Protocol):
-    """A format of an export. One object writes one export.
+    """The interface of a format in which redirects are exported for a front server. One object writes one export.
 
     A format never trusts its values: a text that could end a line, a quotation or a field is refused.
     """
 
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
-        """Yield the text of the redirects. It is called once, and before :meth:`head` and :meth:`tail`."""
+        """Yield the text of the redirects in this format.
+
+        It is called once, and before :meth:`head` and :meth:`tail`.
+        """
         ...
 
     def head(self, marker: Marker) -> str:
-        """Return the text before the redirects, with the marker."""
+        """Return the text before the redirects in the exported file, with the marker of the export."""
         ...
 
     def tail(self, marker: Marker) -> str:
-        """Return the text after the redirects."""
+        """Return the text after the redirects in the exported file."""
         ...
 
 
 def fault(redirect: EdgeRedirect) -> str | None:
-    """Return why no configuration file can represent a redirect, or None."""
+    """Return the reason why no configuration file of a front server can represent a redirect, or None."""
     if not all(map(_URI.fullmatch, (*redirect.paths, redirect.location))):
         return CHARACTERS
     if redirect.further_links is None:
@@ -54,7 +57,7 @@ def fault(redirect: EdgeRedirect) -> str | None:
 
 
 def double_quoted(text: str) -> str:
-    """Return a text in double quotation marks, as nginx and Caddy read it. It contains no backslash.
+    """Return a text in double quotation marks for a configuration of nginx or Caddy. It contains no backslash.
 
     >>> double_quoted('<https://example.org/>; rel="type"')
     '"<https://example.org/>; rel=\\\\"type\\\\""'

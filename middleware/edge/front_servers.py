@@ -16,7 +16,9 @@ EDGE_NAMES: tuple[EdgeName, ...] = get_args(EdgeName)
 
 
 def edge_format(name: EdgeName, prefix: str, fields: Headers) -> EdgeFormat:
-    """Return the format with a name. ``prefix`` is that of the resolver; ``fields`` are those of every redirect.
+    """Return the format of exported redirects for a front server, such as "nginx".
+
+    ``prefix`` is that of the resolver. ``fields`` are the header fields of every redirect.
 
     Raises ValueError if the format cannot have the prefix.
     """

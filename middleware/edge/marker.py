@@ -32,7 +32,7 @@ _MARKER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """The properties of an export.
+    """The properties of an export of redirects, such as its time and the state of the database.
 
     - ``format``: the name of its format. ``prefix``: the resolver prefix of its links.
     - ``exported``: the time of the export in UTC.
@@ -61,7 +61,7 @@ class Marker:
 
 
 def read_marker(file: Path) -> Marker | None:
-    """Return the marker of an export. Return None if the file has none. Raises OSError.
+    """Return the marker of an exported file of redirects. Return None if the file has none. Raises OSError.
 
     >>> read_marker(Path(__file__)) is None
     True
@@ -85,13 +85,16 @@ def read_marker(file: Path) -> Marker | None:
 
 
 def digest_of(holds: Iterable[Hold]) -> str:
-    """Return a text that differs if other names or prefixes are on hold. It is "none" without a hold."""
+    """Return a text that differs if other names or prefixes are on hold. It is "none" if none is."""
     lines = sorted(f"{each.of} {each.is_prefix}\n" for each in holds)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 
 
 class BindingCounter:
-    """Bindings that are counted while they are read, so that their state is that of the same snapshot."""
+    """An iterator over bindings that computes the state of the public names while they are read.
+
+    So the state is that of the same snapshot.
+    """
 
     def __init__(self, bindings: Iterable[Binding]) -> None:
         self._bindings = bindings

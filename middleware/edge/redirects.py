@@ -29,7 +29,7 @@ _OF_NAME = frozenset({"Location", "Link", "Content-Length", "Content-Type"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeRedirect:
-    """The redirect of one name.
+    """The redirect of one name, as a front server can send it without Ararat.
 
     - ``key``: the name in normal form.
     - ``address``: its URL below the prefix, which its Link fields contain.
@@ -57,7 +57,7 @@ class EdgeRedirect:
 
 
 class EdgeRedirects:
-    """The redirects of a resolver with these settings, which need a prefix.
+    """A source of the redirects that a front server can send without Ararat, for a resolver with these settings.
 
     The redirect of a name on hold is that to its description. ``holds`` are those of prefixes and of names, and ``now``
     returns the time of the export. ``fields`` are the header fields of every redirect, except Location and Link. Raises
@@ -84,7 +84,7 @@ class EdgeRedirects:
         self.fields = [field for field in self._answer(sample, "").headers if field[0] not in _OF_NAME]
 
     def of(self, binding: Binding) -> EdgeRedirect | None:
-        """Return the redirect of a name, or None if Ararat must answer for it."""
+        """Return the redirect that a front server can send for a name, or None if Ararat must answer for it."""
         key = binding.identifier
         if not (binding.is_live and binding.kind in ("located", "related")) or binding.alternates:
             return None

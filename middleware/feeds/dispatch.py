@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Feeds:
-    """The feeds of ``settings``. Raises ValueError if ``bindings`` cannot be listed."""
+    """The feeds of a resolver: sitemap, Atom and OAI-PMH. Raises ValueError if ``bindings`` cannot be listed."""
 
     def __init__(self, settings: Settings, bindings: object, answers: Answers, availability: AvailabilityLog) -> None:
         if not isinstance(bindings, Bindings):
@@ -44,7 +44,7 @@ class Feeds:
         self._feeds = _feeds(settings, bindings)
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers for a path, or None if it is not the path of a feed."""
+        """Return the function that answers requests for the feed at ``path``, or None if no feed is there."""
         feed = self._feeds.get(path)
         return None if feed is None else partial(self._answer, path, feed)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FeedSource(NamedTuple):
-    """The names that a feed lists: those of ``bindings`` that begin with one of ``beginnings``.
+    """The source of the names in a feed: those of ``bindings`` that begin with one of ``beginnings``.
 
     ``prefix`` is the resolver prefix.
     """
@@ -35,13 +35,15 @@ class FeedAnswer(NamedTuple):
 
 
 class Feed(Protocol):
-    """A resource that lists names. ``methods`` are the request methods besides HEAD and OPTIONS."""
+    """The interface of a feed, a resource that lists names. ``methods`` are its request methods besides HEAD and
+    OPTIONS.
+    """
 
     @property
     def methods(self) -> tuple[str, ...]: ...
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer to a request with one of the methods, or HEAD.
+        """Return the answer of the feed to a request with one of its methods, or HEAD.
 
         Raises :class:`~ararat.middleware.BindingsUnavailable`.
         """
@@ -49,7 +51,7 @@ class Feed(Protocol):
 
 
 def only_parameter(query: str, name: str) -> str | None:
-    """Return the value of a parameter, if the query consists of this parameter alone, and None otherwise.
+    """Return the value of the query parameter ``name`` if the query has no other parameter. Otherwise return None.
 
     >>> only_parameter("from=ark%3A1", "from"), only_parameter("from=a&from=b", "from"), only_parameter("x=1", "from")
     ('ark:1', None, None)
@@ -71,14 +73,14 @@ def utc_seconds(time: datetime) -> str:
 
 
 def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
-    """Return an answer of 200 with an XML document that clients can store for ``seconds``."""
+    """Return an answer 200 with an XML document that clients can store for ``seconds``."""
     headers = [("Content-Type", f"{media_type}; charset=utf-8"), ("Content-Length", str(len(content)))]
     headers += [("Cache-Control", f"max-age={seconds}"), *validators(content, None)]
     return FeedAnswer(200, headers, content)
 
 
 def refusal(status: int, text: str) -> FeedAnswer:
-    """Return an error with a text in ASCII."""
+    """Return an answer with an error status and an explanation in plain ASCII text."""
     body = f"{text}\n".encode("ascii", "backslashreplace")
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
     return FeedAnswer(status, [*headers, ("Cache-Control", "no-store")], body)

@@ -26,7 +26,10 @@ Code = Literal[
 
 
 class OaiError(Exception):
-    """An error that the answer reports. ``code`` is one of the specification; ``message`` is for the operator."""
+    """An error in a request of OAI-PMH, which the answer reports. ``code`` is one of the specification.
+
+    ``message`` is for the operator.
+    """
 
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
@@ -82,9 +85,9 @@ _DAY = len("2026-11-23")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harvest:
-    """The names that a harvester asks for: those that changed from ``since`` to before ``before``, in the set ``set``.
+    """The names that a harvester requests by OAI-PMH: those with a change in a period, in one set.
 
-    None means no condition. The times are in UTC.
+    ``since`` is included, ``before`` is not. None means no condition. The times are in UTC.
     """
 
     since: datetime | None = None
@@ -93,9 +96,10 @@ class Harvest:
 
 
 def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
-    """Return the verb of a request and its other arguments, which have the right syntax.
+    """Check the arguments of an OAI-PMH request. Return its verb, and its other arguments by name.
 
-    Raises :class:`OaiError` with the code ``badVerb`` or ``badArgument``.
+    ``pairs`` are the names and values of the request. Raises :class:`OaiError` with the code ``badVerb`` or
+    ``badArgument``.
 
     >>> read([("verb", "GetRecord"), ("identifier", "ark:12345/x"), ("metadataPrefix", "oai_dc")])
     ('GetRecord', {'identifier': 'ark:12345/x', 'metadataPrefix': 'oai_dc'})
@@ -121,7 +125,7 @@ def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
 
 
 def harvest(arguments: Mapping[str, str]) -> Harvest:
-    """Return the names that the arguments of a list select.
+    """Return the names that the arguments of an OAI-PMH list request select.
 
     Raises :class:`OaiError` with the code ``badArgument`` or ``cannotDisseminateFormat``.
 
@@ -145,7 +149,7 @@ def harvest(arguments: Mapping[str, str]) -> Harvest:
 
 
 def require_format(arguments: Mapping[str, str]) -> None:
-    """Raise :class:`OaiError` with the code ``cannotDisseminateFormat`` for an unknown format."""
+    """Raise :class:`OaiError` (``cannotDisseminateFormat``) if an OAI-PMH request has an unknown metadata format."""
     if arguments["metadataPrefix"] != METADATA_PREFIX:
         raise OaiError("cannotDisseminateFormat", f"the only metadata format is {METADATA_PREFIX}")
 

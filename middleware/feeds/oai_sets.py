@@ -17,7 +17,7 @@ _ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")
 
 
 class Sets:
-    """The sets for prefix records. ``names`` are their names by setSpec, in order; empty without records."""
+    """The sets of an OAI-PMH repository, one for each prefix record. ``names`` are their names by setSpec."""
 
     def __init__(self, records: Iterable[PrefixRecord]) -> None:
         titles: dict[str, str | None] = {}
@@ -34,17 +34,19 @@ class Sets:
         }
 
     def prefix(self, spec: str) -> str | None:
-        """Return the beginning of the names in a set, or None if the set does not exist."""
+        """Return the beginning of the names in an OAI-PMH set, such as ``ark:12345/x5``. Return None for an unknown
+        set.
+        """
         return self._prefixes.get(spec)
 
     def of(self, key: str) -> list[str]:
-        """Return the setSpecs of a name in normal form, the largest set first."""
+        """Return the setSpecs of the OAI-PMH sets that contain a name, the largest set first."""
         specs = (self._specs.get(key[:length]) for length in self._lengths if length <= len(key))
         return [spec for spec in specs if spec is not None]
 
 
 def spec_of(prefix: str) -> str:
-    """Return the setSpec of a prefix. A character that setSpec does not permit is "!" and its code.
+    """Return the setSpec of the OAI-PMH set of a prefix. A character that is not permitted becomes "!" and its code.
 
     >>> spec_of("ark:12345/"), spec_of("ark:12345/x5"), spec_of("ark:12345/x=5")
     ('12345', '12345:x5', '12345:x!3D5')

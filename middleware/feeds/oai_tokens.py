@@ -23,20 +23,20 @@ _DIGEST = 12
 
 
 class ResumedList(NamedTuple):
-    """The arguments of the first request of a list, and the position after which it continues."""
+    """The content of a resumption token of OAI-PMH: the arguments of the first request, and the last position."""
 
     arguments: Mapping[str, str]
     after: str
 
 
 def encode(verb: Verb, arguments: Mapping[str, str], after: str) -> str:
-    """Return the token that continues a list. ``after`` is :attr:`.Page.next`."""
+    """Return the resumption token that continues an OAI-PMH list. ``after`` is :attr:`.Page.next`."""
     content = json.dumps([verb, dict(arguments), after], separators=(",", ":")).encode()
     return urlsafe_b64encode(_digest(content) + content).decode().rstrip("=")
 
 
 def decode(verb: Verb, token: str) -> ResumedList:
-    """Return the content of a token of :func:`encode` for the same verb.
+    """Parse a resumption token of OAI-PMH that :func:`encode` returned for the same verb.
 
     Raises :class:`OaiError` with the code ``badResumptionToken``.
 
@@ -61,7 +61,7 @@ def decode(verb: Verb, token: str) -> ResumedList:
 
 
 def wrong_token() -> OaiError:
-    """Return the error for a token that does not continue a list."""
+    """Return the OAI-PMH error for a resumption token that does not continue a list."""
     return OaiError("badResumptionToken", "the token is not one of this list; begin the list again")
 
 

@@ -48,7 +48,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Sitemap:
-    """The sitemap at ``path``, of the names of ``source``.
+    """The sitemap at ``path``: an index, and files with the addresses of the live names of ``source``.
 
     Clients can store a file for ``seconds``. ``clock`` returns seconds.
     """
@@ -68,7 +68,7 @@ class Sitemap:
         self._refreshing = ForkSafeLock()
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the index, or with ``?from=`` the file that begins there."""
+        """Return the index of the sitemap, or with ``?from=`` the file that begins there."""
         query = request.target.query
         if not query:
             return self._index()

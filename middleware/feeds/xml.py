@@ -12,7 +12,10 @@ from ...identifiers.text import xml_text
 
 
 def render(template: str, **values: Any) -> bytes:
-    """Render ``templates/feeds/<template>`` with these variables, and return the document as UTF-8 bytes."""
+    """Render the XML template ``templates/feeds/<template>`` with these variables.
+
+    Return the document as UTF-8 bytes.
+    """
     return _environment().get_template(template).render(values).encode()
 
 

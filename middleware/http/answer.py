@@ -16,7 +16,7 @@ _AROUND = 4  # the colon, the space and the line end of a field
 
 
 def size_of(headers: Iterable[tuple[str, str]]) -> int:
-    """Return the size of header fields in bytes, as HTTP/1.1 sends them.
+    """Return the size of HTTP header fields in bytes, as HTTP/1.1 sends them.
 
     >>> size_of([("Vary", "Accept")])
     14
@@ -25,7 +25,7 @@ def size_of(headers: Iterable[tuple[str, str]]) -> int:
 
 
 def within_limit(headers: Headers, own: int | None = None) -> Headers:
-    """Return header fields without as many Link fields as necessary for :data:`MAX_HEADER`, the last one first.
+    """Return HTTP header fields within the size :data:`MAX_HEADER`: the last Link fields are left out if necessary.
 
     Only the last ``own`` fields are omitted; None: all.
 
@@ -45,14 +45,14 @@ def within_limit(headers: Headers, own: int | None = None) -> Headers:
 
 @dataclass(slots=True)
 class Answer:
-    """The status, header fields and body of a response to the client. A body of several parts has no length."""
+    """The HTTP response to a client: status, header fields and body. A body of several parts has no length."""
 
     status: int
     headers: Headers
     body: bytes | Iterable[bytes]
 
     def under(self, conditions: Conditions) -> Answer:
-        """Return 304 if the client already has this response of 200 (:class:`.Conditions`), else this response."""
+        """Return a response 304 if the client already has this one by its :class:`.Conditions`, else this one."""
         if not conditions.met(dict(self.headers)):
             return self
         # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.

@@ -57,9 +57,10 @@ def path_below_mount(scope: Scope) -> str:
 
 
 def plain_path(scope: Scope) -> tuple[str, str] | None:
-    """Return path and mount of a request whose redirect depends only on them and the URL scheme, else None.
+    """Return the path and the mount of an ASGI request that can have a simple redirect, else None.
 
-    The path is that below the mount. The mount is percent-encoded and has no slash at its end.
+    Its redirect depends only on them and the URL scheme. The path is that below the mount. The mount is percent-encoded
+    and has no slash at its end.
     """
     path, raw, mount = scope["path"], scope.get("raw_path"), ""
     if scope.get("root_path"):
@@ -75,7 +76,7 @@ def plain_path(scope: Scope) -> tuple[str, str] | None:
 
 
 def recover(scope: Scope) -> Target:
-    """Return the request target as the client sent it, without a bare question mark.
+    """Return the request target of an ASGI scope as the client sent it, without a bare question mark.
 
     >>> recover({"path": "/ark:12345/a/b", "raw_path": b"/ark:12345/a%2Fb", "query_string": b"info"}).identifier
     'ark:12345/a%2Fb?info'
@@ -93,7 +94,10 @@ def recover(scope: Scope) -> Target:
 
 
 def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
-    """Return the request with a recovered target. ``prefix`` is the resolver prefix or None."""
+    """Convert an ASGI scope to a :class:`.Request`.
+
+    ``target`` is its recovered target, ``prefix`` the resolver prefix.
+    """
     fields: dict[str, str] = {}
     for name, value in scope["headers"]:
         if field := _FIELDS.get(name):
@@ -111,7 +115,7 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 
 
 async def with_body(request: Request, receive: Receive) -> Request:
-    """Return the request with its body, of which at most :data:`MAX_FORM` bytes and one message are kept.
+    """Return an ASGI request with its body, of which at most :data:`MAX_FORM` bytes are kept.
 
     Raises :class:`Disconnected`.
     """
@@ -132,7 +136,7 @@ def _limited(body: bytes) -> bytes:
 
 
 def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
-    """Return header fields in the form of ASGI. ``cache`` contains fields that are already in this form.
+    """Convert HTTP header fields to the form of ASGI. ``cache`` contains fields that are already in this form.
 
     >>> encoded([("Vary", "Accept")])
     [(b'vary', b'Accept')]
@@ -141,7 +145,7 @@ def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_F
 
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:
-    """Return a copy of the scope that requests a path of the site. ``ararat.ark`` is the normal form of the identifier.
+    """Return a copy of an ASGI scope that requests the path of the site for a served name.
 
     It is a copy, because servers write their access logs from the original scope.
     """

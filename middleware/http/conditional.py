@@ -22,7 +22,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 def entity_tag(revision: int, *changed: datetime) -> str:
-    """Return a strong entity tag with its quotation marks, from a revision and times of changes.
+    """Return a strong entity tag (ETag) with its quotation marks, from a revision and times of changes.
 
     >>> entity_tag(1, datetime(2026, 11, 23, tzinfo=UTC))
     '"1-660e646648000"'
@@ -31,7 +31,9 @@ def entity_tag(revision: int, *changed: datetime) -> str:
 
 
 def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]]:
-    """Return the fields ETag and Last-Modified of a response. Source: RFC 9110, section 8.8.
+    """Return the header fields ETag and Last-Modified of a response, for later conditional requests.
+
+    Source: RFC 9110, section 8.8.
 
     ``content`` is the body. ``changed`` is the time of the last change of the binding, or None. Last-Modified is
     omitted if it is unknown or less than two seconds ago.
@@ -47,13 +49,13 @@ def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]
 
 
 class Conditions(NamedTuple):
-    """The values of the fields If-None-Match and If-Modified-Since of a request; None for a missing field."""
+    """The conditions of a conditional request: its fields If-None-Match and If-Modified-Since, or None."""
 
     if_none_match: str | None = None
     if_modified_since: str | None = None
 
     def met(self, headers: Mapping[str, str]) -> bool:
-        """Return True if the client already has the response with these header fields, so that 304 is the answer.
+        """Return whether the client already has the response with these header fields, so that the answer is 304.
 
         A malformed value is ignored. Source: RFC 9110, section 13.2.2.
 

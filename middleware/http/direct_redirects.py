@@ -35,7 +35,7 @@ Many are kept in memory. The garbage collector stops visiting plain tuples of te
 
 
 def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
-    """Return the redirect of a resolution, and with ``whole`` the resolution in it."""
+    """Return the redirect in a resolution. With ``whole``, it also contains the resolution."""
     binding = resolution.binding
     links = links_by_metadata(NOTHING if binding is None else binding.metadata)
     path = None if binding is None else f"/{resolution.key}"
@@ -49,7 +49,7 @@ def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
 def direct_redirect(
     path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings, holds: Holds = NO_HOLDS
 ) -> Redirect | None:
-    """Return the redirect for a path as received without a query, or None if :func:`resolve` must decide.
+    """Return the redirect for the path of a plain request, or None if :func:`resolve` must decide.
 
     - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
     - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.

@@ -30,14 +30,14 @@ _SHOWN = 300
 
 
 class SiteAnswer(NamedTuple):
-    """An answer of a site: the status, the header fields in order, and the body."""
+    """The answer of a site to a request: the status, the header fields in order, and the body."""
 
     status: int
     fields: tuple[tuple[str, str], ...]
     body: bytes = b""
 
     def field(self, name: str) -> str | None:
-        """Return the first value of the header field ``name``, in any case, or None.
+        """Return the first value of a header field of the answer, or None. The case of ``name`` does not matter.
 
         >>> SiteAnswer(302, (("location", "/x"),)).field("Location")
         '/x'
@@ -72,7 +72,7 @@ class SiteAnswer(NamedTuple):
 
 
 class ExpectedAnswer(NamedTuple):
-    """The answer that a name should have: one of the ``statuses`` and the ``target``, or None for any target."""
+    """The right answer of a site for a name: one of the ``statuses``, and the ``target`` or None for any."""
 
     statuses: tuple[int, ...]
     target: str | None = None
@@ -104,7 +104,7 @@ class AnswerFault(NamedTuple):
 
 
 def path_of(name: str) -> str:
-    """Return the path and query of a request for a name, percent-encoded where HTTP needs it.
+    """Return the path and query at which a site answers for a name, percent-encoded where HTTP needs it.
 
     >>> path_of("ark:12345/x?info"), path_of("/ark:12345/\u00e9 %41")
     ('/ark:12345/x?info', '/ark:12345/%C3%A9%20%41')
@@ -113,7 +113,7 @@ def path_of(name: str) -> str:
 
 
 def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
-    """Return the answer that a site gives for a name by its record at a time in UTC."""
+    """Return the right answer of a site for a recorded name at the time ``now`` in UTC."""
     if binding.is_withdrawn or binding.is_hidden:
         return ExpectedAnswer((410,))
     if binding.is_reserved:
@@ -131,7 +131,7 @@ def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
 
 
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
-    """Return the difference between an answer and the expected one, or None.
+    """Compare the answer of a site with the right one, and return the difference, or None.
 
     ``request`` is the request in words. ``url`` is its absolute address, against which a Location is resolved. A target
     that is a path is compared with the path of the Location.

@@ -32,7 +32,7 @@ _NOT_STORED = frozenset({"no-store", "no-cache"})
 
 
 class Handover(NamedTuple):
-    """A request that the site must answer.
+    """A request that the site must answer, because it serves the requested name itself.
 
     - ``key``: the normal form of the identifier.
     - ``path``: the path of the site, percent-encoded. ``query``: its query without a question mark, or "".
@@ -48,7 +48,7 @@ class Handover(NamedTuple):
 
 
 def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Handover:
-    """Convert the resolution of a served name to the request for the path of the site in ``resolution.target``.
+    """Return the request for the path of the site that serves a resolved name (``resolution.target``).
 
     ``seconds`` is the setting ``cache``.
     """
@@ -59,7 +59,7 @@ def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Han
 
 
 def adapt(status: int, site: Headers, fields: Headers, seconds: int) -> tuple[int, Headers]:
-    """Return the status and the header fields of a response of the site for a served name.
+    """Return the status and header fields of the site's response for a served name, with its links added.
 
     - ``status`` and ``site``: those of the response. ``fields``: those to add.
     - ``seconds``: how long a cache can keep a redirect that was permanent.
@@ -103,7 +103,7 @@ def _temporary(value: str, seconds: int, *, expires: bool) -> str:
 
 
 def local_target(target: str, query: str | None) -> tuple[str, str]:
-    """Return the path and the query of ``target``, a path of the site, with ``query`` appended to its query.
+    """Return the path and the query of a target on this site, with ``query`` appended to its query.
 
     >>> local_target("/show?id=3#part", "page=2")
     ('/show', 'id=3&page=2')

@@ -40,7 +40,10 @@ Generation = dict[str, Redirect]
 
 
 class RedirectCache:
-    """The redirects that one resolver keeps in the memory of this process, by path. All threads can use one object."""
+    """A cache of the redirects that are requested most, by path, in the memory of this process.
+
+    All threads can use one object.
+    """
 
     def __init__(self, bindings: BindingSource, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
         self._bindings = bindings
@@ -55,7 +58,7 @@ class RedirectCache:
         self._generations: tuple[Generation, Generation] = ({}, {})
 
     def find(self, path: str) -> Redirect | None:
-        """Return the redirect of a path. Return None if it is not kept, or if :meth:`renew` must be called."""
+        """Return the cached redirect of a path, or None. None also means that :meth:`renew` must be called."""
         if self._clock() >= self._valid_until or self._bindings.own_changes != self._own_changes:
             return None
         recent, older = self._generations
@@ -67,7 +70,7 @@ class RedirectCache:
         return redirect
 
     def renew(self) -> Generation | None:
-        """Forget the redirects if a binding has changed. Return the generation for redirects that are read from now on.
+        """Empty the cache if a binding has changed. Return the generation for redirects that are read from now on.
 
         Return None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
         """
@@ -83,7 +86,7 @@ class RedirectCache:
         return self._generations[0]
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
-        """Keep a redirect that was read after :meth:`renew` returned ``generation``, if it depends on nothing else."""
+        """Add the redirect of a path to the cache, if it was read in ``generation`` and depends on nothing else."""
         _, target, _, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:
             return

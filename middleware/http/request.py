@@ -57,7 +57,7 @@ class Request(NamedTuple):
     hides_empty_query: bool = False
 
     def for_service(self, requested: ServiceRequest) -> Request:
-        """Return the request for a service on an identifier that this request contains."""
+        """Return the request for the identifier that a service of RFC 2169 names in this request."""
         return self._replace(target=requested.target, service=requested.service)
 
     @property
@@ -71,7 +71,7 @@ class Request(NamedTuple):
 
     @property
     def no_redirect(self) -> bool:
-        """True if the client asks for the answer that it would be redirected by: ``No-Redirect: true``."""
+        """Whether the client asks to see the redirect instead of following it: ``No-Redirect: true``."""
         value = self.fields.get("HTTP_NO_REDIRECT")
         return value is not None and value.strip().lower() in _TRUE
 

@@ -54,7 +54,7 @@ class Target(NamedTuple):
 
     @property
     def identifier(self) -> str:
-        """The text below the resolver prefix, as received: the identifier and its query.
+        """The requested identifier with its query, as received: the text below the resolver prefix.
 
         >>> Target("/ark:12345/x", "info").identifier
         'ark:12345/x?info'
@@ -79,7 +79,7 @@ def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
 
 
 def recover(environ: Mapping[str, Any]) -> Target:
-    """Return the request target as the client sent it, if the WSGI server passes it on. Otherwise rebuild it.
+    """Return the request target of a WSGI environ as the client sent it. Rebuild it if the server does not pass it on.
 
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "", "REQUEST_URI": "/ark:12345/a%2Fb?"}).identifier
     'ark:12345/a%2Fb?'
@@ -104,7 +104,7 @@ def recover(environ: Mapping[str, Any]) -> Target:
 
 
 def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: bytes) -> Target:
-    """Return the first raw target that agrees with the decoded path, or rebuild the target from the decoded path.
+    """Return the first raw request target that agrees with the decoded path, or rebuild the target from that path.
 
     ``raw_targets`` have one character per byte and can contain a query; "" means that a target is unknown. ``decoded``
     is the decoded path below the mount, ``query`` the query string, and ``mount`` the decoded path of the mount.
@@ -129,7 +129,7 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
 
 
 def with_colon(path: str) -> str:
-    """Return a path or an identifier whose label ``ark`` or ``urn`` ends in an encoded colon with a plain one.
+    """Return a path or an identifier with a plain colon after its label ``ark`` or ``urn`` instead of ``%3A``.
 
     Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays.
 
@@ -141,7 +141,9 @@ def with_colon(path: str) -> str:
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:
-    """Return ``SCRIPT_NAME`` as the beginning of a path in links: percent-encoded, without a slash at its end.
+    """Return the mount of a WSGI application (``SCRIPT_NAME``) as the beginning of paths in links.
+
+    It is percent-encoded, without a slash at its end.
 
     Several slashes at its start become one, so that no link leads to another host.
 
@@ -153,7 +155,7 @@ def mount_path(environ: Mapping[str, Any]) -> str:
 
 
 def quoted_mount(mount: bytes) -> str:
-    """Return the decoded path of a mount as :func:`mount_path` does."""
+    """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does."""
     mount = mount.strip(b"/")
     # Two slashes at the start would begin an authority.
     return f"/{quote(mount, safe=_PCHAR_AND_SLASH)}" if mount else ""

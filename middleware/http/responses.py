@@ -67,13 +67,13 @@ _REFUSAL_FORMS = ("text/html", "application/problem+json", "application/json", "
 
 
 class VisitorPage(Protocol):
-    """A text for visitors as an HTML page."""
+    """The interface of a text for visitors that can be shown as an HTML page."""
 
     def as_html(self, site: Presentation, /) -> bytes: ...
 
 
 class View(VisitorPage, Protocol):
-    """A text for users in three representations: HTML page, JSON and plain text. :func:`preferred` selects one."""
+    """The interface of a text for users in three representations: HTML page, JSON and plain text."""
 
     def as_json(self) -> bytes: ...
 
@@ -94,7 +94,7 @@ def not_bound(key: str) -> None:
 
 
 class Answers:
-    """Create the HTTP responses of a resolver with these settings.
+    """A builder of the HTTP responses of a resolver with these settings.
 
     - ``branding``: returns the branding in the store. Its values replace those of the settings.
     - ``find_logged``: returns the place of a name in the public log, by its key.
@@ -133,11 +133,14 @@ class Answers:
 
     @property
     def constant_fields(self) -> Headers:
-        """The header fields of redirects that are the same for all names."""
+        """The header fields that the redirects of all names have in common."""
         return [*self._redirected, _VARY, *self._always[True]]
 
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
-        """Return the response for a resolution. For a served name, return the request that the site must answer."""
+        """Return the HTTP response for a resolution.
+
+        For a served name, return the request that the site must answer.
+        """
         if request.service is not None:
             if request.service == "N2Ls" and resolution.outcome not in ("refused", "metadata", "prefix"):
                 return self._places(resolution, request)
@@ -171,14 +174,14 @@ class Answers:
         return most if resolution.fresh_for is None else min(most, resolution.fresh_for)
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
-        """Return the response to OPTIONS: 204 with the allowed methods, also for a CORS preflight request."""
+        """Return the response 204 to OPTIONS with the allowed methods, also for a CORS preflight request."""
         headers = [("Allow", methods), ("Cache-Control", "no-store")]
         if self._settings.cors:
             headers += [("Access-Control-Allow-Methods", methods), ("Access-Control-Allow-Headers", "*")]
         return self._with_common(204, headers, b"", request)
 
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
-        """Return a response of a feed with the header fields of every response."""
+        """Return a response of a feed, with the header fields that every response of the resolver has."""
         return self._with_common(status, headers, body, request)
 
     def page(self, view: View, seconds: int, request: Request) -> Answer:
@@ -205,7 +208,7 @@ class Answers:
         return answer.under(request.conditions)
 
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
-        """Return 302, 303 or 307 to the target, or to the description if there is no target.
+        """Return the redirect 302, 303 or 307 to the target of a name, or to its description without a target.
 
         ``root``, ``is_secure`` and ``origin`` are those of the :class:`.Request`.
 

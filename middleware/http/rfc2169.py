@@ -29,14 +29,14 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """The service in a request, and the target of the same request at the address of the identifier."""
+    """A request for a service of RFC 2169, and the target of a request for the identifier itself."""
 
     service: Service
     target: Target
 
 
 def parse_service_request(target: Target, services: str) -> ServiceRequest | None:
-    """Parse a request for a service. ``services`` is the path of the services, such as "/uri-res".
+    """Parse a request for a service of RFC 2169, such as ``/uri-res/N2L?urn:example:maps``. ``services`` is their path.
 
     Return None for another path or an unknown service.
 
@@ -56,7 +56,7 @@ def parse_service_request(target: Target, services: str) -> ServiceRequest | Non
 
 
 def as_redirect(resolution: Resolution) -> Resolution:
-    """Convert a resolution to a redirect, because N2L and N2C only redirect.
+    """Convert a resolution to a redirect, because the services N2L and N2C only redirect.
 
     A description or a served name becomes a redirect to the address of the identifier.
     """
@@ -77,7 +77,7 @@ def as_redirect(resolution: Resolution) -> Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The locations of the resource of an identifier, as N2Ls lists them. ``addresses`` can be empty."""
+    """The locations of the resource of an identifier, as the service N2Ls lists them. ``addresses`` can be empty."""
 
     identifier: str
     addresses: tuple[str, ...]
@@ -95,7 +95,9 @@ class Places:
 
 
 def places(resolution: Resolution, root: str) -> Places:
-    """Return the target and the alternate targets of a resolution, the target first. ``root`` is the resolver prefix.
+    """Return the locations of a resolved resource: its target first, then its alternate targets.
+
+    ``root`` is the resolver prefix.
 
     The list is empty if only a description or a related page is known: "the result MUST be a list of the URLs which
     may be used to obtain an instance of the resource" (RFC 2169, section 3.2).

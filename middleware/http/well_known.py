@@ -61,7 +61,7 @@ def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: Sta
 
 
 def is_announcement(scope: Scope) -> bool:
-    """Return whether an ASGI scope is a request for :data:`PATH`."""
+    """Return whether an ASGI scope is a request for the path of the resolver, :data:`PATH`."""
     try:
         return scope["type"] == "http" and scope["path"].endswith(PATH) and _is_path(scope)
     except Exception:  # noqa: BLE001 - the site handles malformed scopes
@@ -95,7 +95,7 @@ MAX_HOLDS = 1_000
 
 
 class ResolverDocument(NamedTuple):
-    """The JSON document at :data:`PATH`, and how long it is true.
+    """The JSON document about the resolver of a host at :data:`PATH`, and how long it is true.
 
     - ``document``: its members.
     - ``seconds``: the number of seconds until a hold in it ends; None without a hold. Then it is another document.

@@ -22,7 +22,9 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
-    """Return path and mount of a request whose redirect depends only on them and the URL scheme, else None.
+    """Return the path and the mount of a WSGI request that can have a simple redirect, else None.
+
+    Its redirect depends only on them and the URL scheme.
 
     It has no query, No-Redirect or Origin, and no raw target that differs from mount and path. The mount is that of
     :func:`~.request_target.mount_path`.
@@ -41,7 +43,9 @@ def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
 
 
 def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | None) -> Request:
-    """Return the request for a name. ``target`` is the recovered target, ``prefix`` the resolver prefix or None."""
+    """Convert a WSGI environ to a request for a name. ``target`` is the recovered target, ``prefix`` the resolver
+    prefix.
+    """
     return Request(
         environ.get("REQUEST_METHOD"),
         target,
@@ -52,7 +56,7 @@ def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | Non
 
 
 def request_for_resource(environ: WSGIEnvironment, prefix: str | None) -> Request:
-    """Return the request for a resource, whose body can be read."""
+    """Convert a WSGI environ to a request for a resource of the resolver, whose body can be read."""
     return request_for_name(environ, recover(environ), prefix)._replace(read_body=partial(_read_body, environ))
 
 
@@ -61,7 +65,10 @@ def _read_body(environ: WSGIEnvironment) -> bytes:
 
 
 def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-    """Call ``start_response`` and return the body for the server. With ``head``, the body is empty (HEAD)."""
+    """Send the status and header fields of an answer to a WSGI server, and return the body.
+
+    With ``head`` it is empty.
+    """
     start_response(_STATUS_LINES[answer.status], answer.headers)
     body = answer.body
     if head or not body:
@@ -84,7 +91,7 @@ def pass_on(
 
 
 def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
-    """Return a copy of the environ that requests a path of the site, which is percent-encoded, with this query.
+    """Return a copy of a WSGI environ that requests a path of the site, which is percent-encoded, with this query.
 
     It is a copy, because servers write their access logs from the original environ.
     """

@@ -24,7 +24,7 @@ def no_key() -> None:
 
 
 class LogPages:
-    """The pages about the log of a resolver with ``settings``.
+    """The pages about the public log of a resolver with ``settings``.
 
     ``names`` reads the published checkpoint. ``key`` returns the public key that the database has recorded, or None.
     """
@@ -36,7 +36,7 @@ class LogPages:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer:
-        """Return the page in a form that the client accepts.
+        """Return the page about the public log in a form that the client accepts.
 
         Raises FileNotFoundError without a checkpoint, and OSError or :class:`.errors.LogError` if it cannot be read.
         """

@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedCheckpoint:
-    """The published checkpoint.
+    """The published checkpoint of a log, as its file states it: size, witnesses and version of the file.
 
     - ``version``: the state of its file: inode, length, and time in nanoseconds since 1970.
     - ``origin``: the name of the log. ``size``: the number of entries. ``witnesses``: the number of cosignatures.
@@ -41,7 +41,7 @@ class PublishedCheckpoint:
 
 
 def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
-    """Return the bindings that know the entries of names, or None.
+    """Return the bindings that know the numbers of log entries, or None.
 
     For a file of bindings, these are in the database next to the folder of the log.
     """
@@ -51,7 +51,7 @@ def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
 
 
 class LoggedNames:
-    """The names in the log with the files of ``folder``. All threads can use one object.
+    """Lookups of names in the public log with the files of ``folder``. All threads can use one object.
 
     ``page`` is the path of the page about the log.
     """
@@ -63,7 +63,7 @@ class LoggedNames:
         self._published: PublishedCheckpoint | None = None
 
     def find(self, key: str) -> LoggedName | None:
-        """Return the place of the name with this key.
+        """Return the place of a name in the public log. ``key`` is its key.
 
         Return None for a name without a published entry, and if the log cannot be read. The reason is logged.
         """
@@ -81,7 +81,7 @@ class LoggedNames:
         return LoggedName(entry=entry, since=since, witnesses=published.witnesses, page=self._page)
 
     def checkpoint(self) -> PublishedCheckpoint:
-        """Return the published checkpoint. Raises OSError or :class:`LogError` if it cannot be read."""
+        """Return the published checkpoint of the log. Raises OSError or :class:`LogError` if it cannot be read."""
         path = self._folder.path / CHECKPOINT
         status = path.stat()
         version = status.st_ino, status.st_size, status.st_mtime_ns

@@ -37,7 +37,7 @@ _logger = logging.getLogger(__name__)
 
 
 def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
-    """Return the proof of the last of these entries that the published checkpoint contains, or None without one.
+    """Return the proof that one of these entries is in a log: the last one that the published checkpoint contains.
 
     The entry itself is the extra data of the proof. Raises :class:`LogError` if a file is missing or damaged.
     """
@@ -56,7 +56,7 @@ def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
 
 
 class NameProofs:
-    """The answers to requests for proofs. ``entries`` returns the numbers of the entries of a name."""
+    """The answers to requests such as ``ark:12345/x5?proof``. ``entries`` returns the log entries of a name."""
 
     def __init__(self, settings: Settings, folder: LogFolder, entries: LogEntries, answers: Answers) -> None:
         self._settings = settings
@@ -65,7 +65,7 @@ class NameProofs:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer | None:
-        """Return the answer to a request for a proof. Return None for any other request."""
+        """Return the answer to a request for the proof of a name in the log. Return None for any other request."""
         if request.method not in ("GET", "HEAD") or request.target.query is None:
             return None
         if request.target.dotted or request.service is not None:

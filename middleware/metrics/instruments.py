@@ -62,7 +62,7 @@ _BUILD = Gauge("ararat_build_info", "Version of Ararat and Python.", ["version",
 
 
 class Metrics:
-    """Count the resolutions of one resolver.
+    """The Prometheus metrics of one resolver, which counts its resolutions.
 
     ``bindings`` has the records of NAANs and shoulders, and the number of names.
     """
@@ -77,7 +77,7 @@ class Metrics:
         _BUILD.labels(__version__, platform.python_version()).set(1)
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count a resolution. ``seconds`` is its duration."""
+        """Count one resolution in the metrics. ``seconds`` is its duration."""
         where = (resolution.outcome, self._prefix(resolution))
         (self._resolutions.get(where) or self._counter(*where)).inc()
         if resolution.problem is not None:
@@ -85,11 +85,11 @@ class Metrics:
         _SECONDS.observe(seconds)
 
     def store_failed(self) -> None:
-        """Count a request that could not read the bindings."""
+        """Count one request in the metrics for which the bindings could not be read."""
         _STORE_ERRORS.inc()
 
     def count_names(self) -> None:
-        """Update the number of names. It is NaN if the bindings cannot be read or counted."""
+        """Update the number of recorded names in the metrics. It is NaN if they cannot be counted."""
         number = float("nan")
         if isinstance(self._bindings, Bindings):
             with suppress(BindingsUnavailable):
@@ -97,7 +97,7 @@ class Metrics:
         _NAMES.set(number)
 
     def update(self) -> None:
-        """Update the values that are read from the bindings: the number of names, and the facts of the digest."""
+        """Update the metrics that are read from the bindings: the number of names, and the facts of the digest."""
         self.count_names()
         if not isinstance(self._bindings, Bindings):
             return
@@ -111,7 +111,7 @@ class Metrics:
             _FACTS.labels(fact.code).set(float("nan") if fact.number is None else fact.number)
 
     def trace_ended(self, outcome: str) -> None:
-        """Count a trace. ``outcome`` is that of its end, such as "success"."""
+        """Count one trace in the metrics. ``outcome`` is that of its end, such as "success"."""
         _TRACES.labels(outcome).inc()
 
     def _counter(self, outcome: str, prefix: str) -> Counter:

@@ -40,7 +40,9 @@ _log = logging.getLogger(__name__)
 
 
 class MetricsPage:
-    """The metrics of all processes, at ``path``. ``token_file`` is the file with the token of the clients.
+    """The page at ``path`` with the Prometheus metrics of all processes.
+
+    ``token_file`` is the file with the token of the clients.
 
     ``update`` is called before the metrics are written.
 
@@ -56,7 +58,7 @@ class MetricsPage:
         self._warn_of_workers(several=workers(sys.argv, os.environ) > 1)
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers for a path, or None if it is not that of the metrics."""
+        """Return the function that answers requests for the page of the metrics, or None for another path."""
         return self._respond if path == self._path else None
 
     def _warn_of_workers(self, *, several: bool) -> None:
@@ -101,7 +103,8 @@ class MetricsPage:
 
 
 def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Return the number of workers in the command line of gunicorn, uvicorn or hypercorn, or in their variables.
+    """Return the number of worker processes, from the command line of gunicorn, uvicorn or hypercorn or their
+    variables.
 
     >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn", "--workers=2"], {}), workers([], {})
     (4, 2, 1)

@@ -69,11 +69,11 @@ class OwnScheme:
 
     @property
     def name(self) -> str:
-        """The name of the scheme in lower case and without a colon, such as "atlas"."""
+        """The name of the identifier scheme in lower case and without a colon, such as "atlas"."""
         return self.record.name
 
     def answer(self, given: str, max_length: int) -> Resolution:
-        """Return the result for an identifier as received. ``max_length`` is the limit in bytes above which it is
+        """Resolve an identifier of the site's own scheme, as received. A text longer than ``max_length`` bytes is
         refused.
 
         Raises TypeError if ``resolve`` returns something else than None or a temporary redirect. Exceptions of

@@ -14,7 +14,7 @@ from ...identifiers.ark.grammar import METADATA_INFLECTIONS
 
 
 class Format(NamedTuple):
-    """A format of a description.
+    """A format in which a description of a name is sent, such as JSON or BibTeX.
 
     - ``name``: its name in a URL.
     - ``media_type``: the media type of the answer; ``others``: further media types by which clients request it.
@@ -34,12 +34,12 @@ class Format(NamedTuple):
 
     @property
     def inflection(self) -> str:
-        """The query of the URL of this format, with its question mark, such as ``?info&format=json``."""
+        """The inflection that requests a description in this format, such as ``?info&format=json``."""
         return f"?info&format={self.name}"
 
     @property
     def content_type(self) -> str:
-        """The value of the field Content-Type."""
+        """The value of the header field Content-Type for descriptions in this format."""
         return f"{self.media_type}; charset=utf-8" if self.has_charset else self.media_type
 
 

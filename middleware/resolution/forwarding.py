@@ -31,7 +31,7 @@ from .settings import Settings
 
 
 class Forwarding(NamedTuple):
-    """The result of :func:`forwarding`: the address at another resolver, or None with the reason in ``message``."""
+    """The address of an identifier at the resolver of another NAAN, or None with the reason in ``message``."""
 
     address: str | None
     message: str
@@ -69,7 +69,9 @@ def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
 def delegated(
     identifier: Ark | Urn, given: str, inflection: str, record: PrefixRecord, settings: Settings
 ) -> Resolution | None:
-    """Return the redirect of a name that is not bound here, below the prefix of ``record`` that is delegated.
+    """Return the redirect of an unbound name to the resolver to which its prefix is delegated.
+
+    ``record`` is the record of this prefix.
 
     ``given`` is the name as received, with its query. Without a resolver the answer is 303 to the page for people,
     because the page is not the thing that is named (X-13). Return None for an address that would not be valid, or that
@@ -91,7 +93,7 @@ def delegated(
 
 
 def forward_text(given: str, problem: Problem, settings: Settings) -> Resolution | None:
-    """Return the redirect of a text that begins like an ARK of another NAAN but is not one, else None.
+    """Return the redirect of an invalid ARK of another NAAN to the resolver of that NAAN, or None.
 
     ``problem`` is the reason why ``given`` is not an ARK.
 

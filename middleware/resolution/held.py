@@ -24,7 +24,7 @@ _DESCRIBED = ("metadata", "prefix")
 
 
 def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution:
-    """Return the resolution of a name at a time under these holds."""
+    """Return the resolution of a name under these holds: a redirect to its description, if one applies now."""
     if resolution.outcome not in (*_STOPPED, *_DESCRIBED):
         return resolution
     binding = resolution.binding

@@ -26,7 +26,7 @@ _MAX_VARIANTS = 4
 
 
 class FoundBinding(NamedTuple):
-    """The binding that answers a request, and its origin.
+    """The binding that answers a request, and where it comes from: the name itself, a container or a rule.
 
     If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
     prefix of a rule. ``given`` is whether the target gets the rest of the request as received. ``below`` is the
@@ -42,7 +42,7 @@ class FoundBinding(NamedTuple):
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
-    """Look up the binding of the identifier itself. Return None if it is not bound."""
+    """Return the binding of exactly the requested identifier, or None if it is not bound."""
     key = request.key
     if not _can_be_bound(key):
         return None
@@ -54,7 +54,7 @@ def _can_be_bound(key: str) -> bool:
 
 
 class BoundAbove(NamedTuple):
-    """The result of looking up the names above an identifier, such as ark:12345/x above ark:12345/x/p1.
+    """The bound and withdrawn names above an identifier, such as ark:12345/x above ark:12345/x/p1.
 
     ``containers`` are the bindings of the nearest containers, nearest first. ``withdrawn`` is the binding of the
     nearest withdrawn name above the identifier, or None.
@@ -76,7 +76,9 @@ def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
 
 
 def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
-    """Look up several names above an identifier with one query. Reserved names are omitted, unless they were public.
+    """Look up the bindings of several names above an identifier with one query. Reserved names are omitted.
+
+    A name that was public before it was reserved is included.
 
     ``containers`` are the keys of containers, nearest first. ``withdrawing`` are the keys of the names whose withdrawal
     includes the identifier (:func:`withdrawing_keys`).

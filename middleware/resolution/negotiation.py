@@ -18,7 +18,7 @@ _UNNAMED = 0.001
 
 
 class Accepted(NamedTuple):
-    """The values of the fields Accept and Accept-Language of a request; None for a missing field."""
+    """The preferences of a client: the fields Accept and Accept-Language of its request, or None."""
 
     media_types: str | None = None
     languages: str | None = None
@@ -28,7 +28,7 @@ ANYTHING = Accepted()
 
 
 class Choice(NamedTuple):
-    """The result of :func:`choose`.
+    """The target that content negotiation has chosen, and the request fields that the choice depends on.
 
     ``target`` is the chosen alternate, or None for the target without a selector. ``vary`` are the request header
     fields that the choice depends on.
@@ -42,7 +42,9 @@ _NO_CHOICE = Choice(None, ())
 
 
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
-    """Choose the target that a client prefers. ``alternates`` maps selectors, such as "text/html;de", to targets.
+    """Choose the target of a name that a client prefers, by content negotiation.
+
+    ``alternates`` maps selectors, such as "text/html;de", to targets.
 
     Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
 
@@ -119,7 +121,7 @@ def _language_match(text: str, language: str) -> int:
 
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
-    """Return the media type of ``forms`` that an Accept field prefers.
+    """Return the media type of ``forms`` that a client prefers by its Accept field.
 
     Return the first one if the field has no preference or accepts none of them. Parameters, such as ``charset`` and
     ``profile``, make no difference.

@@ -24,7 +24,8 @@ _QUERY = ("unknown-inflection",)
 
 
 def refuse(given: str, reason: str | Problem, message: str | None = None) -> Resolution:
-    """Return the result of resolution for a refused request. ``given`` is the identifier as received.
+    """Return the resolution of a refused request, with its problem and its status. ``given`` is the identifier as
+    received.
 
     ``reason`` is a problem, or the code of one; then ``message`` is its text. The default is the title of the code.
 
@@ -37,7 +38,7 @@ def refuse(given: str, reason: str | Problem, message: str | None = None) -> Res
 
 
 def problem(code: str, given: str, message: str | None = None) -> Problem:
-    """Return the problem with the code ``code``, and mark the part of the identifier that the code is about.
+    """Return the problem of a refused identifier, with the place that it is about.
 
     ``given`` is the identifier as received. The default of ``message`` is the title of the code.
 

@@ -18,7 +18,7 @@ from .settings import Settings
 
 
 class ResolutionRequest(NamedTuple):
-    """A parsed request for an identifier.
+    """A request for an identifier after parsing: the identifier, its key and its inflection.
 
     ``given``       the identifier as received, with its query
     ``identifier``  the parsed identifier, without its query
@@ -37,12 +37,12 @@ class ResolutionRequest(NamedTuple):
 
     @property
     def core(self) -> str:
-        """The identifier as received, without its query."""
+        """The requested identifier as received, without its query."""
         return self.given.partition("?")[0]
 
 
 def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Problem:
-    """Parse an identifier as received, with its query. Return the problem if it is too long or not an identifier.
+    """Parse a requested identifier with its query. Return a problem if it is too long or not an identifier.
 
     ``accepted`` has the Accept and Accept-Language fields of the client.
     """
@@ -115,7 +115,7 @@ def without_final_dot(request: ResolutionRequest, settings: Settings) -> Resolut
 
 
 def inflection(query: str | None) -> str:
-    """Convert a query to an inflection in normal form: with its question mark, or "" without a query (None).
+    """Return the inflection in a query, in normal form with its question mark. It is "" without a query (None).
 
     >>> inflection(None), inflection(""), inflection("%69nfo%c3")
     ('', '?', '?info%C3')

@@ -76,12 +76,12 @@ Prefixes = Callable[[], PrefixRecords]
 
 
 def no_prefixes() -> PrefixRecords:
-    """Return no records, for a site that describes no NAANs and shoulders."""
+    """Return no prefix records, for a site that describes no NAANs and shoulders."""
     return NO_RECORDS
 
 
 def no_rules(identifier: Identifier) -> None:
-    """Return None, for a site without rules."""
+    """Return None for each identifier, for a site without redirect rules."""
 
 
 def resolve(
@@ -94,7 +94,7 @@ def resolve(
     holds: Holds = NO_HOLDS,
     now: Clock = utc_now,
 ) -> Resolution:
-    """Resolve an identifier as received, for a client with these Accept fields.
+    """Resolve an identifier as received: look up its binding, and choose the answer for a client.
 
     ``holds`` are those of names and prefixes, and ``now`` returns the time that they are compared with.
 

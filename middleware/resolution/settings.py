@@ -142,7 +142,7 @@ def setting(
     factory: Callable[[], Any] | None = None,
     is_secret: bool = False,
 ) -> Any:
-    """Return a field of :class:`Settings` with its description: the only place that describes the setting.
+    """Declare a setting of the resolver: its default and its description. The result is a field of :class:`Settings`.
 
     - ``text``: what the setting does, for ``ararat serve``, the docstring of the middleware and docs/settings.md.
     - ``details``: further sentences, for the last two.
@@ -403,7 +403,7 @@ class Settings:
 
     @property
     def feeds(self) -> Mapping[str, str]:
-        """The paths of the feeds that are switched on, by their settings."""
+        """The paths of the feeds that are switched on, by the names of their settings."""
         paths = {"sitemap": self.sitemap, "atom": self.atom, "oai": self.oai}
         return {setting: path for setting, path in paths.items() if path is not None}
 
@@ -428,7 +428,8 @@ class Settings:
         return {**DESCRIBED, **self.inflections}
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
-        """Return why this resolver does not answer for the NAAN of an ARK. Return None if it does, and for a URN.
+        """Return the reason why this resolver does not answer for the NAAN of an ARK. Return None if it answers, and
+        for a URN.
 
         ``naans`` has the NAANs that it answers for.
 
@@ -446,7 +447,7 @@ class Settings:
         )
 
     def refuses_naan(self, identifier: Ark) -> bool:
-        """Return whether the NAAN of an ARK is reserved, and this resolver has no names for tests below it (X-06)."""
+        """Return whether this resolver refuses the NAAN of an ARK, because it is reserved (X-06)."""
         return identifier.reserved_naan and identifier.normal_naan not in self.test_naans
 
     def own_identifier(self, target: str) -> str | None:
@@ -489,7 +490,7 @@ class Settings:
 
 
 class SettingDescription(NamedTuple):
-    """The description of a setting: its name, its type as written in Python, and its default in words.
+    """The description of a setting of the resolver: its name, its type, its default and its text.
 
     ``text`` and ``details`` are sentences. ``metavar`` is None if ``ararat serve`` has no option for a value of it.
     """
@@ -503,7 +504,7 @@ class SettingDescription(NamedTuple):
 
     @property
     def is_list(self) -> bool:
-        """Whether the setting can have several values."""
+        """Whether the setting of the resolver can have several values."""
         return "Iterable[" in self.type or "Collection[" in self.type
 
 
@@ -514,7 +515,7 @@ _TYPES = {
 
 
 def described() -> Iterator[SettingDescription]:
-    """Yield the description of each setting, in the order of :class:`Settings`.
+    """Yield the description of each setting of the resolver, in the order of :class:`Settings`.
 
     >>> next(described())[:3]
     ('prefix', 'str | None', 'none')

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def source_of(bindings: Bindings | BindingSource) -> BindingSource:
-    """Return what a resolver reads of bindings."""
+    """Return the interface through which a resolver reads these bindings."""
     return bindings.source if isinstance(bindings, Bindings) else bindings
 
 
 def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments) -> Settings:
-    """Return the settings of a resolver of these bindings. Raises ValueError for a wrong setting.
+    """Check the settings of a resolver of these bindings, and return them. Raises ValueError for a wrong one.
 
     The bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
     """
@@ -39,13 +39,13 @@ def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments
 
 
 class BindingSource(Protocol):
-    """The bindings that a resolver reads. :attr:`.Bindings.source` has these methods.
+    """The interface through which a resolver reads bindings. :attr:`.Bindings.source` has these methods.
 
     A class of a site that inherits from this one needs only ``fetch``; it then has no rules and no prefix records.
     """
 
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
-        """Return the bindings of the given keys, which are normal forms of identifiers, by key.
+        """Return the bindings of several names by their keys, the normal forms of the identifiers.
 
         Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
         cannot be read.
@@ -62,8 +62,7 @@ class BindingSource(Protocol):
         return None
 
     def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
-        """Return the binding that a rule creates for an identifier that is not bound itself. Return None if no rule
-        applies.
+        """Return the binding that a redirect rule makes for an unbound identifier, or None if no rule applies.
 
         A rule creates targets for all unbound names of a NAAN or shoulder from a template.
         """
@@ -82,7 +81,7 @@ class BindingSource(Protocol):
         return NO_HOLDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
-        """Return whether the check character of an unbound identifier is wrong, so it probably has a typing error."""
+        """Return whether an unbound identifier probably has a typing error, because its check character is wrong."""
         return False
 
     def correction(self, identifier: Ark | Urn, /) -> str | None:

@@ -57,8 +57,7 @@ def containers(identifier: Ark) -> Iterator[str]:
 
 
 def site_path(container: Binding, core: str) -> str | None:
-    """Return the path of the site that answers for an identifier below a name. Return None if the path is not
-    permitted.
+    """Return the path at which the site serves an identifier below a name. Return None if it is not permitted.
 
     ``core`` is the identifier as received, without query and fragment. ``container`` is the binding of the name.
     """
@@ -73,8 +72,7 @@ def site_path(container: Binding, core: str) -> str | None:
 
 
 def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> FoundBinding | None:
-    """Return the binding of a path below a name whose subtree the site serves. Return None if the path is not
-    permitted.
+    """Return the binding of an identifier below a name whose whole subtree the site serves, or None.
 
     The site answers for the container. Only a description is that of the identifier below it.
     """
@@ -94,8 +92,9 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
-    """Return the binding for a text that is not an ARK, below an ARK that accepts any path: one whose subtree the site
-    serves, or one with passthrough "given".
+    """Return the binding for a text that is not an ARK, below an ARK that accepts any path, or None.
+
+    Such an ARK has a subtree that the site serves, or the passthrough "given".
 
     Return None if there is no such ARK. ``problem`` is the reason why ``given`` is not an ARK.
     """

@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 
 
 class Statistics:
-    """The counts of one process. All threads can use one object.
+    """A counter of the requests for each name in the memory of this process. All threads can use one object.
 
     ``clock`` returns the seconds since 1970 in UTC.
     """
@@ -60,7 +60,7 @@ class Statistics:
         atexit.register(_flush, weakref.ref(self))
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count a successful GET request for a bound name."""
+        """Count a resolution if it is a successful GET request for a bound name."""
         binding = resolution.binding
         if binding is None or method != "GET" or status not in _SUCCESSES:
             return
@@ -81,7 +81,7 @@ class Statistics:
             numbers[resolution.outcome == "metadata"] += 1
 
     def prepare(self) -> None:
-        """Create the file or the table if it is missing. If the database cannot be reached, log the reason.
+        """Create the file or the table of the counts if it is missing. Log why the database cannot be reached.
 
         Raises :class:`~ararat.middleware.BindingError` for a database of another program.
         """
@@ -94,7 +94,10 @@ class Statistics:
             self._is_prepared = True
 
     def flush(self) -> None:
-        """Add the counts to the database now. If this fails, they stay in memory, and the reason is logged once."""
+        """Write the counts from memory to the database now. They stay in memory if this fails.
+
+        The reason is logged once.
+        """
         with self._flushing:
             with self._lock:
                 if self._process != os.getpid():

@@ -32,7 +32,7 @@ _LAST = "\x7f"
 
 
 class DailyCount(NamedTuple):
-    """The requests for one name on one day in UTC.
+    """The number of requests for one name on one day in UTC.
 
     ``resolutions`` are redirects and served answers; ``descriptions`` are answers to ``?info``.
     """
@@ -44,7 +44,10 @@ class DailyCount(NamedTuple):
 
 
 class Total(NamedTuple):
-    """The requests for a name, or on a day, in a month or a year. ``label`` is the name, or the time as in RFC 3339."""
+    """The number of requests for one name, or in one day, month or year.
+
+    ``label`` is the name, or the time as in RFC 3339.
+    """
 
     label: str
     resolutions: int
@@ -53,7 +56,7 @@ class Total(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountSelection:
-    """The names and days to sum up.
+    """The names and days whose counts of requests are summed up.
 
     - ``name``: one name, by its key. ``prefix``: the beginning of names in normal form.
     - ``first``, ``last``: the first and the last day in UTC.
@@ -68,7 +71,8 @@ class CountSelection:
 
 
 class CountStore:
-    """The counts in ``database``. All methods raise :class:`~ararat.middleware.BindingsUnavailable`.
+    """The recorded counts of requests in ``database``. All methods raise
+    :class:`~ararat.middleware.BindingsUnavailable`.
 
     All threads and forked processes can use one object.
 
@@ -93,7 +97,7 @@ class CountStore:
 
     @classmethod
     def at(cls, url_or_path: str) -> CountStore:
-        """Return the counts at a URL or path, as for :func:`~ararat.middleware.open_bindings`, without opening them.
+        """Return the recorded counts of requests at a URL or path, without opening the database.
 
         Raises :class:`~ararat.middleware.BindingError` for another text.
         """
@@ -103,7 +107,7 @@ class CountStore:
         return str(self._database)
 
     def prepare(self) -> None:
-        """Create the file or the table if it is missing.
+        """Create the file or the table of the counts if it is missing.
 
         Raises :class:`~ararat.middleware.BindingError` with the code ``foreign-database`` for an SQLite file with other
         tables.
@@ -126,13 +130,13 @@ class CountStore:
             raise self._unavailable(error) from error
 
     def add(self, counts: Iterable[DailyCount]) -> None:
-        """Add counts to the recorded ones, in one transaction."""
+        """Add new counts of requests to the recorded ones, in one transaction."""
         # In the same order in each process, so that no two transactions wait for each other.
         rows = sorted((index_key(name), day.isoformat(), *numbers) for name, day, *numbers in counts)
         self._write(self._add, rows)
 
     def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
-        """Return the sums by name, the largest first, or by time, the newest first. At most ``limit`` are returned."""
+        """Return the sums of requests by name, the largest first, or by time, the newest first, at most ``limit``."""
         label, (where, values) = _LABELS[by], self._condition(requested)
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
         most = "" if limit is None else f" LIMIT {limit:d}"
@@ -145,14 +149,14 @@ class CountStore:
         return [Total(*row) for row in rows]
 
     def total(self, requested: CountSelection = CountSelection()) -> Total:
-        """Return the sum of all requested names and days. The label is empty."""
+        """Return the sum of requests of all selected names and days. The label is empty."""
         where, values = self._condition(requested)
         sums = "coalesce(CAST(sum(resolutions) AS BIGINT), 0), coalesce(CAST(sum(descriptions) AS BIGINT), 0)"
         ((resolutions, descriptions),) = self._rows(f"SELECT {sums} FROM daily_counts{where}", values)
         return Total("", resolutions, descriptions)
 
     def delete_before(self, day: date) -> int:
-        """Delete the counts of all days before ``day``, and return the number of rows."""
+        """Delete the counts of requests of all days before ``day``. Return the number of deleted rows."""
         return self._write(f"DELETE FROM daily_counts WHERE day < {self._mark}", [(day.isoformat(),)])
 
     def _condition(self, requested: CountSelection) -> tuple[str, list[str]]:

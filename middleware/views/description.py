@@ -43,7 +43,7 @@ _MAX_DRAWN = 300
 
 @dataclass(frozen=True)
 class Description(Formatted):
-    """The description of one binding.
+    """The description of a name for people and programs: the answer to ``?info``.
 
     - ``address``: the address of the identifier at this resolver; ``root``: the beginning of links.
     - ``place``: the address of its target, or None.
@@ -68,7 +68,7 @@ class Description(Formatted):
 
     @property
     def elements(self) -> dict[str, str]:
-        """The recorded metadata by their short names, such as ``who``.
+        """The metadata of the name by the short names of its elements, such as ``who``.
 
         The element ``persistence`` is always present.
         """
@@ -128,7 +128,7 @@ class Description(Formatted):
 
     @property
     def host(self) -> str:
-        """The host that the link to the item leads to, or "" if it is this resolver."""
+        """The host name to which the link to the item leads, or "" if it is this resolver."""
         return urlsplit(self.place).hostname or "" if self.place else ""
 
     @property
@@ -156,14 +156,14 @@ class Description(Formatted):
 
     @property
     def summary(self) -> str:
-        """A line for search engines and previews: who, when and where, or the identifier."""
+        """The line about the name for search engines and previews: who, when and where, or the identifier."""
         texts = (self._with_kernel.get(name, "") for name in ("who", "when", "where"))
         line = ". ".join(text for text in map(without_code, texts) if text)
         return display.visible(" ".join((line or self.binding.identifier).split()))[:_MAX_SUMMARY]
 
     @property
     def document_title(self) -> str:
-        """The title for the title of the document, in one line without hidden characters."""
+        """The text of the element ``title`` of the page, in one line without hidden characters."""
         return display.visible(" ".join((self.title or self.binding.identifier).split()))
 
     @property
@@ -251,7 +251,7 @@ class Description(Formatted):
 
     @property
     def log(self) -> dict[str, str | int] | None:
-        """The place of the name in the public log as a JSON object, or None."""
+        """The place of the name in the public log as a JSON object. None for a name that is not there."""
         if self.logged is None:
             return None
         since, witnesses = rfc3339(self.logged.since), self.logged.witnesses
@@ -264,7 +264,7 @@ class Description(Formatted):
 
     @property
     def signposts(self) -> Signposts:
-        """The links of the name for programs."""
+        """The links from the description to related resources, for programs (FAIR Signposting)."""
         links = (("successor-version", self.successor), ("terms-of-service", self.policy))
         further = tuple(Link(rel, address) for rel, address in links if address is not None)
         container = self.through and f"{self.root}/{self.through}"
@@ -272,7 +272,7 @@ class Description(Formatted):
 
     @property
     def successor(self) -> str | None:
-        """The address of the name or page that replaces a withdrawn name. It is None if no successor is recorded."""
+        """The address of the name or page that replaces the withdrawn name. None if no successor is recorded."""
         return self.binding.successor and successor_address(self.binding.successor, self.root)
 
     @property
@@ -339,7 +339,7 @@ class Description(Formatted):
 
 
 def hold_sentence(hold: Hold | None) -> str | None:
-    """Return the sentence that a redirect is on hold, followed by the reason. Return None without a hold.
+    """Return the sentence that the redirect of a name is on hold, with the reason. Return None without a hold.
 
     >>> from datetime import UTC, datetime
     >>> hold_sentence(Hold("ark:12345/x", datetime(2027, 3, 2, tzinfo=UTC), "A court order."))
@@ -352,13 +352,13 @@ def hold_sentence(hold: Hold | None) -> str | None:
 
 
 def hold_lines(hold: Hold | None) -> dict[str, str]:
-    """Return a hold as lines of a text, by their labels. The dict is empty without a hold."""
+    """Return the lines about a hold in the text form of a description, by their labels. Without a hold it has none."""
     members = {} if hold is None else hold.as_dict()
     return {f"hold_{name}": str(value) for name, value in members.items() if value is not None}
 
 
 def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
-    """Return the NAANs and shoulders whose records have inherited statements, each with its address."""
+    """Return the NAANs and shoulders from which a name inherits statements, each with the address of its record."""
     return {prefix: f"{root}/{prefix}" for prefix in source_members(inherited).values()}
 
 
@@ -373,7 +373,7 @@ def source_members(inherited: InheritedStatements) -> dict[str, str]:
 
 
 def citation(reference: Reference, institution: str | None, address: str) -> str:
-    """Return a reference as a line of text.
+    """Return a bibliographic reference as one line of text for a list of sources.
 
     >>> from types import SimpleNamespace
     >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", publisher=None)
@@ -388,7 +388,7 @@ def citation(reference: Reference, institution: str | None, address: str) -> str
 
 @lru_cache(256)
 def qr_code(address: str) -> Markup | None:
-    """Return an address as a QR code in SVG; None if it is long or if the package segno is not installed."""
+    """Return an address as a QR code in SVG. Return None for a long address, or without the package segno."""
     try:
         import segno
     except ImportError:
@@ -443,8 +443,9 @@ def _place(binding: Binding, root: str) -> str | None:
 
 
 def link_address(text: str, root: str = "") -> str | None:
-    """Return a text as the address of a link, or None if it cannot be the target of a binding. ``root`` is put before a
-    path.
+    """Return the address of a link to a text. Return None if the text cannot be the target of a binding.
+
+    ``root`` is put before a path.
 
     >>> link_address("https://example.org/policy"), link_address("See our policy.")
     ('https://example.org/policy', None)

@@ -58,7 +58,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A link from an error page to related information, such as a possible correction.
+    """A link on an error page to related information, such as a possible correction.
 
     - ``member``: its name in the problem document.
     - ``words``: the text before the link, or of the link; ``href``: its address.
@@ -72,7 +72,7 @@ class Hint:
 
     @property
     def relation(self) -> str:
-        """The relation of the link (RFC 8288)."""
+        """The relation type of the link on the error page (RFC 8288)."""
         return "successor-version nofollow" if self.member == "successor" else "nofollow"
 
 
@@ -106,7 +106,7 @@ class Explanation:
 
     @property
     def title(self) -> str:
-        """The identifier for the title of the page, in printable ASCII of at most 80 characters."""
+        """The identifier for the title of the error page, in printable ASCII of at most 80 characters."""
         shown = display.percent(self.given[:80])
         return shown if len(shown) <= 80 else f"{shown[:77]}..."
 
@@ -117,7 +117,7 @@ class Explanation:
 
     @property
     def visitor(self) -> Sentence:
-        """The first sentence of the page and the advice after it, for visitors."""
+        """The first sentence of the error page, and the advice after it, in words for visitors."""
         code = self.problem.code
         if self.tombstone is not None and self.tombstone.successor:
             return Sentence(MOVED)
@@ -125,23 +125,26 @@ class Explanation:
 
     @property
     def links(self) -> tuple[Hint, ...]:
-        """The hints on the page below the identifier. The successor is in a tombstone, and the prefix in its record."""
+        """The links on the error page below the identifier.
+
+        The successor is in a tombstone, and the prefix in its record.
+        """
         elsewhere = ("prefix",) if self.tombstone is None else ("prefix", "successor")
         return tuple(hint for hint in self.hints if hint.member not in elsewhere)
 
     @property
     def record_address(self) -> str | None:
-        """The address of the record; None without one."""
+        """The address of the record of the NAAN or shoulder of an unknown identifier. None without a record."""
         return next((hint.href for hint in self.hints if hint.member == "prefix"), None)
 
     @property
     def contact(self) -> str | None:
-        """The address of a link to the contact of the record. It is None without one."""
+        """The address of the link to the contact in the record of the NAAN or shoulder. None without one."""
         return self.record and contact_address(self.record.contact or "")
 
     @property
     def place(self) -> str:
-        """The position of the problem in words, such as "characters 12 to 14", counted from one."""
+        """The place of the problem in the identifier in words, such as "characters 12 to 14", counted from one."""
         start, end = self.problem.start, self.problem.end
         if end > start + 1:
             return f"characters {start + 1} to {end}"
@@ -151,7 +154,7 @@ class Explanation:
         return templates.render("error_page.html", site, view=self)
 
     def as_json(self) -> bytes:
-        """Return the page as a problem document (RFC 9457).
+        """Return the error page as a problem document in JSON (RFC 9457).
 
         Further members are the code and place of the problem, the links, and the tombstone of a withdrawn name.
         """
@@ -180,9 +183,7 @@ class Explanation:
         return json.dumps(document, indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Return the page as plain text. Carets mark the place of the problem. The tombstone of a withdrawn name
-        follows.
-        """
+        """Return the error page as plain text. Carets mark the place of the problem."""
         lines = [f"{self.status} {self.phrase}", "", str(IdentifierError(self.given, self.problem))]
         lines += [f"{hint.words.removesuffix(':')}: {hint.href}" for hint in self.hints]
         lines += [f"{inflection}: {description}" for inflection, description in self.inflections.items()]
@@ -242,7 +243,7 @@ def explain(
 
 
 def excerpt(text: str, problem: Problem) -> Excerpt:
-    """Return the part of ``text`` around the place of a problem, at most 120 characters on each side.
+    """Return the part of an identifier around the place of a problem, at most 120 characters on each side.
 
     >>> excerpt("ark:12345/x!", Problem("bad-char", "error", "", 11, 12, "", ""))
     Excerpt(before='ark:12345/x', marked='!', after='', cut_before=False, cut_after=False, marks=True)

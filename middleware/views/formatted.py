@@ -16,7 +16,7 @@ from .signposting import Signposts
 
 
 class Formatted(ABC):
-    """The description of a name, or of a NAAN or shoulder, which has several formats."""
+    """The interface of the description of a name, or of a NAAN or shoulder, which has several formats."""
 
     @cached_property
     @abstractmethod
@@ -26,7 +26,7 @@ class Formatted(ABC):
     @property
     @abstractmethod
     def signposts(self) -> Signposts:
-        """The links for programs."""
+        """The links from the description to related resources, for programs (FAIR Signposting)."""
 
     @abstractmethod
     def as_dict(self) -> dict[str, Any]: ...

@@ -9,7 +9,7 @@ _ALIASES = {"iw": "he"}
 
 
 def preferred_language(field: str | None, permitted: Sequence[str]) -> str:
-    """Return the language of ``permitted`` that an Accept-Language field prefers; the first if it accepts none.
+    """Return the language of ``permitted`` that a client prefers by its Accept-Language field, else the first.
 
     A range such as "de-AT" also selects "de". Languages of the same quality have the order of the field.
 

@@ -17,7 +17,7 @@ _HTTP = ("http://", "https://")
 
 @dataclass(frozen=True, kw_only=True)
 class LogPage:
-    """The state of the public log for visitors.
+    """The page about the public log for visitors: its state, and the commands that check it.
 
     - ``origin``: the name of the log. ``key``: its public key, or None if it is not known here.
     - ``size``: the number of published entries. ``published``: the time of the checkpoint.
@@ -37,7 +37,7 @@ class LogPage:
 
     @property
     def checkpoint(self) -> str:
-        """The address of the checkpoint."""
+        """The address of the published checkpoint of the log."""
         return f"{self.root}{self.path}/checkpoint"
 
     @property
@@ -47,13 +47,13 @@ class LogPage:
 
     @property
     def monitor(self) -> str:
-        """The command that checks all entries."""
+        """The shell command that checks all entries of the log."""
         key = shlex.quote(self.key or "KEY")
         return f"ararat monitor {shlex.quote(self._address)} --vkey {key} --state log.seen"
 
     @property
     def verify(self) -> str:
-        """The command that checks one identifier."""
+        """The shell command that checks the log for one identifier."""
         root = self.root if self.root.startswith(_HTTP) else "https://HOST"
         return f"ararat verify-name {shlex.quote(root)}/IDENTIFIER --vkey {shlex.quote(self.key or 'KEY')}"
 
@@ -76,7 +76,7 @@ class LogPage:
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Return the members of the JSON object, one on each line."""
+        """Return the state of the log as plain text: the members of the JSON object, one on each line."""
         return "".join(f"{name}: {value}\n" for name, value in self.as_dict().items()).encode(
             "ascii", "backslashreplace"
         )

@@ -19,7 +19,7 @@ TEST = translatable("This identifier is only for tests. It can stop working at a
 
 
 class Sentence(NamedTuple):
-    """The first sentence of an error page, and the advice after it; "" without advice."""
+    """The first sentence of an error page for visitors, and the advice after it; "" without advice."""
 
     headline: str
     advice: str = ""
@@ -73,7 +73,7 @@ _SENTENCES = {
 
 
 def sentence(code: str) -> Sentence:
-    """Return the first sentence and the advice for visitors, for the code of a problem.
+    """Return the first sentence of an error page, and the advice for visitors, for the code of a problem.
 
     >>> sentence("double-slash").headline
     'This address does not contain a valid identifier.'

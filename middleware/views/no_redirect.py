@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """A redirect that is not sent.
+    """A redirect that is shown to the client instead of sent, because it asked for this.
 
     - ``given``: the identifier as received; ``status``: the status of the redirect.
     - ``headers``: the fields of the redirect.
@@ -33,7 +33,7 @@ class Redirection:
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def as_text(self) -> bytes:
-        """Return the redirect as the status line and the header fields of HTTP/1.1."""
+        """Return the shown redirect as plain text: the status line and the header fields of HTTP/1.1."""
         return "".join(f"{line}\n" for line in self._lines()).encode("ascii", "backslashreplace")
 
     def _lines(self) -> Iterator[str]:

@@ -27,7 +27,7 @@ from .signposting import Link, Signposts
 
 @dataclass(frozen=True)
 class PrefixDescription(Formatted):
-    """The description of a prefix.
+    """The description of a NAAN, shoulder or beginning of URNs, for people and programs.
 
     - ``record``: its record; ``address``: its address at this resolver.
     - ``inherited``: the persistence statements of shorter prefixes.
@@ -48,7 +48,7 @@ class PrefixDescription(Formatted):
 
     @property
     def document_title(self) -> str:
-        """The title for the title of the document, in one line without hidden characters."""
+        """The text of the element ``title`` of the page, in one line without hidden characters."""
         return display.visible(" ".join(f"{self.record.what or ''} {self.record.prefix}".split()))
 
     @property
@@ -87,9 +87,7 @@ class PrefixDescription(Formatted):
 
     @property
     def contact(self) -> str | None:
-        """The address of a link to the recorded contact. It is None if the contact is neither a URL nor an e-mail
-        address.
-        """
+        """The address of the link to the contact of the institution. None for a contact that is another text."""
         return contact_address(self.record.contact or "")
 
     @property
@@ -148,7 +146,7 @@ class PrefixDescription(Formatted):
 
     @property
     def signposts(self) -> Signposts:
-        """The links of the prefix for programs."""
+        """The links from the description of the prefix to related resources, for programs."""
         longest = next(iter(self.sources.values()), None)
         further = (Link("terms-of-service", self.policy),) if self.policy else ()
         return Signposts(self.reference, self.formats, collection=longest, further=further)

@@ -16,7 +16,7 @@ from ..resolution.settings import ENGLISH, LANGUAGES, Direction
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presentation:
-    """The language and the branding of a public page.
+    """The language of a public page, and the branding of the institution on it.
 
     - ``language``: one of :data:`~.settings.LANGUAGES`.
     - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
@@ -32,7 +32,7 @@ class Presentation:
 
     @property
     def logo(self) -> str | None:
-        """The address of the logo, or None.
+        """The address of the logo of the institution, or None.
 
         >>> Presentation(branding=Branding(logo="/logo.svg"), root="https://example.org").logo
         'https://example.org/logo.svg'
@@ -58,7 +58,10 @@ class Presentation:
 
     @property
     def contact(self) -> str | None:
-        """The address of a link to the contact. It is None without a contact, and for a contact that is a text."""
+        """The address of the contact link of the institution, or None if it has no contact.
+
+        A contact that is neither a URL nor an e-mail address has none.
+        """
         return self.branding.contact and contact_address(self.branding.contact)
 
     @property
@@ -77,7 +80,7 @@ class Presentation:
 
     @property
     def style(self) -> str:
-        """The rules of the institution's colour for light and dark pages; "" without a colour."""
+        """The CSS rules with the institution's colour for light and dark pages; "" without a colour."""
         return _style(self.branding.colour) if self.branding.colour else ""
 
 
@@ -86,7 +89,7 @@ _ICON = re.compile("icon|square")
 
 @lru_cache(16)
 def is_square(logo: str) -> bool:
-    """Return whether an image in a data URL is a PNG or GIF as wide as high.
+    """Return whether the image in a data URL is a PNG or GIF that is as wide as high.
 
     >>> is_square("data:image/gif;base64,R0lGODlhCAAIAA=="), is_square("data:image/gif;base64,R0lGODlhCAAJAA==")
     (True, False)

@@ -40,7 +40,7 @@ _TO_LINKSET = f'{_LINKSET.inflection}>; rel="linkset"; type="{_LINKSET.media_typ
 
 
 class Link(NamedTuple):
-    """A link to ``href`` with the relation ``rel``.
+    """A link of a name to ``href`` with the relation ``rel``, as a Link field or in a link set.
 
     ``type`` is the media type of its target, or None. ``title`` is a note on the target in a link set, or None.
     """
@@ -61,7 +61,7 @@ class Link(NamedTuple):
 
 
 def links_of_name(address: str, recorded: str, container: str | None = None) -> tuple[str, str]:
-    """Return the values of the two Link fields of a redirect or of a served page.
+    """Return the two Link fields for a redirect or a served page of a name.
 
     The first leads from the response to the description of the name (POL-032). The second has the other links.
 
@@ -109,7 +109,7 @@ def _typed(about: Reference, max_authors: int | None = None) -> Iterator[Link]:
 
 
 class Signposts(NamedTuple):
-    """The links of the description of a name, or of the record of a NAAN or shoulder.
+    """The links from the description of a name, or of a NAAN or shoulder, to related resources.
 
     - ``about``: the reference of the name; ``formats``: the formats of its description.
     - ``item``: the URL of the resource itself, or None.
@@ -124,7 +124,7 @@ class Signposts(NamedTuple):
     further: tuple[Link, ...] = ()
 
     def field(self, current: Format | None = None) -> str:
-        """Return the Link field of the description, or of a tombstone.
+        """Return the Link field for the response with a description or a tombstone.
 
         ``current`` is the format of the description; the others are also alternates of it. The addresses of formats are
         relative to the address of the name, which is in the request target.
@@ -144,7 +144,7 @@ class Signposts(NamedTuple):
         return ", ".join(map(str, [*cited, *formats, self._linkset(""), *short]))
 
     def as_linkset(self) -> bytes:
-        """Return the link set in JSON (RFC 9264, section 4.2)."""
+        """Return the links as a link set in JSON (RFC 9264, section 4.2)."""
         address, page = self.about.address, f"{self.about.address}?info"
         metadata = [
             Link("describedby", f"{address}{form.inflection}", form.media_type)
@@ -190,7 +190,7 @@ def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
 
 
 def describedby(info: str) -> str:
-    """Return the value of the Link field that leads from a response to the description of the name (POL-032).
+    """Return the Link field that leads from a response to the description of the name (POL-032).
 
     >>> describedby("/ark:12345/x?info")
     '</ark:12345/x?info>; rel="describedby"'
@@ -199,7 +199,7 @@ def describedby(info: str) -> str:
 
 
 def links_of_resolution(resolution: Resolution, root: str) -> tuple[str, str]:
-    """Return the values of the two Link fields of the bound name of a resolution. Links begin with ``root``.
+    """Return the two Link fields for the response about a resolved name. Links begin with ``root``.
 
     They are described at :func:`~ararat.middleware.views.signposting.links_of_name`.
     """

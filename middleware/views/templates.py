@@ -33,7 +33,7 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 
 
 def render(template: str, site: Presentation = PLAIN, **values: Any) -> bytes:
-    """Render ``templates/resolver/<template>`` with these variables, and return the page as UTF-8 bytes."""
+    """Render the public page ``templates/resolver/<template>`` with these variables. Return it as UTF-8 bytes."""
     style = Markup(_style() + site.style)  # noqa: S704 - our own file, and a checked colour
     page = _environment(site.language).get_template(template).render(values, site=site, style=style)
     return page.encode("utf-8", "backslashreplace")

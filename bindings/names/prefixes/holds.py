@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 
 def read_end(text: str) -> datetime:
-    """Parse the end of a hold as a time in UTC. The text is a date, or a time with its offset.
+    """Parse the end of a hold, and return it as a time in UTC.
 
     The text is a time in RFC 3339 with its offset, or a date. The hold includes the whole day of a date in UTC, so that
     it ends at midnight after it. Raises :class:`BindingError` with the code ``hold-until``.

@@ -241,10 +241,7 @@ def record(
 
 
 class PrefixEvent(NamedTuple):
-    """A change of the record of a prefix. ``record`` is the record after it, without texts after "removed".
-
-    ``record`` is the record after it. After the action "removed" it has no texts.
-    """
+    """A change of the record of a prefix. ``record`` is the record after it, without texts after "removed"."""
 
     action: Literal["set", "removed"]
     record: PrefixRecord

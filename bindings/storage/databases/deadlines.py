@@ -114,8 +114,6 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
 class WriterConnection(DeadlineConnection):
     """A connection to PostgreSQL for changes. ``begin_sql`` is the statement that begins a transaction.
 
-    The server writes rows of :meth:`copy` while the client does other work.
-
     ``begin_sql`` begins a transaction. The server writes rows of :meth:`copy` while the client does other work.
     """
 

@@ -27,7 +27,9 @@ _NOT_IN_KEY = re.compile("[^A-Za-z0-9:/._-]")
 
 
 def serialize(reference: Reference) -> str:
-    """Return the BibTeX entry of a reference. Each creator is in braces, so that it is not split into parts.
+    """Return the BibTeX entry of a name from its bibliographic reference.
+
+    Each creator is in braces, so that it is not split into parts.
 
     >>> from .reference import reference
     >>> print(serialize(reference("ark:12345/x", "https://example.org/ark:12345/x", {"erc.what": "50% {of}"})), end="")

@@ -26,7 +26,7 @@ _SCHEMA = (
 
 
 def is_known(reference: Reference) -> bool:
-    """Return whether the metadata of a name is enough for a DataCite record."""
+    """Return whether the metadata of a name is enough for a DataCite record: title, creator and year."""
     return bool(reference.title and reference.creators and reference.year)
 
 

@@ -17,7 +17,7 @@ from .reference import UNKNOWN
 
 
 def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]) -> str:
-    r"""Return an ERC record.
+    r"""Return the description of a name as an ERC record (Electronic Resource Citation) in ANVL.
 
     - ``elements``: the metadata by short names, such as ``who``. Names that are not in the ERC are omitted.
     - ``where``: the address of the name, for a record without ``where``.
@@ -38,7 +38,7 @@ def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]
 
 
 def visible(text: str) -> str:
-    r"""Replace invisible and direction-changing characters, except line ends, by their code points.
+    r"""Return a text with code points in the place of invisible and direction-changing characters. Line ends stay.
 
     >>> visible("a\u202eb\n")
     'a\\u{202e}b\n'

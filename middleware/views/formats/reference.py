@@ -101,22 +101,22 @@ class Reference:
 
     @property
     def is_test(self) -> bool:
-        """Whether the name is only for tests."""
+        """Whether the name of the reference is only for tests."""
         return is_test(self.identifier)
 
     @property
     def note(self) -> str | None:
-        """The sentences that the name is only for tests, and that it is withdrawn or on hold; None for another name."""
+        """The sentence that the name is only for tests, withdrawn or on hold. None for another name."""
         return " ".join(filter(None, (TEST if self.is_test else None, self.withdrawal, self.hold))) or None
 
     @property
     def status(self) -> str | None:
-        """ "withdrawn", "on hold" or "test"; None for another name."""
+        """The status of the name: "withdrawn", "on hold" or "test". None for another name."""
         return "withdrawn" if self.withdrawal else "on hold" if self.hold else "test" if self.is_test else None
 
     @property
     def year(self) -> str | None:
-        """The year of the date in four digits."""
+        """The year of the publication date in four digits, or None."""
         return f"{self.issued[0]:04}" if self.issued else None
 
     @property
@@ -214,7 +214,7 @@ def _known(part: str, values: list[str]) -> Iterator[str]:
 
 
 def without_code(text: str) -> str:
-    """Return a value without the code at its beginning, and without surrogates, which have no UTF-8 encoding.
+    """Return a metadata value without the code at its beginning, such as ``(:unkn)``, and without surrogates.
 
     >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code("A map of (:x) places")
     ('', 'in 2030', 'A map of (:x) places')
@@ -223,7 +223,10 @@ def without_code(text: str) -> str:
 
 
 def schema_object(text: str | None) -> dict[str, Any]:
-    """Return the recorded schema.org object. It is empty without one, or if it is not a JSON object."""
+    """Parse the recorded schema.org object of a name.
+
+    The result is empty without one, or if it is not a JSON object.
+    """
     try:
         datacite_and_schema_checks.check_schema(text or "{}")
     except BindingError:
@@ -244,7 +247,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def date_parts(text: str) -> tuple[int, ...]:
-    """Return the year, month and day at the beginning of a text. Leave out parts that are not a date.
+    """Parse the year, month and day at the beginning of a text. Parts that are not a date are left out.
 
     >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
     ((2026, 11, 23), (2026,), (), (1999,))
@@ -263,7 +266,7 @@ def date_parts(text: str) -> tuple[int, ...]:
 
 
 def web_address(text: str) -> str | None:
-    """Return a text if it is an http(s) URL that can be a link in a header field, otherwise None.
+    """Return a text if it is an http(s) URL that an HTTP header field can contain, otherwise None.
 
     >>> web_address("https://example.org/a"), web_address("/a"), web_address("javascript:alert(1)")
     ('https://example.org/a', None, None)

@@ -14,7 +14,9 @@ CONTEXT = "https://schema.org"
 
 
 def as_object(reference: Reference) -> dict[str, Any]:
-    """Return the JSON-LD object. A recorded schema.org object (the element ``schema``) replaces the derived members.
+    """Return a bibliographic reference as a JSON-LD object of schema.org.
+
+    A recorded schema.org object (the element ``schema``) replaces the derived members.
 
     ``@context``, ``@id``, ``identifier`` and ``url`` always describe the name; ``creativeWorkStatus`` marks a name
     for tests.
@@ -69,7 +71,7 @@ def _statements(statements: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def serialize(reference: Reference) -> str:
-    """Return the JSON-LD document in ASCII."""
+    """Return a bibliographic reference as a JSON-LD document of schema.org in ASCII."""
     return json.dumps(as_object(reference), indent=1) + "\n"
 
 
