@@ -33,7 +33,8 @@ _ELEMENTS = 200
 
 
 def _text(limit: int, about: str | None = None, *, least: int = 1) -> Schema:
-    described = {"description": about} if about else {}
+    # The validator accepts no subclass of str, such as a text that can be translated.
+    described = {"description": str(about)} if about else {}
     return {"type": "string", "minLength": least, "maxLength": limit, **described}
 
 
