@@ -14,7 +14,7 @@ LABELS = {
     "label": Translatable("label"),
     "naan": "NAAN",
     "separator": "",
-    "name": "Name",
+    "name": Translatable("Name"),
     "component": Translatable("component"),
     "variant": Translatable("variant"),
     "nid": "NID",

@@ -8,6 +8,7 @@ reports. Run make afterwards, to compile the catalogues.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -82,6 +83,11 @@ class Catalogues:
                     for text in (entry.title, entry.expected, getattr(entry, "fix", "")):
                         if text:
                             catalog.add(text.pattern, locations=[(place, 0)])
+            place = "identifiers/data/explanations.json"
+            for explained in json.loads((ROOT / place).read_text("utf-8")).values():
+                for each in explained.values():
+                    for name in {"text", "headline"} & set(each):
+                        catalog.add(each[name].replace("%", "%%"), locations=[(place, 0)])
         else:
             for terms in persistence.TERMS.values():
                 for text in (*terms, *terms.values()):

@@ -85,11 +85,11 @@ class Resolver:
 
 
 EXAMPLES = (
-    Example("a Gallica page", "https://gallica.bnf.fr/ark:/12148/btv1b8449691v/f29.item"),
-    Example("a FamilySearch record", "https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ?lang=de"),
-    Example("an ISBN", "urn:isbn:9783161484100"),
+    Example(Translatable("a Gallica page"), "https://gallica.bnf.fr/ark:/12148/btv1b8449691v/f29.item"),
+    Example(Translatable("a FamilySearch record"), "https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ?lang=de"),
+    Example(Translatable("an ISBN"), "urn:isbn:9783161484100"),
     Example(
-        "a list",
+        Translatable("a list"),
         "Compare ark:/12345/x6-np1.svg with ark:12345/x6np1.svg, read urn:isbn:9783161484101, see "
         "https://n2t.net/ark:/12148/btv1b8449691v and ark:12345/a\u202eb.pdf.",
     ),
@@ -97,10 +97,10 @@ EXAMPLES = (
 """The examples on the home page: links and numbers as people have them."""
 
 DEMO_EXAMPLES = (
-    Example("a name of the demo site", "ark:/12345/x8-rd4"),
+    Example(Translatable("a name of the demo site"), "ark:/12345/x8-rd4"),
     *EXAMPLES[:3],
     Example(
-        "a list",
+        Translatable("a list"),
         "Compare ark:/12345/mp-39n.svg with ark:12345/mp39n.svg, read urn:example:ararat:guide, see "
         "https://n2t.net/ark:/12148/btv1b8449691v and ark:12345/a\u202eb.pdf.",
     ),

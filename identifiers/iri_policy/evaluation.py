@@ -279,7 +279,7 @@ def _at_a_host(
     if facts.others is not None:
         missing = next((parent for parent in parents(text) if parent not in facts.others), None)
         if missing:
-            message = f"{display.escape(missing[:200])} is not allocated"
+            message = Translatable("%(iri)s is not allocated", iri=display.escape(missing[:200]))
             yield finding("parent-unallocated", start, start + len(path), message)
 
 

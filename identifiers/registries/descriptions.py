@@ -15,6 +15,7 @@ from typing import Any
 
 from ..ark import embedded
 from ..ark.model import Ark
+from ..text.translatable import Translatable
 from ..urn.model import Urn
 from . import target_templates
 from .lookup import BUNDLED, authority, current, namespace, scheme
@@ -266,4 +267,8 @@ def _explanation(registry: Registry[Any], key: str) -> Mapping[str, Any]:
 
 @functools.cache
 def _explanations() -> dict[str, dict[str, dict[str, Any]]]:
-    return json.loads((BUNDLED / "explanations.json").read_text("utf-8"))
+    found: dict[str, dict[str, dict[str, Any]]] = json.loads((BUNDLED / "explanations.json").read_text("utf-8"))
+    for table in found.values():
+        for entry in table.values():
+            entry |= {name: Translatable.literal(entry[name]) for name in ("text", "headline") if name in entry}
+    return found

@@ -116,7 +116,7 @@ def listed(items: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     if len(items) < 2:
-        return "".join(items)
+        return items[0] if items else ""
     return Translatable("%(items)s and %(last)s", items=joined(*items[:-1], by=", "), last=items[-1])
 
 

@@ -20,7 +20,7 @@ Verdict = Literal["equivalent", "different", "unreadable"]
 _PARTS = {
     "label": Translatable("scheme"),
     "naan": "NAAN",
-    "name": "Name",
+    "name": Translatable("Name"),
     "nid": Translatable("namespace identifier"),
     "nss": Translatable("namespace-specific string"),
 }

@@ -22,6 +22,24 @@ MAX_FINDINGS = 12
 _SEVERITIES = {"error": Translatable("Error"), "warning": Translatable("Warning"), "note": Translatable("Note")}
 
 
+_DETAILS = {
+    "registration group": Translatable("registration group"),
+    "country": Translatable("country"),
+    "sub-namespace": Translatable("sub-namespace"),
+    "check digit": Translatable("check digit"),
+    "kind": Translatable("kind"),
+    "variant": Translatable("variant"),
+    "version": Translatable("version"),
+    "root": Translatable("root"),
+    "document": Translatable("document"),
+}
+
+
+def detail_label(name: str) -> str:
+    """Return the label of a detail of a URN namespace, such as "country"."""
+    return _DETAILS.get(name, name)
+
+
 _WEB = {("uri-schemes", "http"), ("uri-schemes", "https")}
 
 
@@ -133,7 +151,7 @@ def _entry(registry: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _namespace(parts: Mapping[str, Any]) -> Iterator[Fact]:
     for label, text in parts["details"].items():
-        yield Fact(label, text)
+        yield Fact(detail_label(label), text)
     if parts["display"] != parts["canonical"]:
         yield Fact(Translatable("Display form"), parts["display"], identifier=True)
     if parts["canonical"] != parts["assigned_name"]:

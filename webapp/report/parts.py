@@ -16,6 +16,7 @@ from ...identifiers.segments import LABELS
 from ...identifiers.text.translatable import Translatable
 from . import excerpt
 from .excerpt import Line
+from .facts import detail_label
 
 MAX_SEGMENTS = 24
 """Maximum number of segments that are shown. Of more segments, the middle is omitted."""
@@ -219,7 +220,7 @@ def _meanings(part: str, written: str, report: Report) -> Iterator[Meaning]:
             yield Meaning(text=Translatable("Not in this copy of the registry."))
     elif part == "nss":
         for label, text in (report.parts.get("details") or {}).items():
-            yield Meaning(text=Translatable("%(label)s: %(text)s.", label=label, text=text))
+            yield Meaning(text=Translatable("%(label)s: %(text)s.", label=detail_label(label), text=text))
     elif part == "query":
         asks = Translatable("Asks for the description.")
         other = Translatable("For the web site. It is not part of the name.")

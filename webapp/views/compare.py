@@ -144,4 +144,4 @@ def _sides(found: Comparison) -> Iterator[Compared]:
 
 
 def _reference(report: Report) -> str:
-    return Translatable("URN draft, section 5") if report.form == "urn" else Translatable("ARK draft, section 6")
+    return "URN draft, section 5" if report.form == "urn" else "ARK draft, section 6"

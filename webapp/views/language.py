@@ -48,7 +48,11 @@ def init_app(app: Flask) -> None:
     app.register_blueprint(blueprint)
     app.after_request(_describe)
     app.jinja_env.globals.update(
-        asked_language=_of_address, can_save_language=lambda: _account() is not None, language_links=links, here=here
+        asked_language=_of_address,
+        requested_language=_of_request,
+        can_save_language=lambda: _account() is not None,
+        language_links=links,
+        here=here,
     )
 
 
@@ -72,6 +76,15 @@ def _choose() -> str:
 def _of_address() -> str | None:
     """Return the language that the URL of the request selects, or None."""
     wish = request.args.get(PARAMETER)
+    return wish if wish in current.languages() else None
+
+
+def _of_request() -> str | None:
+    """Return the language that the URL of the request, or that of its page, selects, or None.
+
+    A stream of events cannot have a header field, so its URL names this language.
+    """
+    wish = _of_address() or request.headers.get(HEADER)
     return wish if wish in current.languages() else None
 
 

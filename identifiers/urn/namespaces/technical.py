@@ -94,11 +94,11 @@ def _oid_checks(nss: str) -> Iterator[Fault]:
 def _number_fault(number: str, *, first: bool) -> tuple[str, str] | None:
     if not _DIGITS.fullmatch(number):
         # "strictly limited to the digits 0-9 and the '.' character"
-        return "this is not a number", "numbers with dots between them"
+        return Translatable("this is not a number"), Translatable("numbers with dots between them")
     if len(number) > 1 and number.startswith("0"):
-        return "the number begins with a zero", "a number without leading zeros"
+        return Translatable("the number begins with a zero"), Translatable("a number without leading zeros")
     if first and number not in _ROOTS:
-        return "this root arc does not exist", "0, 1 or 2 as the first number"
+        return Translatable("this root arc does not exist"), Translatable("0, 1 or 2 as the first number")
     return None
 
 
