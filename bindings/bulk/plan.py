@@ -208,7 +208,9 @@ def carry_out(
                 result.operation, result.written = number, True
                 transaction.result = result
     except Collision as collision:
-        message = f"{bindings.store}: another process changed the same names; nothing was written, try again"
+        message = Translatable(
+            "%(store)s: another process changed the same names; nothing was written, try again", store=bindings.store
+        )
         raise BindingsUnavailable(message) from collision
     return result
 

@@ -191,7 +191,11 @@ class Rewriting(NamedTuple):
             source, destination = source.rstrip()[:-1], destination.rstrip().removesuffix("*")
         sources, destinations = _beginnings(source), _beginnings(destination)
         if len(destinations) > len(sources):
-            message = f"{validation.shown(destination)} has no scheme, and {validation.shown(source)} has one"
+            message = Translatable(
+                "%(destination)s has no scheme, and %(source)s has one",
+                destination=validation.shown(destination),
+                source=validation.shown(source),
+            )
             raise BindingError("relocate-prefix", message)
         is_host = _is_origin(sources[0])
         if is_inside and is_host:

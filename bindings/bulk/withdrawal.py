@@ -64,7 +64,9 @@ def withdraw_below(
     if successor is not None:
         stored = parameters["successor"] = check_successor(key, successor)
         if stored.startswith((f"{key}/", f"{key}.")):
-            message = f"the successor {validation.shown(stored)} is one of the withdrawn names"
+            message = Translatable(
+                "the successor %(stored)s is one of the withdrawn names", stored=validation.shown(stored)
+            )
             raise BindingError("successor-itself", message, identifier=key)
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:

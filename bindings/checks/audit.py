@@ -26,6 +26,7 @@ from urllib.parse import unquote
 from ...identifiers import Ark, Urn
 from ...identifiers.iri_policy import AllocationFacts, Profile, evaluate, meaning
 from ...identifiers.text import iri
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import naming as names
 from ..names import targets, validation
@@ -115,7 +116,9 @@ def check(
                 if profile is not None and binding.is_live:
                     yield from _policy_findings(binding, profile)
     if unreadable:
-        yield AuditFinding("", "row-unreadable", "rows cannot be read and were not checked; run ararat verify")
+        yield AuditFinding(
+            "", "row-unreadable", Translatable("rows cannot be read and were not checked; run ararat verify")
+        )
 
 
 def _read(key: str) -> Ark | Urn | None:
@@ -151,23 +154,33 @@ def _name_findings(
         return AuditFinding(key, code, message)
 
     if identifier is None:
-        yield found("unreadable", "the name is not a valid identifier, so no request can resolve it")
+        yield found("unreadable", Translatable("the name is not a valid identifier, so no request can resolve it"))
         return
     if iri.has_dot_segment(key):
-        yield found("dot-segment", "the name has a segment . or .., which clients remove from the request")
+        yield found(
+            "dot-segment", Translatable("the name has a segment . or .., which clients remove from the request")
+        )
     if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
         remedy = "which is bound too" if shared in bound else "export the names, and import them into a new database"
-        yield found("urn-key", f"no request finds this URN: it is equivalent to {shared}; {remedy}")
+        yield found(
+            "urn-key",
+            Translatable(
+                "no request finds this URN: it is equivalent to %(shared)s; %(remedy)s", shared=shared, remedy=remedy
+            ),
+        )
     if isinstance(identifier, Ark):
         yield from _ark_findings(key, identifier, bound, accepted_naans, found)
     if _NON_ASCII.search(key):
-        yield found("non-ascii", "the name has characters that are not ASCII")
+        yield found("non-ascii", Translatable("the name has characters that are not ASCII"))
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
         for warning in target_warnings(target):
             yield found(warning.code, f"{warning.message}: {validation.shown(target, 100)}")
         if _is_reserved(target, prefixes):
             yield found(
-                "reserved-target", f"the target {validation.shown(target, 100)} is a path of the resolver itself"
+                "reserved-target",
+                Translatable(
+                    "the target %(target)s is a path of the resolver itself", target=validation.shown(target, 100)
+                ),
             )
 
 

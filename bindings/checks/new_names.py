@@ -26,6 +26,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...identifiers.ark.grammar import BETANUMERIC
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import corrections, validation
 from ..names.binding import NOTHING, Binding
@@ -178,7 +179,9 @@ def warnings_of_successor(
     if successor not in fetch([successor]):
         own = f"{key.partition('/')[0]}/" if key.startswith("ark:") else f"{key.rpartition(':')[0]}:"
         is_own = successor.startswith(own) or any(PrefixRecords(records()).above(successor))
-        message = f"the successor {validation.shown(successor, 100)} is not recorded"
+        message = Translatable(
+            "the successor %(successor)s is not recorded", successor=validation.shown(successor, 100)
+        )
         return [NameWarning("successor-unknown", message)] if is_own else []
     passed = [key]
     following: str | None = successor
@@ -188,8 +191,9 @@ def warnings_of_successor(
         following = binding.successor if binding is not None and binding.is_withdrawn else None
     if following != key:
         return []
-    message = (
-        f"the successor {validation.shown(successor, 100)} is withdrawn, and its successors lead back to this name"
+    message = Translatable(
+        "the successor %(successor)s is withdrawn, and its successors lead back to this name",
+        successor=validation.shown(successor, 100),
     )
     return [NameWarning("successor-circle", message)]
 
@@ -258,17 +262,21 @@ def _of_name(
     recorded_keys: Collection[str],
 ) -> Iterator[NameWarning]:
     if other := next((each for each in right.get(key, ()) if each in recorded_keys and each != key), None):
-        message = f"the check character of the name is wrong: {validation.shown(other, 100)} is recorded"
+        message = Translatable(
+            "the check character of the name is wrong: %(other)s is recorded", other=validation.shown(other, 100)
+        )
         yield NameWarning("check-character", message)
     elif other := next((each for each in similar.get(key, ()) if each in recorded_keys and each != key), None):
-        message = f"the name differs by one typing error from the recorded name {validation.shown(other, 100)}"
+        message = Translatable(
+            "the name differs by one typing error from the recorded name %(other)s", other=validation.shown(other, 100)
+        )
         yield NameWarning("name-similar", message)
     if records.prefixes and (missing := records.missing(key)):
         is_root = missing == root_of(key)
         root = "NAAN" if key.startswith("ark:") else "URN namespace"
         what = f"{root} {missing[4:-1]}" if is_root else f"{'shoulder' if root == 'NAAN' else 'beginning'} of the name"
         code = "shoulder-unrecorded" if not is_root else "naan-unrecorded" if root == "NAAN" else "nid-unrecorded"
-        yield NameWarning(code, f"there is no record of the {what}: it is probably mistyped")
+        yield NameWarning(code, Translatable("there is no record of the %(what)s: it is probably mistyped", what=what))
 
 
 def _sharing(
@@ -294,4 +302,9 @@ def _sharing(
 
 def _shared(field: str, names: set[str], key: str) -> Iterator[NameWarning]:
     if others := sorted(names - {key, ""}):
-        yield NameWarning(f"{field}-shared", f"the {field} is already that of {validation.shown(others[0], 100)}")
+        yield NameWarning(
+            f"{field}-shared",
+            Translatable(
+                "the %(field)s is already that of %(others)s", field=field, others=validation.shown(others[0], 100)
+            ),
+        )

@@ -17,6 +17,7 @@ from functools import lru_cache
 from html.entities import html5
 from urllib.parse import parse_qsl, urlsplit
 
+from ...identifiers.text.translatable import Translatable
 from ..names.naming import NameWarning
 
 CODES = ("target-entity", "target-local", "target-session", "target-expires", "target-several")
@@ -74,15 +75,23 @@ _SUSPECT_ORIGIN = re.compile(
 def _found(target: str) -> Iterator[NameWarning]:
     entities = (each for each in _ENTITY.finditer(target) if each[0][1] == "#" or each[0][1:] in html5)
     if entity := next(entities, None):
-        yield NameWarning("target-entity", f"the target has {entity[0]}, a character reference of HTML or XML")
+        yield NameWarning(
+            "target-entity",
+            Translatable("the target has %(entity)s, a character reference of HTML or XML", entity=entity[0]),
+        )
     if other := _SEVERAL.search(target):
-        yield NameWarning("target-several", f"the target has a second address, {other[1]}: a name has one target")
+        yield NameWarning(
+            "target-several",
+            Translatable("the target has a second address, %(other)s: a name has one target", other=other[1]),
+        )
     try:
         parts = urlsplit(target)
     except ValueError:
         return  # no target, but a text that a user types
     if parts.hostname and _is_local(parts.hostname):
-        message = f"the host {parts.hostname} of the target is local or private: others cannot reach it"
+        message = Translatable(
+            "the host %(hostname)s of the target is local or private: others cannot reach it", hostname=parts.hostname
+        )
         yield NameWarning("target-local", message)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     names = {name.lower() for name in query}
@@ -91,9 +100,9 @@ def _found(target: str) -> Iterator[NameWarning]:
         for name, value in query.items()
     )
     if session:
-        yield NameWarning("target-session", "the target has the parameter of a session, which ends")
+        yield NameWarning("target-session", Translatable("the target has the parameter of a session, which ends"))
     if any(each <= names for each in _SIGNED):
-        yield NameWarning("target-expires", "the target is a signed address, which expires")
+        yield NameWarning("target-expires", Translatable("the target is a signed address, which expires"))
 
 
 def _is_local(host: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from urllib.parse import urlsplit
 
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import validation
 from ..names.binding import Binding
@@ -71,7 +72,9 @@ def findings(
     for binding in promised:
         key = binding.identifier
         if binding.is_withdrawn and not binding.reason and not binding.successor:
-            yield AuditFinding(key, "promise-withdrawn", "the name was withdrawn without a reason or a successor")
+            yield AuditFinding(
+                key, "promise-withdrawn", Translatable("the name was withdrawn without a reason or a successor")
+            )
         if not binding.is_live:
             continue
         if key in failed:
@@ -80,7 +83,10 @@ def findings(
         own = {*hosts, *(record.text.split() if record else ())}
         for host in dict.fromkeys(map(_host, (binding.target, *binding.alternates.values()))):
             if own and host and not _is_of(host, own):
-                message = f"the target is on {validation.shown(host, 100)}, which is not a host of the institution"
+                message = Translatable(
+                    "the target is on %(host)s, which is not a host of the institution",
+                    host=validation.shown(host, 100),
+                )
                 yield AuditFinding(key, "promise-host", message)
 
 

@@ -172,7 +172,9 @@ def import_rows(
                 while run.import_batch(bindings, islice(read, batch), progress):
                     pass
         except Collision as collision:
-            message = f"{bindings.store}: another process changed the same names; import the table again"
+            message = Translatable(
+                "%(store)s: another process changed the same names; import the table again", store=bindings.store
+            )
             raise BindingsUnavailable(message) from collision
         except TableError as error:
             error.kept = summary.kept
@@ -272,7 +274,7 @@ class ImportRun:
     def finish(self) -> None:
         """Add a warning to the result if the last line of the table has no line end. Its end can be missing."""
         if self.summary.read_as.unfinished and self.last is not None:
-            message = "the last line has no line end: if the file is incomplete, this line is too"
+            message = Translatable("the last line has no line end: if the file is incomplete, this line is too")
             self._note_warning(self.last, "table-cut", message)
 
     def apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
@@ -304,7 +306,7 @@ class ImportRun:
                 continue
             fields = _with_record(row, request, current)
             if isinstance(fields, BindingError):
-                self._refuse(row, fields.code, fields.message + (f".{fields.question}" if fields.question else ""))
+                self._refuse(row, fields.code, _with_question(fields))
                 continue
             key = fields.key
             before, earlier = current.get(key), first_lines.get(key)
@@ -381,14 +383,22 @@ class ImportRun:
                 self.records.require_permitted(before, change)
         except BindingError as error:
             if earlier is None:
-                return self._refuse(row, error.code, error.message + _normal_form(self._given(row), fields.key))
+                return self._refuse(row, error.code, _with_normal_form(error.message, self._given(row), fields.key))
             change = None
         if earlier is not None and (change is None or change.action):
             line, _, spelling = earlier.partition(" ")
             written = f" ({validation.shown(spelling, 100)})" if spelling else ""
             why = names.why_same(self._given(row), spelling or fields.key)
-            message = f"{self.file}, line {line}{written} has other values for {validation.shown(fields.key, 100)}"
-            return self._refuse(row, "duplicate-line", f"{message}: {why}" if why else message)
+            message = Translatable(
+                "%(file)s, line %(line)s%(written)s has other values for %(key)s",
+                file=self.file,
+                line=line,
+                written=written,
+                key=validation.shown(fields.key, 100),
+            )
+            if why:
+                message = Translatable("%(message)s: %(reason)s", message=message, reason=why)
+            return self._refuse(row, "duplicate-line", message)
         return change
 
     def _apply_other(self, row: Row, other_row: OtherRow, transaction: Transaction) -> None:
@@ -457,7 +467,9 @@ class ImportRun:
         if self.checked and others:
             bound_names |= dict.fromkeys(self.checked.bound(list(others)))
         for other in bound_names:
-            message = f"{validation.shown(other, 100)} is bound too; some software treats the two as equal"
+            message = Translatable(
+                "%(other)s is bound too; some software treats the two as equal", other=validation.shown(other, 100)
+            )
             self._note_warning(others[other], "encoded-dot", message)
 
     def _warn_of_values(self, row: Row, before: Binding | None, after: Binding) -> None:
@@ -468,7 +480,9 @@ class ImportRun:
         whole = "".join(row.cells.values())
         is_ascii = whole.isascii()
         for column in () if is_ascii and whole.isprintable() else wrong_text.broken(row.cells):
-            message = f"the line break in the column {validation.shown(column)} became a space"
+            message = Translatable(
+                "the line break in the column %(column)s became a space", column=validation.shown(column)
+            )
             self._note_warning(row, "cell-line-break", message)
         # A row without such characters has no value with them, and the values of a name take longer to list.
         is_plain = is_ascii or wrong_text.misread(whole) is None
@@ -478,13 +492,19 @@ class ImportRun:
                 continue
             if wrong_text.misread(old.get(column, "")) is None:
                 damaged, intended = pair
-                message = (
-                    f"the column {validation.shown(column)} has {validation.shown(damaged)}, which is "
-                    f"{validation.shown(intended)} in UTF-8; the file was probably read in the wrong encoding"
+                message = Translatable(
+                    "the column %(column)s has %(damaged)s, which is %(intended)s in UTF-8; "
+                    "the file was probably read in the wrong encoding",
+                    column=validation.shown(column),
+                    damaged=validation.shown(damaged),
+                    intended=validation.shown(intended),
                 )
                 self._note_warning(row, "text-misread", message)
         if before is None and after.created < _EPOCH:
-            message = f"the date {rfc3339(after.created)} is before 1970; it is probably an empty date of a spreadsheet"
+            message = Translatable(
+                "the date %(created)s is before 1970; it is probably an empty date of a spreadsheet",
+                created=rfc3339(after.created),
+            )
             self._note_warning(row, "time-old", message)
 
     def _note_warning(self, row: Row, code: str, message: str) -> None:
@@ -597,12 +617,23 @@ def _line_and_spelling(row: Row, key: str) -> str:
     return f"{row.line}" if cell == key or cell == f"ark:/{key[4:]}" else f"{row.line} {cell}"
 
 
-def _normal_form(spelling: str, key: str) -> str:
-    """Explain the normal form of a name if its spelling differs (N-04)."""
+def _with_question(error: BindingError) -> str:
+    """Return the message of an error with its question, if it has one."""
+    if not error.question:
+        return error.message
+    return Translatable("%(message)s.%(question)s", message=error.message, question=error.question)
+
+
+def _with_normal_form(message: str, spelling: str, key: str) -> str:
+    """Return a message with the normal form of the name if its spelling differs (N-04)."""
     if spelling == key:
-        return ""
-    why = names.why_same(spelling)
-    return f" (its normal form is {validation.shown(key, 100)}{': ' if why else ''}{why})"
+        return message
+    shown = validation.shown(key, 100)
+    if why := names.why_same(spelling):
+        return Translatable(
+            "%(message)s (its normal form is %(name)s: %(reason)s)", message=message, name=shown, reason=why
+        )
+    return Translatable("%(message)s (its normal form is %(name)s)", message=message, name=shown)
 
 
 def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
@@ -671,7 +702,9 @@ def _record_setting(row: Setting, transaction: Transaction) -> bool:
     elif existing is not None:
         if existing == row.value:
             return False
-        message = f"the UUID {row.name[5:]} belongs to {validation.shown(existing, 100)}"
+        message = Translatable(
+            "the UUID %(name)s belongs to %(existing)s", name=row.name[5:], existing=validation.shown(existing, 100)
+        )
         raise BindingError(
             "uuid-reused",
             Translatable("%(message)s, not to %(shown)s", message=message, shown=validation.shown(row.value, 100)),

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..minting import Drawing, pattern_below
 from ..names import validation
 from ..names.errors import BindingError
@@ -86,13 +87,22 @@ ORDER BY key, line"""
     return {line: _repeated(key, line, several) for key, several in lines.items() for line in several}
 
 
+_NO_TARGET = Translatable("the row has no target, so its name is reserved, not live")
+
+
 def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
     others = [f"{each:,}" for each in lines[: _MOST_NAMED + 1] if each != line][:_MOST_NAMED]
     if (more := len(lines) - 1 - len(others)) > 0:
-        others.append(f"{more:,} more")
-    named = f"{', '.join(others[:-1])} and {others[-1]}" if len(others) > 1 else others[0]
-    rows_have = "row {} has" if len(others) == 1 else "the rows {} have"
-    return f"{rows_have.format(named)} the key {validation.shown(key, 100)} too"
+        others.append(Translatable("%(number)s more", number=more))
+    shown = validation.shown(key, 100)
+    if len(others) == 1:
+        return Translatable("row %(row)s has the key %(key)s too", row=others[0], key=shown)
+    return Translatable(
+        "the rows %(rows)s and %(last)s have the key %(key)s too",
+        rows=", ".join(others[:-1]),
+        last=others[-1],
+        key=shown,
+    )
 
 
 def _composed(text: str) -> str:
@@ -143,7 +153,9 @@ class KeyedRows:
                 if not key:
                     faults[row.line] = BindingError("key-missing")
                 elif len(key) > MAX_KEY:
-                    message = f"the key has {len(key):,} characters; at most {MAX_KEY} are allowed"
+                    message = Translatable(
+                        "the key has %(number)s characters; at most %(most)s are allowed", number=len(key), most=MAX_KEY
+                    )
                     faults[row.line] = BindingError("resource-text", message)
                 else:
                     keys[row.line] = key
@@ -158,12 +170,17 @@ class KeyedRows:
                 cells = self._first({**row.cells, "identifier": name})
                 notes = row.notes
                 if self._mint.state == "live" and not row.cells.get("status") and cells["status"] == "reserved":
-                    notes = (*notes, ("target-empty", "the row has no target, so its name is reserved, not live"))
+                    notes = (*notes, ("target-empty", _NO_TARGET))
                 yield row._replace(cells=cells, minted=True, notes=notes)
             elif key := keys.get(row.line):
                 several = sorted(names_by_key[key])
                 if len(several) > 1:
-                    message = f"{several[0]} and {several[1]} have the key {validation.shown(key, 100)}"
+                    message = Translatable(
+                        "%(first)s and %(second)s have the key %(key)s",
+                        first=several[0],
+                        second=several[1],
+                        key=validation.shown(key, 100),
+                    )
                     yield row._replace(fault=BindingError("key-ambiguous", message))
                 else:
                     # The key as it is recorded: a name never gets another resource.

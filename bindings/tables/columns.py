@@ -94,13 +94,23 @@ class Columns(NamedTuple):
         It suggests columns and the option to use.
         """
         shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names)
-        message = f"unknown column{'' if len(names) == 1 else 's'} {shown}"
         if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
-            return f"{message}; the first line must contain the names of the columns"
+            return Translatable.counted(
+                "unknown column %(columns)s; the first line must contain the names of the columns",
+                "unknown columns %(columns)s; the first line must contain the names of the columns",
+                len(names),
+                columns=shown,
+            )
         # A name that the message has to escape could not be copied to the option.
         example = f"{next((name.strip() for name in names if validation.shown(name) == name), 'NAME')[:20]}=identifier"
         option = f'--map "{example}"' if " " in example else f"--map {example}"
-        return f"{message}; map it to a column ({option}) or ignore it (--ignore-unknown)"
+        return Translatable.counted(
+            "unknown column %(columns)s; map it to a column (%(option)s) or ignore it (--ignore-unknown)",
+            "unknown columns %(columns)s; map it to a column (%(option)s) or ignore it (--ignore-unknown)",
+            len(names),
+            columns=shown,
+            option=option,
+        )
 
 
 def _suggestion(name: str) -> str:

@@ -133,12 +133,14 @@ def _syntax_error(lines: Lines, reason: str, delimiter: str) -> TableError:
             break
         place += 1
     if place == len(record) or record.startswith('"', place):
-        message = "a quoted field has no closing quote"
+        message = Translatable("a quoted field has no closing quote")
         place = record.rfind('"', 0, place + 1) if place == len(record) else place
     elif record[place] == "\r":
-        message = "a carriage return has no line feed after it"
+        message = Translatable("a carriage return has no line feed after it")
     else:
-        message = "a quoted field has text after its closing quote; write a quote inside of a field as two quotes"
+        message = Translatable(
+            "a quoted field has text after its closing quote; write a quote inside of a field as two quotes"
+        )
     before = record[:place]
     line = lines.first + before.count("\n")
     return TableError("table-syntax", message, lines.file, line, place - (before.rfind("\n") + 1) + 1)

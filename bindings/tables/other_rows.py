@@ -158,7 +158,11 @@ def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow
     allowed, parse = _KINDS[kind]
     for column, cell in cells.items():
         if column not in (*allowed, "identifier", "kind") and cell and not cell.isspace():
-            message = f"a row for a {kind} cannot have a value in the column {validation.shown(column)}"
+            message = Translatable(
+                "a row for a %(kind)s cannot have a value in the column %(column)s",
+                kind=kind,
+                column=validation.shown(column),
+            )
             raise BindingError("row-columns", message)
     return parse(cells.get("identifier", ""), cells, test_naans)
 

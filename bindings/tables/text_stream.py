@@ -159,7 +159,9 @@ class Lines:
             wrong_files.refuse(self._stream, self.file, readable=("empty",))
         text = self._read_octets() if self._decoded is None else self._read_decoded(self._decoded)
         if "\0" in text:
-            message = "the line has a NUL character: the file is not text, or is UTF-16 without a byte order mark"
+            message = Translatable(
+                "the line has a NUL character: the file is not text, or is UTF-16 without a byte order mark"
+            )
             raise TableError("table-nul", message, self.file, self._last_read, text.index("\0") + 1)
         if text and not text.endswith("\n"):
             self.read_as.unfinished = True
@@ -217,7 +219,7 @@ class Lines:
         try:
             text = next(decoded, "")
         except UnicodeError:
-            message = f"bytes in or after this line are not {self.read_as.encoding}"
+            message = Translatable("bytes in or after this line are not %(encoding)s", encoding=self.read_as.encoding)
             raise TableError("table-encoding", message, self.file, self._last_read + 1) from None
         self._octets += len(text)
         if self._octets > MAX_OCTETS:
@@ -226,8 +228,12 @@ class Lines:
         return text.lstrip("\ufeff") if self._last_read == 1 else text
 
     def _too_long(self) -> TableError:
-        unclosed = ", or a quoted field in it has no closing quote" if self.record else ""
-        message = f"the line has more than {MAX_OCTETS:,} bytes{unclosed}"
+        message = Translatable("the line has more than %(number)s bytes", number=MAX_OCTETS)
+        if self.record:
+            message = Translatable(
+                "the line has more than %(number)s bytes, or a quoted field in it has no closing quote",
+                number=MAX_OCTETS,
+            )
         return TableError("table-too-long", message, self.file, self.first)
 
     def _text(self, octets: bytes) -> str:
@@ -244,11 +250,13 @@ class Lines:
                 self.read_as.encoding, self.read_as.guessed = "Windows-1252", True
             if self._guessed_at:
                 return self._guess(octets)
-            message = f"the byte {octets[error.start]:02X} is not UTF-8"
+            message = Translatable("the byte %(octets)s is not UTF-8", octets=f"{octets[error.start]:02X}")
             raise self._wrong_byte(message, octets[: error.start].decode()) from None
         if not text.isascii() and self._detecting:
             if self._guessed_at:
-                message = f"this line is UTF-8, but line {self._guessed_at} is not"
+                message = Translatable(
+                    "this line is UTF-8, but line %(guessed_at)s is not", guessed_at=self._guessed_at
+                )
                 raise TableError(
                     "table-encoding",
                     Translatable("%(message)s; %(advice)s", message=message, advice=_ADVICE),
@@ -262,7 +270,9 @@ class Lines:
         try:
             return octets.decode(_GUESS)
         except UnicodeDecodeError as error:
-            message = f"the byte {octets[error.start]:02X} is neither UTF-8 nor Windows-1252"
+            message = Translatable(
+                "the byte %(octets)s is neither UTF-8 nor Windows-1252", octets=f"{octets[error.start]:02X}"
+            )
             raise self._wrong_byte(message, octets[: error.start].decode(_GUESS)) from None
 
     def _wrong_byte(self, message: str, before: str) -> TableError:

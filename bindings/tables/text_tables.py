@@ -16,7 +16,6 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
-from ...identifiers.text.display import counted
 from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.errors import BindingError, TableError
@@ -135,7 +134,9 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
             raise wrong_number(header.fields, len(cells), lines.file, line)
         for place in nameless:
             if cells[place]:
-                message = f"column {place + 1} has a value in this line, but no name in the first line"
+                message = Translatable(
+                    "column %(place)s has a value in this line, but no name in the first line", place=place + 1
+                )
                 raise TableError("table-column", message, lines.file, line, place + 1)
         if whole:
             yield Row(line, dict(zip(names, cells, strict=False)))  # type: ignore[arg-type]
@@ -158,7 +159,9 @@ def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
         if column is not None and column in columns_by_place[:place]:
             raise _twice(column, lines.file, header.number)
     if COLUMNS[0] not in columns_by_place:
-        message = "the column identifier is missing; map the column of the names to it (--map NAME=identifier)"
+        message = Translatable(
+            "the column identifier is missing; map the column of the names to it (--map NAME=identifier)"
+        )
         raise TableError("table-column-missing", message, lines.file, header.number, COLUMNS[0])
     return columns_by_place
 
@@ -172,7 +175,12 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
     """Return the error for a table line that has another number of fields than the header ``names``."""
-    message = f"the line has {counted(fields, 'field')}, but the header has {len(names)}"
+    message = Translatable.counted(
+        "the line has %(number)s field, but the header has %(names)s",
+        "the line has %(number)s fields, but the header has %(names)s",
+        fields,
+        names=len(names),
+    )
     column = validation.shown(names[fields].strip()) if fields < len(names) else f"{len(names) + 1}"
     return TableError("table-fields", message, file, line, column)
 
@@ -191,10 +199,10 @@ def _json_lines(lines: Lines, columns: Columns) -> Iterator[Row]:
         try:
             pairs = decode(text)
         except json.JSONDecodeError as error:
-            message = f"the line is not JSON: {error.msg}"
+            message = Translatable("the line is not JSON: %(msg)s", msg=error.msg)
             raise TableError("table-json", message, lines.file, lines.first, error.pos + 1) from None
         except (RecursionError, ValueError):
-            message = "the line is not JSON, or is nested too deeply"
+            message = Translatable("the line is not JSON, or is nested too deeply")
             raise TableError("table-json", message, lines.file, lines.first) from None
         if not isinstance(pairs, _Pairs):
             raise TableError("table-json", Translatable("the line is JSON, but not an object"), lines.file, lines.first)

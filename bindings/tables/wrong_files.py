@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Collection
 from typing import BinaryIO, Final, Literal
 
+from ...identifiers.text.translatable import Translatable
 from ..names.errors import TableError
 
 Kind = Literal[
@@ -41,22 +42,31 @@ _BERKELEY_DB = (
     "convert it with db_dump -p FILE > TEXT, and run ararat import --from noid TEXT"
 )
 _MESSAGES: Final[dict[Kind, tuple[str, str]]] = {
-    "empty": ("table-empty", "the file is empty"),
+    "empty": ("table-empty", Translatable("the file is empty")),
     "xlsx": (
         "table-spreadsheet",
         "the file is a workbook (.xlsx); save the sheet as CSV UTF-8, or upload it in the desk",
     ),
-    "ods": ("table-spreadsheet", "the file is an OpenDocument sheet (.ods); save it as .xlsx or CSV UTF-8"),
-    "xls": ("table-spreadsheet", "the file is an older workbook (.xls); save it as .xlsx or CSV UTF-8"),
-    "password": ("table-spreadsheet", "the workbook has a password; save a copy without a password"),
-    "numbers": ("table-spreadsheet", "the file is a Numbers document; in Numbers, choose File, Export To, CSV"),
-    "archive": ("table-not-text", "the file is a ZIP archive; unpack it, and use the table in it"),
-    "gzip": ("table-not-text", "the file is compressed with gzip; unpack it with gunzip"),
+    "ods": (
+        "table-spreadsheet",
+        Translatable("the file is an OpenDocument sheet (.ods); save it as .xlsx or CSV UTF-8"),
+    ),
+    "xls": ("table-spreadsheet", Translatable("the file is an older workbook (.xls); save it as .xlsx or CSV UTF-8")),
+    "password": ("table-spreadsheet", Translatable("the workbook has a password; save a copy without a password")),
+    "numbers": (
+        "table-spreadsheet",
+        Translatable("the file is a Numbers document; in Numbers, choose File, Export To, CSV"),
+    ),
+    "archive": ("table-not-text", Translatable("the file is a ZIP archive; unpack it, and use the table in it")),
+    "gzip": ("table-not-text", Translatable("the file is compressed with gzip; unpack it with gunzip")),
     "berkeley-db": ("table-not-text", _BERKELEY_DB),
-    "sqlite": ("table-not-text", "the file is an SQLite database; export its table as CSV"),
-    "pdf": ("table-not-text", "the file is a PDF; export the table as CSV from the program that made it"),
-    "html": ("table-not-text", "the file is a web page (HTML), perhaps a page to sign in; download the table again"),
-    "rtf": ("table-not-text", "the file is a text with formats (RTF); save the table as CSV UTF-8"),
+    "sqlite": ("table-not-text", Translatable("the file is an SQLite database; export its table as CSV")),
+    "pdf": ("table-not-text", Translatable("the file is a PDF; export the table as CSV from the program that made it")),
+    "html": (
+        "table-not-text",
+        Translatable("the file is a web page (HTML), perhaps a page to sign in; download the table again"),
+    ),
+    "rtf": ("table-not-text", Translatable("the file is a text with formats (RTF); save the table as CSV UTF-8")),
 }
 
 _SAMPLE = 65536

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from ...identifiers.text.translatable import Translatable
 from ..names import naming, validation
 from ..names.error_codes import error_code
 from ..names.errors import BindingError
@@ -78,7 +79,9 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
     about = error_code(error.code).about
     if about in ("identifier", "target") and (values := several(about, cells.get(about, ""))):
         first, rest = (validation.shown(value, 100) for value in values)
-        message = f"the cell {about} has several values: {first}, and {rest}"
+        message = Translatable(
+            "the cell %(cell)s has several values: %(first)s, and %(rest)s", cell=about, first=first, rest=rest
+        )
         return BindingError("cell-several", message, identifier=error.identifier)
     return error
 
