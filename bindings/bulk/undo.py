@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ..storage.writing.operations import OperationEffect
     from ..storage.writing.transaction import Transaction
 
-_CHANGED = "the name was changed since then"
-_PUBLIC = "the name was public once, so it is never deleted"
-_KEPT = "the resource was recorded, and a recorded resource never changes"
+_CHANGED = Translatable("the name was changed since then")
+_PUBLIC = Translatable("the name was public once, so it is never deleted")
+_KEPT = Translatable("the resource was recorded, and a recorded resource never changes")
 
 
 def undo_operation(

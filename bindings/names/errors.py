@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...identifiers import IdentifierError
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
+from ...identifiers.text.translatable import Translatable
 from .binding import PLACE
 from .error_codes import ErrorCode, error_code
 
@@ -198,14 +199,21 @@ def _first_difference(code: str, existing: Binding, proposed: Binding) -> str | 
             if field == "alternates":
                 field = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
                 old, new, field = old.get(field), new.get(field), f"alternate {field}"
-            recorded = f"no {field} is recorded" if old is None else f"the recorded {field} is {_shorten(old)}"
-            return f"{recorded}, and the new one is {_shorten(new)}"
+            shown = _shorten(new)
+            if old is None:
+                return Translatable("no %(field)s is recorded, and the new one is %(new)s", field=field, new=shown)
+            return Translatable(
+                "the recorded %(field)s is %(old)s, and the new one is %(new)s",
+                field=field,
+                old=_shorten(old),
+                new=shown,
+            )
     return None
 
 
 def _shorten(value: str | bool | None) -> str:
     if value is None:
-        return "nothing"
+        return Translatable("nothing")
     text = str(value).lower() if isinstance(value, bool) else value
     return display.visible(text[:100].replace("\\", "\\\\")) + ("..." if len(text) > 100 else "")
 

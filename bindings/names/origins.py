@@ -53,13 +53,15 @@ def normalize_authority(authority: str, scheme: str) -> str:
     match = _AUTHORITY.fullmatch(authority)
     if match is None:
         raise ValueError(
-            f"{validation.shown(authority)} is not a host, with or without a port" if authority else "the host is empty"
+            Translatable("%(given)s is not a host, with or without a port", given=validation.shown(authority))
+            if authority
+            else Translatable("the host is empty")
         )
     host, port = _normalize_host(match["host"]), match["port"]
     if port is None or int(port) == DEFAULT_PORTS[scheme]:
         return host
     if not 1 <= int(port) <= 65535:
-        raise ValueError(f"the port {port} is not between 1 and 65535")
+        raise ValueError(Translatable("the port %(port)s is not between 1 and 65535", port=port))
     return f"{host}:{int(port)}"
 
 
@@ -68,15 +70,23 @@ def _normalize_host(host: str) -> str:
         return f"[{IPv6Address(host[1:-1])}]"
     # Check the length first: the time of the IDNA conversion grows with the square of the length.
     if len(host) > 253:
-        raise ValueError(f"the host has {len(host)} characters; at most 253 are allowed")
+        raise ValueError(
+            Translatable("the host has %(number)s characters; at most 253 are allowed", number=str(len(host)))
+        )
     normal = host.lower() if host.isascii() else _a_labels(host)
     *_, last = labels = normal.split(".")
     if _NUMERIC.fullmatch(last):
         return _ipv4(normal)
     for label in labels:
         if not _LABEL.fullmatch(label):
-            wrong = f"the invalid label {validation.shown(label)}" if label else "an empty label"
-            raise ValueError(f"the host {validation.shown(host)} has {wrong}")
+            shown = validation.shown(host)
+            if not label:
+                raise ValueError(Translatable("the host %(host)s has an empty label", host=shown))
+            raise ValueError(
+                Translatable(
+                    "the host %(host)s has the invalid label %(label)s", host=shown, label=validation.shown(label)
+                )
+            )
     return normal
 
 
@@ -85,19 +95,26 @@ def _a_labels(host: str) -> str:
         import idna  # its tables take time to load, and few hosts need them
     except ModuleNotFoundError:
         raise ValueError(
-            f"the host {validation.shown(host)} is not ASCII: write it with xn--, or pip install 'ararat[app]'"
+            Translatable(
+                "the host %(host)s is not ASCII: write it with xn--, or pip install 'ararat[app]'",
+                host=validation.shown(host),
+            )
         ) from None
     try:
         return idna.encode(host, uts46=True, transitional=False).decode("ascii")
     except UnicodeError:  # idna.IDNAError is one
-        raise ValueError(f"the host {validation.shown(host)} is not an internationalized domain name") from None
+        raise ValueError(
+            Translatable("the host %(host)s is not an internationalized domain name", host=validation.shown(host))
+        ) from None
 
 
 def _ipv4(host: str) -> str:
     try:
         return str(IPv4Address(host))
     except ValueError:
-        raise ValueError(f"{validation.shown(host)} is not an IPv4 address of four decimal numbers") from None
+        raise ValueError(
+            Translatable("%(host)s is not an IPv4 address of four decimal numbers", host=validation.shown(host))
+        ) from None
 
 
 def check_prefix(prefix: str) -> str:
@@ -131,7 +148,7 @@ def check_prefix(prefix: str) -> str:
     try:
         authority = normalize_authority(authority, scheme)
     except ValueError as error:
-        raise PrefixError("prefix-host", str(error)) from None
+        raise PrefixError("prefix-host", error.args[0]) from None
     if not _PATH_ABEMPTY.fullmatch(path):
         has_query = "?" in path or "#" in path
         raise PrefixError(

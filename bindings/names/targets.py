@@ -101,13 +101,17 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
     if not alternates:
         return NOTHING
     if (count := sum(target != "" for target in alternates.values())) > _MAX_ALTERNATES:
-        message = f"the binding has {count} alternates; at most {_MAX_ALTERNATES} are allowed"
+        message = Translatable(
+            "the binding has %(number)s alternates; at most %(most)s are allowed", number=count, most=_MAX_ALTERNATES
+        )
         raise BindingError("alternate-selector", message)
     checked: dict[str, str] = {}
     for selector, target in alternates.items():
         if not isinstance(selector, str) or not _SELECTOR.fullmatch(selector):
             quoted = validation.shown(selector)
-            message = f"the selector {quoted} of an alternate is not a media type, a language or both"
+            message = Translatable(
+                "the selector %(selector)s of an alternate is not a media type, a language or both", selector=quoted
+            )
             raise BindingError("alternate-selector", message)
         if selector.lower() in checked:
             raise BindingError(
@@ -170,7 +174,11 @@ def _check_uri(target: str | None, kind: Kind) -> str:
             Translatable("the target has the type %(name)s; it must be a text", name=type(target).__name__),
         )
     if len(target) > MAX_OCTETS:
-        message = f"the target has {len(target):,} characters; at most {MAX_OCTETS:,} bytes are allowed"
+        message = Translatable(
+            "the target has %(number)s characters; at most %(most)s bytes are allowed",
+            number=len(target),
+            most=MAX_OCTETS,
+        )
         raise BindingError("target-too-long", message)
     if target.startswith("/"):
         checked = _check_path(target)
@@ -179,7 +187,11 @@ def _check_uri(target: str | None, kind: Kind) -> str:
     else:
         checked = _check_url(target)
     if len(checked) > MAX_OCTETS:
-        message = f"the target has {len(checked):,} bytes after percent-encoding; at most {MAX_OCTETS:,} are allowed"
+        message = Translatable(
+            "the target has %(number)s bytes after percent-encoding; at most %(most)s are allowed",
+            number=len(checked),
+            most=MAX_OCTETS,
+        )
         raise BindingError("target-too-long", message)
     if kind == "served":
         _require_servable(checked)
@@ -194,7 +206,9 @@ def _check_path(target: str) -> str:
         )
     path = _check_characters(target).partition("#")[0].partition("?")[0]
     if iri.has_dot_segment(path):
-        message = f"the path {validation.shown(path)} has a segment . or .., which clients remove"
+        message = Translatable(
+            "the path %(path)s has a segment . or .., which clients remove", path=validation.shown(path)
+        )
         raise BindingError("target-dot-segment", message)
     return iri.encode(target)
 
@@ -216,16 +230,19 @@ def _origin(text: str) -> str:
     try:
         return f"{scheme}://{origins.normalize_authority(authority, scheme)}"
     except ValueError as error:
-        raise BindingError("target-host", str(error)) from None
+        raise BindingError("target-host", error.args[0]) from None
 
 
 def _not_http(target: str) -> BindingError:
     shown = validation.shown(target)
     scheme = _SCHEME.match(target)
     if scheme is None:
-        message = f"{shown} is neither a URL nor a path that begins with /"
+        message = Translatable("%(target)s is neither a URL nor a path that begins with /", target=shown)
         if _HOST_FIRST.match(target):
-            message += f"; did you mean https://{shown}?"
+            message = Translatable(
+                "%(target)s is neither a URL nor a path that begins with /; did you mean https://%(target)s?",
+                target=shown,
+            )
         return BindingError("target-relative", message)
     if scheme[1].lower() in ("http", "https"):
         return BindingError(
@@ -248,11 +265,16 @@ def _check_characters(rest: str) -> str:
 
 
 def _wrong_character(char: str) -> BindingError:
-    message = f"the target has {display.named(char)}, which is not allowed here"
+    named = display.named(char)
+    message = Translatable("the target has %(character)s, which is not allowed here", character=named)
     if char == "%":
-        message = "a percent sign in the target is not followed by two hexadecimal digits; write %25"
+        message = Translatable("a percent sign in the target is not followed by two hexadecimal digits; write %%25")
     elif "\x20" <= char < "\x7f" and char not in "\\#":
-        message += f"; percent-encode it as %{ord(char):02X}"
+        message = Translatable(
+            "the target has %(character)s, which is not allowed here; percent-encode it as %%%(code)s",
+            character=named,
+            code=f"{ord(char):02X}",
+        )
     return BindingError("target-character", message)
 
 
@@ -260,5 +282,5 @@ def _require_servable(target: str) -> None:
     if not target.startswith("/"):
         raise BindingError("target-not-local")
     if is_reserved(target):
-        message = f"{validation.shown(target)} is a path of the resolver, not of the site"
+        message = Translatable("%(target)s is a path of the resolver, not of the site", target=validation.shown(target))
         raise BindingError("reserved-target", message)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError
+from ...identifiers.text.translatable import Translatable
 from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def require_curator(caller: Caller | None) -> Caller:
     if known.role == "reader" and known.account.role != "reader":
         _refuse_right(known, "has only the right to read")
     if known.role == "reader":
-        raise Forbidden("role-missing", "a reader cannot change names")
+        raise Forbidden("role-missing", Translatable("a reader cannot change names"))
     return known
 
 
@@ -56,7 +57,10 @@ def require_administrator(caller: Caller | None) -> Caller:
     if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
         _refuse_right(known, "has only some rights of the account, and this needs all of them")
     if not known.is_administrator:
-        raise Forbidden("role-missing", f"only an administrator can do this, and the caller is a {known.role}")
+        raise Forbidden(
+            "role-missing",
+            Translatable("only an administrator can do this, and the caller is a %(role)s", role=known.role),
+        )
     return known
 
 
@@ -66,7 +70,9 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
     ``key`` is the name that the request is about, or None.
     """
     if not caller.may(right):
-        _refuse_right(caller, f"has no right to {RIGHTS[right]} ({right})", key)
+        _refuse_right(
+            caller, Translatable("has no right to %(action)s (%(right)s)", action=RIGHTS[right], right=right), key
+        )
 
 
 def require_reader(caller: Caller | None) -> Caller:
@@ -78,7 +84,12 @@ def require_reader(caller: Caller | None) -> Caller:
 
 def _refuse_right(caller: Caller, why: str, key: str | None = None) -> NoReturn:
     label = validation.shown(caller.token.label if caller.token else "", 100)
-    message = f"the token {label} {why}; the account {caller.actor} can create one with more rights"
+    message = Translatable(
+        "the token %(label)s %(reason)s; the account %(account)s can create one with more rights",
+        label=label,
+        reason=why,
+        account=caller.actor,
+    )
     raise Forbidden("right-missing", message, identifier=key)
 
 
@@ -90,15 +101,20 @@ def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection
     now = accounts.current(caller.actor, caller.token and caller.token.number, connection)
     if now and now.account.role == caller.account.role and {*caller.account.prefixes} <= {*now.account.prefixes}:
         return
-    raise Forbidden("role-missing", "the account, its token, role or a prefix was revoked before the change ended")
+    raise Forbidden(
+        "role-missing", Translatable("the account, its token, role or a prefix was revoked before the change ended")
+    )
 
 
 def require_granted(caller: Caller | None, key: str) -> Caller:
     """Return the caller if it can change the name with this key. Raises :class:`Forbidden`."""
     known = require_curator(caller)
     if not known.may_change(key):
-        message = f"the account {known.actor} or its token has no grant for {validation.shown(key, 100)}"
-        message += "; an administrator can add one"
+        message = Translatable(
+            "the account %(account)s or its token has no grant for %(name)s; an administrator can add one",
+            account=known.actor,
+            name=validation.shown(key, 100),
+        )
         raise Forbidden("not-granted", message, identifier=key)
     return known
 
@@ -107,5 +123,5 @@ def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -
     """Raise :class:`Forbidden` if a caller that is not an administrator changes the owner that EZID clients see."""
     recorded = before.metadata.get(OWNER) if before else None
     if after.metadata.get(OWNER) != recorded and not caller.is_administrator:
-        message = f"only an administrator can change the owner (the metadata {OWNER})"
+        message = Translatable("only an administrator can change the owner (the metadata %(element)s)", element=OWNER)
         raise Forbidden("role-missing", message, identifier=after.identifier)

@@ -45,13 +45,10 @@ _DUBLIN_CORE: Mapping[str, str] = {
 
 
 _COMMITMENT: Mapping[str, str] = {
-    "note": Translatable("Note"),
-    "peek": Translatable("Peek"),
-    "identifier": Translatable("Identifier"),
-    "availability": Translatable("Availability"),
     "persistence": Translatable("Persistence"),
-    "change": Translatable("Change"),
-    "commitment": Translatable("Commitment"),
+    "availability": Translatable("Availability"),
+    "variance": Translatable("Variance"),
+    "allocated": Translatable("Allocated"),
     "policy": Translatable("Policy"),
 }
 
