@@ -264,7 +264,7 @@ def test_changes_and_undo(desk: Desk, jane: Pages, ada: Pages, monkeypatch: pyte
     ada.ended(check)
     ada.ended(ada.post(check, {"skip": "1"}))
     ada.get(ada.post(check, {"skip": "1"}))
-    ada.get(f"/desk/changes/{operation}/undo")
+    ada.get(f"/desk/changes/{operation}/undo", 409)
 
 
 def test_the_conflict_of_two_changes(desk: Desk, jane: Pages) -> None:
