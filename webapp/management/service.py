@@ -24,6 +24,7 @@ from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.names.selection import Group, Page, Selection
 from ...identifiers.ark import length
+from ...identifiers.text.translatable import Translatable
 from ...middleware.http.conditional import entity_tag
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .bulk import BulkOperations
@@ -335,7 +336,8 @@ class Management:
             return key
         if caller.is_administrator and any(key in account.prefixes for account in self.accounts.list()):
             return key
-        raise Missing("shoulder-unknown", f"the shoulder {key} has no prefix record", identifier=key)
+        message = Translatable("the shoulder %(shoulder)s has no prefix record", shoulder=key)
+        raise Missing("shoulder-unknown", message, identifier=key)
 
     def events(
         self,
@@ -354,7 +356,9 @@ class Management:
         require_reader(caller)
         found = self.bindings.store.operations(number + 1, 1) if 0 < number < _MAX_NUMBER else []
         if not found or found[0].number != number:
-            raise Missing("operation-unknown", f"the operation {number} does not exist")
+            raise Missing(
+                "operation-unknown", Translatable("the operation %(number)s does not exist", number=str(number))
+            )
         return found[0]
 
     def audit(

@@ -11,19 +11,6 @@ from ....bindings.names.fields import differing
 from ....bindings.names.metadata import metadata
 from ....identifiers.text.translatable import Translatable
 
-ACTIONS: Mapping[Action, Translatable] = {
-    "bound": Translatable("Bound"),
-    "updated": Translatable("Updated"),
-    "relocated": Translatable("Relocated"),
-    "withdrawn": Translatable("Withdrawn"),
-    "restored": Translatable("Restored"),
-    "redacted": Translatable("Redacted"),
-    "reserved": Translatable("Reserved"),
-    "deleted": Translatable("Deleted"),
-    "hidden": Translatable("Hidden"),
-}
-"""The titles of the changes of a name, by their action."""
-
 MAX_SHOWN = 100
 """Maximum number of changes on the page of a name."""
 
@@ -54,11 +41,6 @@ class ShownChange:
     operation: int | None
     differences: Sequence[Difference]
     is_last: bool
-
-    @property
-    def title(self) -> Translatable:
-        """The title of the action."""
-        return ACTIONS[self.action]
 
 
 def changes_of(events: Sequence[Event]) -> list[ShownChange]:
