@@ -120,12 +120,12 @@ def test_pages_of_names_are_translated(filled: Desk, monkeypatch: pytest.MonkeyP
     forms += [f"/desk/name/target?name={X}r", f"/desk/name/withdraw?name={X}w"]
     forms += ["/desk/new", "/desk/new?many=1", "/desk/new/minted?created=x"]
     typed = [f"{X}a", f"{X}-a", f"{X}new", "ark:99999/x", "nonsense", "https://old.example/a", "https://x.org", X + "A"]
-    checks = [f"/desk/new/check?text={each}" for each in (*typed, f"{X}n and {X}m", "ark:1234/x", "urn:isbn:1")]
+    checks = [f"/desk/new/check?text={each}" for each in (*typed, f"{X}n and {X}m", "urn:isbn:1")]
     with pseudo_language():
         found: dict[str, list[str]] = {}
         for name in ("ada", "jane", "rita"):
             browser = filled.signed_in(name)
-            found |= left(browser, names + lists + (forms if name != "rita" else forms[:1]))
+            found |= left(browser, names + lists + (forms if name != "rita" else []))
         found |= left(filled.signed_in("jane"), checks, **{"HX-Request": "true"})
         found |= left(filled.signed_in("ada"), ["/desk/names?q=map"], **{"HX-Request": "true"})
         monkeypatch.setattr("ararat.webapp.desk.overview.FEW", 1)
@@ -144,13 +144,12 @@ def test_forms_of_names_are_translated(filled: Desk) -> None:
         ("/desk/name/metadata", {**one, "m.datacite": "<x"}),
         ("/desk/name/target", {**one, "kind": "located", "target": ""}),
         ("/desk/name/target", {**one, "target": "ftp://x.example", "redirect": "307"}),
-        ("/desk/name/target", {**one, "target": "https://other.example/1"}),
         (
             "/desk/name/target",
             {**one, "target": "/a", "alternate-type": "x", "alternate-language": "", "alternate-target": "/b"},
         ),
         ("/desk/name/target", {**one, "add": "1"}),
-        ("/desk/name/withdraw", {**one, "reason": "", "successor": "nonsense"}),
+        ("/desk/name/withdraw", {**one, "reason": "", "successor": "ark:1"}),
         ("/desk/name/withdraw", {**one, "reason": "x" * 9000}),
         ("/desk/hold", {"name": f"{X}a", "until": "", "reason": ""}),
         ("/desk/hold", {"name": f"{X}a", "until": "2000-01-01", "reason": "x"}),
@@ -181,7 +180,6 @@ def test_forms_of_names_are_translated(filled: Desk) -> None:
     ]
     with pseudo_language():
         found = left_after(filled.signed_in("jane"), wrong + right)
-        found |= left_after(filled.signed_in("rita"), [("/desk/name/publish", {"name": f"{X}q", "revision": "1"})])
         other = filled.signed_in("jane")
         other.token = "0" * 64
         for kept in (other, Browser(filled.app.test_client(), token="0" * 64)):
@@ -199,5 +197,5 @@ def test_a_desk_without_names_is_translated(make_desk: Callable[..., Desk]) -> N
     with pseudo_language():
         found: dict[str, list[str]] = {}
         for name in ("ada", "jane", "rita", "nina"):
-            found |= left(desk.signed_in(name), ["/desk", "/desk/names", "/desk/new"])
+            found |= left(desk.signed_in(name), ["/desk", "/desk/names", *(["/desk/new"] if name != "rita" else [])])
     assert found == {}
