@@ -204,5 +204,5 @@ def url(endpoint: str, **values: Any) -> str:
 
 
 def site() -> Site:
-    """Return the configuration of the application that answers the current request."""
+    """Return the configuration of the web application that answers the current request."""
     return current_app.extensions[KEY]

@@ -94,7 +94,7 @@ def init_app(app: Flask) -> None:
 
 
 def answer(error: HTTPException) -> Response:
-    """Return the page, fragment or problem document for an HTTP error.
+    """Return the response for an HTTP error: a page, an HTML fragment or a problem document.
 
     The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their status.
     """
@@ -193,7 +193,7 @@ def _phrase(status: int) -> str:
 
 
 def drain() -> None:
-    """Read and ignore the rest of the request, at most 16 MiB."""
+    """Read and ignore the rest of the body of the current request, at most 16 MiB."""
     # If a server answers before it has read the request, it resets the connection and the browser shows that error.
     stream, left = request.environ["wsgi.input"], min(_DRAINED, request.content_length or 0)
     # HTTPRefusal: too many other clients send bodies at this moment.

@@ -55,7 +55,7 @@ class Results:
         self._lock = ForkSafeLock()
 
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
-        """Create an empty result for the list ``texts``, and return its secret id."""
+        """Create an empty result for the traces of several identifiers, and return its secret id."""
         key = secrets.token_urlsafe(24)
         with self._lock:
             own = [known for known, result in self._results.items() if result.client == client]

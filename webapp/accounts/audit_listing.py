@@ -63,7 +63,7 @@ class AuditPage(NamedTuple):
 def list_audit(
     accounts: Accounts, selection: AuditSelection, *, below: int | None = None, limit: int = 100
 ) -> AuditPage:
-    """Return at most ``limit`` requests with numbers below ``below``, the newest first."""
+    """Return recorded requests of accounts: at most ``limit``, with numbers below ``below``, the newest first."""
     audit = tables.audit
     query = (
         select(
@@ -101,7 +101,7 @@ def list_audit(
 
 
 def all_audit(accounts: Accounts, selection: AuditSelection) -> Iterator[AuditRow]:
-    """Yield all requests, the newest first. They are read in blocks."""
+    """Yield all recorded requests of accounts that meet the conditions, the newest first. They are read in blocks."""
     below: int | None = None
     while True:
         found = list_audit(accounts, selection, below=below, limit=_BLOCK)

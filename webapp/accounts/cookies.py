@@ -50,18 +50,21 @@ def form_id() -> str:
 
 
 def known_form_id() -> str | None:
-    """Return the random value that the browser sent, or None."""
+    """Return the random value of the cookie for forms, or None if the browser sent none."""
     return _read(_FORM)
 
 
 def set_session(response: Response, session: str, seconds: int) -> Response:
-    """Set the cookie of a new session, and delete the cookie of forms."""
+    """Set the session cookie of a user who has signed in, and delete the cookie for forms.
+
+    ``seconds`` is the lifetime of the cookie.
+    """
     _delete(response, _FORM)
     return _set(response, _SESSION, session, seconds)
 
 
 def delete_session(response: Response) -> Response:
-    """Delete the cookie of the session."""
+    """Delete the session cookie of the browser with this response."""
     return _delete(response, _SESSION)
 
 

@@ -48,7 +48,7 @@ class FirstLink:
         self._lock = Lock()
 
     def is_right(self, given: str) -> bool:
-        """Return whether a text is the secret."""
+        """Return whether a text is the secret of the link that creates the first administrator."""
         return hmac.compare_digest(self._secret, given.encode("utf-8", "replace"))
 
     def add(self, accounts: Accounts, name: str, password: str) -> Account:
@@ -68,7 +68,7 @@ def link() -> FirstLink | None:
 
 
 def new_secret() -> str:
-    """Return a secret of 256 random bits for a URL."""
+    """Return a new secret for the link that creates the first administrator: 256 random bits for a URL."""
     return secrets.token_urlsafe(32)
 
 
@@ -98,7 +98,7 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
 
 
 def is_missing() -> bool:
-    """Return whether the current site can have accounts and has none yet."""
+    """Return whether the current site can have accounts, and has none yet."""
     known = site().accounts
     return known is not None and not known.exist()
 

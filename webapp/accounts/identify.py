@@ -49,7 +49,7 @@ def init_app(app: Flask) -> None:
 
 
 def accounts() -> Accounts:
-    """Return the accounts of this site. Answer 404 if there are none."""
+    """Return the accounts of the current site. Answer 404 if it has none."""
     found = site().accounts
     if found is None or not found.exist():
         abort(404)
@@ -103,7 +103,7 @@ def require_caller() -> Caller:
 
 
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
-    """Return the caller with a token. Raises :class:`HTTPRefusal` with 401."""
+    """Return the account and the rights of an API token. Raises :class:`HTTPRefusal` with 401 for an invalid one."""
     found = known.tokens.caller(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
@@ -149,7 +149,7 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
 
 
 def unauthorized(code: str, sentence: str) -> HTTPRefusal:
-    """Return the error 401 with the challenges for programs."""
+    """Return the error 401 for a request without valid credentials, with the challenges for programs."""
     return HTTPRefusal(401, code, sentence, challenges=CHALLENGES)
 
 

@@ -84,7 +84,8 @@ class Preferences:
 
     @classmethod
     def of_json(cls, text: str | None) -> Self:
-        """Return the preferences of a row. Unknown and unreadable values are the defaults.
+        """Parse the preferences of a user from the JSON in the database. Unknown and unreadable values are the
+        defaults.
 
         >>> Preferences.of_json('{"language": "de", "colour": "red"}').language, Preferences.of_json("[").language
         ('de', '')
@@ -98,7 +99,7 @@ class Preferences:
         return cls(**{name: known[name] for name in names if isinstance(known.get(name), str)})
 
     def as_json(self) -> str:
-        """Return the preferences for a row, without the defaults."""
+        """Return the preferences of a user as JSON for the database, without the defaults."""
         return json.dumps({name: value for name, value in asdict(self).items() if value})
 
 
@@ -122,7 +123,7 @@ class Account:
     hash: str | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the account for JSON. Times are RFC 3339 in UTC."""
+        """Return the account as JSON values. Times are RFC 3339 in UTC."""
         return {
             "name": self.name,
             "role": self.role,
@@ -154,7 +155,7 @@ class Token:
     emergency: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the token for JSON. Times are RFC 3339 in UTC."""
+        """Return the API token as JSON values, without its secret. Times are RFC 3339 in UTC."""
         return {
             "number": self.number,
             "label": self.label,
@@ -185,7 +186,7 @@ class Caller:
     at_end: tuple[Callable[[Transaction], object], ...] = field(default=(), repr=False, compare=False)
 
     def as_actor(self, operation: str) -> Actor:
-        """Return the actor of an operation, for the history and the audit."""
+        """Return the caller as the actor of an operation, such as "bind", for the history and the audit."""
         return Actor(
             name=self.actor,
             address=self.address,
@@ -201,7 +202,7 @@ class Caller:
 
     @property
     def actor(self) -> str:
-        """The text for the history: the name of the account."""
+        """The name of the account of the caller, as the history of names records it."""
         return self.account.name
 
     @property
@@ -259,7 +260,10 @@ def read_name(text: str) -> str:
 
 
 def read_role(text: str) -> Role:
-    """Return a role. Raises AccountError with the code ``account-role``."""
+    """Check that a text is a role of accounts, such as "curator", and return it.
+
+    Raises AccountError with the code ``account-role``.
+    """
     for role in ROLES:
         if text == role:
             return role

@@ -52,7 +52,7 @@ _HASHER = argon2.PasswordHasher.from_parameters(argon2.profiles.RFC_9106_LOW_MEM
 
 
 class PasswordsBusy(Exception):
-    """Too many passwords are checked at this moment. Try again in some seconds."""
+    """Raised if too many passwords are checked at this moment. The client can try again in some seconds."""
 
 
 class _State:
@@ -118,13 +118,13 @@ def _is_common(password: str, account: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a password that :func:`read_password` returned. Raises Busy."""
+    """Return the hash of a checked password for the database. Raises Busy if too many are computed at this moment."""
     with _slot():
         return _HASHER.hash(password)
 
 
 def needs_rehash(stored: str) -> bool:
-    """Return whether a hash has other parameters than new hashes."""
+    """Return whether a stored password hash has older parameters than a new one, so that it must be replaced."""
     return _HASHER.check_needs_rehash(stored)
 
 

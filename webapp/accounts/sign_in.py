@@ -35,7 +35,7 @@ _key = secrets.token_bytes(32)
 
 
 class WrongPassword(Exception):
-    """The name or the password is wrong."""
+    """Raised for a sign-in with a wrong name or password."""
 
 
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:

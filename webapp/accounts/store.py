@@ -230,7 +230,7 @@ class Accounts:
         return self.change_account(name, "account.grant", by, change)
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Remove a grant. Raises AccountError with the code ``grant-unknown``."""
+        """Remove the permission of an account for the names that begin with a prefix."""
         granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
@@ -357,7 +357,7 @@ class Accounts:
         self._forget_attempts(connection, account)
 
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
-        """Forget the failed attempts to sign in to an account from all addresses."""
+        """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in."""
 
         def change(connection: Connection, account: Account) -> str:
             self._forget_attempts(connection, account)

@@ -19,7 +19,7 @@ problems.init_blueprint(blueprint)
 
 
 def init_app(app: Flask, site: Site) -> None:
-    """Add the API to an inspector with accounts."""
+    """Add the JSON API to a Flask application with accounts."""
     if site.bindings is not None and site.accounts is not None:
         import_jobs.init_app(app, Imports(Management(site.bindings, site.accounts)))
         app.register_blueprint(blueprint)
@@ -45,7 +45,7 @@ def _read_any(_: BaseException | None) -> None:
 
 
 def caller() -> Caller:
-    """Return the caller of the current request."""
+    """Return the account or program that sent the current API request."""
     return identify.require_caller()
 
 

@@ -103,7 +103,7 @@ def parse(content: bytes) -> Any:
 
 
 def check(schema: str, value: Any) -> None:
-    """Check a value against an entry of :data:`~.schemas.SCHEMAS`. Raises :class:`HTTPRefusal` with 422."""
+    """Check the JSON value of a request body against a schema of :data:`~.schemas.SCHEMAS`."""
     try:
         first = next(iter(schemas.validator(schema).iter_errors(value)), None)
     except ValueError:

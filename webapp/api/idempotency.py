@@ -48,7 +48,7 @@ _INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """The parts of a response that a repeated request gets again."""
+    """The reply to an API request, as it is stored for a repetition of the request."""
 
     value: Any
     status: int = 200
@@ -56,7 +56,7 @@ class StoredReply:
     etag: str | None = None
 
     def response(self, *, is_repeated: bool = False) -> Response:
-        """Return the response."""
+        """Return the stored reply as an HTTP response. ``is_repeated`` marks the answer to a repeated request."""
         response = Response(json.dumps(self.value) + "\n", self.status, content_type="application/json")
         if self.location:
             response.headers["Location"] = self.location
@@ -73,7 +73,7 @@ class KeyUsed(Exception):
 
 @dataclass(slots=True)
 class OneRequest:
-    """A request with a key.
+    """An API request with an idempotency key, whose reply is stored for repeated requests.
 
     ``request`` is the hash of its method, URL and body. ``is_stored`` is whether a reply was passed to :meth:`store`.
     """
@@ -85,7 +85,7 @@ class OneRequest:
     is_stored: bool = False
 
     def earlier_reply(self) -> StoredReply | None:
-        """Return the reply to an earlier request with the key, or None.
+        """Return the stored reply to an earlier request with the same idempotency key, or None.
 
         Raises :class:`HTTPRefusal` with 422 if that was another request.
         """
@@ -99,7 +99,9 @@ class OneRequest:
         return StoredReply(status=status, **json.loads(stored))
 
     def store(self, connection: Connection, reply: StoredReply) -> None:
-        """Write the reply in the transaction of the change. Raises :class:`KeyUsed` if the key was used meanwhile."""
+        """Store the reply to the request in the transaction of its change. Raises :class:`KeyUsed` if the key was used
+        meanwhile.
+        """
         self.is_stored = True
         now = self.accounts.bindings.now()
         old = table.c.account == self.account, table.c.created < self._since()

@@ -429,7 +429,7 @@ for _path in (f"{BASE}/names/{{name}}", f"{BASE}/prefixes/{{prefix}}"):
 
 
 def description() -> dict[str, Any]:
-    """Return the OpenAPI document with the URL of the current application."""
+    """Return the OpenAPI document of the JSON API, with the URL of the current application."""
     return {
         "openapi": "3.1.0",
         "info": {

@@ -33,14 +33,17 @@ def read(*known: str) -> dict[str, str]:
 
 
 def flag(name: str, text: str | None) -> bool:
-    """Return a parameter that is "1", "0" or missing."""
+    """Parse the query parameter ``name``, which is "1", "0" or missing, as a truth value."""
     if text not in (None, "0", "1"):
         raise HTTPRefusal(400, "parameter", f"The parameter {name} must be 0 or 1.")
     return text == "1"
 
 
 def number(name: str, text: str | None, least: int, most: int, default: int) -> int:
-    """Return a whole number from ``least`` to ``most``."""
+    """Parse the query parameter ``name``, a whole number from ``least`` to ``most``.
+
+    The default is for a missing one.
+    """
     if text is None:
         return default
     # Only ASCII digits: int() also accepts other digits, signs, spaces and underscores.

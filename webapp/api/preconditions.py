@@ -10,7 +10,7 @@ from werkzeug.http import parse_etags
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """The entity tags that a request permits and forbids; None without the field."""
+    """The conditions of an API request on the entity tag: those that it permits and forbids. None without the field."""
 
     match: str | None
     none_match: str | None

@@ -34,7 +34,7 @@ class OperationRefused(Exception):
 
 
 def init_blueprint(blueprint: Blueprint) -> None:
-    """Register the error handlers of ``blueprint``."""
+    """Register the functions that answer errors of an API with problem documents (RFC 9457)."""
     blueprint.register_error_handler(CatalogueError, of_error)
     blueprint.register_error_handler(BindingsUnavailable, of_error)
     blueprint.register_error_handler(OperationRefused, of_operation)
@@ -77,7 +77,7 @@ def _pointer(error: BindingError) -> str:
 
 
 def of_operation(error: OperationRefused) -> Response:
-    """Return the problem document of an operation that was refused."""
+    """Return the problem document (RFC 9457) for an operation on many names that was refused."""
     result = error.result
     first = result.refused[0]
     refused = counted(result.refusals, "name is", "names are")

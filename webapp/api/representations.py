@@ -25,12 +25,12 @@ def of_saved(binding: Binding, probable: Sequence[NameWarning]) -> dict[str, Any
 
 
 def of_event(event: Event) -> dict[str, Any]:
-    """Return an event for JSON, with the names before and after it."""
+    """Return a change of a name as JSON values, with the name before and after it."""
     return event.as_dict() | {"before": _maybe(event.before), "after": of_name(event.after)}
 
 
 def of_operation(result: BulkResult) -> dict[str, Any]:
-    """Return the result of an operation for JSON."""
+    """Return the result of an operation on many names as JSON values."""
     effects = [
         {
             "outcome": effect.outcome,
@@ -44,7 +44,7 @@ def of_operation(result: BulkResult) -> dict[str, Any]:
 
 
 def of_import(job: Job) -> dict[str, Any]:
-    """Return an import for JSON."""
+    """Return a job that imports a table as JSON values."""
     problem = job.result and job.result.get("problem")
     return {
         "number": job.number,
@@ -62,7 +62,7 @@ def of_import(job: Job) -> dict[str, Any]:
 
 
 def of_change(job: Job) -> dict[str, Any]:
-    """Return a check or change of many names for JSON."""
+    """Return a job that checks or changes many names as JSON values."""
     result = dict(job.result or {})
     problem = result.pop("problem", None)
     for effect in result.get("effects", ()):
@@ -83,7 +83,7 @@ def of_change(job: Job) -> dict[str, Any]:
 
 
 def of_export(job: Job) -> dict[str, Any]:
-    """Return an export of many names for JSON."""
+    """Return a job that exports many names as JSON values."""
     result = dict(job.result or {})
     is_done = job.state == "done"
     return {

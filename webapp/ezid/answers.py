@@ -66,7 +66,7 @@ class Failed(Exception):
 
 
 def bad_request(detail: str) -> Failed:
-    """Return the error for a request that is not valid."""
+    """Return the answer of the EZID API to a request that is not valid. ``detail`` states the reason."""
     return Failed("bad request", detail)
 
 

@@ -46,7 +46,7 @@ class Ezid:
 
 
 def ezid() -> Ezid:
-    """Return the configuration of the current application."""
+    """Return the settings of the EZID API of the current application."""
     return current_app.extensions[KEY]
 
 

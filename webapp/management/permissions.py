@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Forbidden(BindingError):
-    """The caller cannot make this request.
+    """Raised for a request that the caller has no permission for.
 
     The codes are ``account-required`` for a caller without an account, ``role-missing``, ``right-missing`` and
     ``not-granted``.
@@ -42,7 +42,7 @@ def require_account(caller: Caller | None) -> Caller:
 
 
 def require_curator(caller: Caller | None) -> Caller:
-    """Return the caller if its role permits changes. Raises :class:`Forbidden`."""
+    """Return the caller of a request if its role permits changes of names. Raises :class:`Forbidden`."""
     known = require_account(caller)
     if known.role == "reader" and known.account.role != "reader":
         _refuse_right(known, "has only the right to read")
@@ -52,7 +52,7 @@ def require_curator(caller: Caller | None) -> Caller:
 
 
 def require_administrator(caller: Caller | None) -> Caller:
-    """Return the caller if it is an administrator. Raises :class:`Forbidden`."""
+    """Return the caller of a request if it is an administrator. Raises :class:`Forbidden`."""
     known = require_account(caller)
     if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
         _refuse_right(known, "has only some rights of the account, and this needs all of them")

@@ -35,14 +35,14 @@ def prefix_etag(record: PrefixRecord) -> str:
 
 
 class PrefixOperations:
-    """The operations on prefix records and rules."""
+    """The operations of accounts on prefix records and redirect rules, with checks of their permissions."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._bindings = recorder.bindings
 
     def list(self, caller: Caller | None) -> list[PrefixRecord]:
-        """Return all records in the order of their prefixes, each with its rule."""
+        """Return the records of all prefixes in order, each with its redirect rule."""
         require_account(caller)
         return self._bindings.prefixes.list()
 
@@ -54,7 +54,7 @@ class PrefixOperations:
         return found
 
     def history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of a record, oldest first; also of a removed record."""
+        """Return the changes of the record of a prefix, the oldest first, also of a removed record."""
         require_account(caller)
         if not (events := self._bindings.prefixes.history(prefix)):
             raise _missing(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))

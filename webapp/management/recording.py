@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class AccountActor(Actor):
-    """An account that makes a change, with its permissions."""
+    """An account as the actor of a change of names, with its permissions."""
 
     accounts: Accounts
     caller: Caller
@@ -131,7 +131,7 @@ class Recorder:
 
 
 def text_of(name: Name | None) -> str | None:
-    """Return the text of a name in printable ASCII."""
+    """Return the text of a name in printable ASCII, for the audit."""
     if name is None:
         return None
     return validation.shown(name if isinstance(name, str) else name.text, 400)

@@ -193,7 +193,7 @@ class Management:
         relocate: bool = False,
         create: bool = False,
     ) -> ChangeResult:
-        """Change the given fields of a name. The other fields stay.
+        """Change some fields of a name on behalf of an account. The other fields stay.
 
         ``relocate`` is as for :meth:`save`. With ``create``, a name that is not recorded is created.
         """
@@ -352,7 +352,7 @@ class Management:
         return self.bindings.list_events(selection, below=below, limit=limit)
 
     def operation(self, caller: Caller | None, number: int) -> Operation:
-        """Return an operation. Raises :class:`Missing` with the code ``operation-unknown``."""
+        """Return a recorded operation on many names. Raises :class:`Missing` with the code ``operation-unknown``."""
         require_reader(caller)
         found = self.bindings.store.operations(number + 1, 1) if 0 < number < _MAX_NUMBER else []
         if not found or found[0].number != number:

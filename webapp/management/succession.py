@@ -56,7 +56,7 @@ class Succession(NamedTuple):
     written: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON object."""
+        """Return the result of the change of the responsible institution as a JSON object."""
         grants = {"granted": self.granted, "revoked": self.revoked, "kept": self.kept}
         return {
             "record": self.record.as_dict(),

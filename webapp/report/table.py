@@ -61,7 +61,7 @@ class IdentifierRow:
 
     @property
     def status(self) -> Status:
-        """The sign and the colour of the row."""
+        """The sign and the colour of the row of an identifier in a list."""
         return self.verdict.status
 
     @property
@@ -79,12 +79,12 @@ class Listing:
 
     @property
     def groups(self) -> int:
-        """The number of groups of two or more equivalent identifiers."""
+        """The number of groups of equivalent identifiers in the list, each with two or more."""
         return sum(row.alike > 1 and row.first is None for row in self.rows)
 
     @property
     def repeated(self) -> int:
-        """The number of rows whose text occurs before."""
+        """The number of rows of the list whose text already occurs in an earlier row."""
         return sum(row.repeated for row in self.rows)
 
     def arranged(self, show: str = "all", order: str = "text") -> list[tuple[IdentifierRow, bool]]:

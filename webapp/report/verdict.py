@@ -83,7 +83,7 @@ class IdentifierVerdict:
     correction: str | None = None
 
     def as_dict(self) -> dict[str, str | None]:
-        """Return the fields as JSON values."""
+        """Return the verdict about the identifier as JSON values."""
         return asdict(self)
 
 

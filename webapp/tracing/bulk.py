@@ -107,7 +107,7 @@ class BulkTraceRow:
         return self.verdict in GOOD and not self.downgraded
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the values by their name in :data:`COLUMNS`, for JSON and CSV."""
+        """Return the result of the trace of one identifier by the names of :data:`COLUMNS`, for JSON and CSV."""
         return asdict(self)
 
     @classmethod

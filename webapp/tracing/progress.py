@@ -22,7 +22,7 @@ class TraceProgress:
         self.now = ""
 
     def report(self, text: str) -> None:
-        """Set ``now`` to a phrase. :class:`.GuardedClient` calls this before each wait."""
+        """Set the phrase ``now`` about what the trace waits for."""
         self.now = text
 
     def track(self, fetch: Fetch) -> Fetch:

@@ -68,7 +68,7 @@ class UriReference:
 
     @property
     def is_relative(self) -> bool:
-        """True for a relative reference, such as ``/a``: it has no scheme."""
+        """Whether the URI reference is relative, such as ``/a``: it has no scheme."""
         return self.scheme is None
 
     @property
@@ -78,7 +78,7 @@ class UriReference:
 
     @property
     def host(self) -> str:
-        """The host in lower case, without user information and port, or "".
+        """The host of the URI in lower case, without user information and port, or "".
 
         >>> parse("https://user@Example.ORG:8443/x").host
         'example.org'
@@ -87,7 +87,7 @@ class UriReference:
         return found["host"].lower() if found else ""
 
     def without_fragment(self) -> UriReference:
-        """Return the same reference without ``#`` and the text after it."""
+        """Return the URI reference without ``#`` and the text after it."""
         return replace(self, fragment=None)
 
 

@@ -92,7 +92,7 @@ def _columns() -> dict[str, str]:
 
 
 def meaning(heading: str) -> str:
-    """Return the column that a heading means, or "".
+    """Return the column of bindings that a heading of a spreadsheet means, or "".
 
     >>> meaning("Künstler"), meaning("Cote"), meaning("dc.title"), meaning("Versicherungswert")
     ('who', 'resource', 'dc.title', '')

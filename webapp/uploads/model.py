@@ -54,12 +54,12 @@ class Reading:
     corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the values for JSON."""
+        """Return the way in which an uploaded table is read, as JSON values."""
         return asdict(replace(self, columns=list(self.columns)))
 
     @property
     def minting(self) -> Mint | None:
-        """The way in which rows without a name get one, or None."""
+        """The options by which rows of the table without a name get one, or None."""
         return Mint(self.mint, self.state) if self.mint else None
 
 

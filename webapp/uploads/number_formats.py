@@ -98,7 +98,7 @@ def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
 
 
 def text(value: str, code: str) -> str:
-    """Return how a text is shown with a format.
+    """Return a cell text of a spreadsheet as its number format shows it. ``code`` is the format.
 
     >>> text("7a", '"INV-"@'), text("7a", "0.00")
     ('INV-7a', '7a')

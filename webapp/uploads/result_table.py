@@ -55,13 +55,13 @@ class NamesOfRows:
             self.add(imported.line, imported.after.identifier)
 
     def add(self, line: int, name: str) -> None:
-        """Record the name of a row."""
+        """Record the name (an ARK or URN) that a row of the table has got."""
         self._waiting.append((line, name))
         if len(self._waiting) >= _WAITING:
             self._store()
 
     def get(self, line: int) -> str | None:
-        """Return the name of a row, or None."""
+        """Return the name (an ARK or URN) that the row at ``line`` has got, or None."""
         if self._waiting:
             self._store()
         return next((name for (name,) in self._spill.rows("SELECT name FROM names WHERE line = ?", (line,))), None)
@@ -71,12 +71,12 @@ class NamesOfRows:
         self._waiting.clear()
 
     def close(self) -> None:
-        """Delete the temporary file."""
+        """Delete the temporary file with the names of the rows."""
         self._spill.close()
 
 
 class RowProblem(NamedTuple):
-    """Why a row is refused, and how to correct it."""
+    """The reason why a row of a table is refused, and how to correct it."""
 
     message: str
     suggestion: str

@@ -163,7 +163,7 @@ def sheets(content: bytes) -> list[SheetOfWorkbook]:
 
 
 def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
-    """Return the sheet that is read, or None for a file of text."""
+    """Return the sheet of an uploaded workbook that is read, or None for a file of text."""
     if reading.format != "workbook":
         return None
     known = sheets(content)
@@ -183,7 +183,7 @@ _NO_EXTRAS = _Extras()
 
 
 class RichLine(Line):
-    """A row of a workbook with its extras."""
+    """A row of a workbook with its extras, such as the addresses of links."""
 
     extras: _Extras = _NO_EXTRAS
 

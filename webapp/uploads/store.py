@@ -104,7 +104,7 @@ _MAPPINGS_OF_ACCOUNT = (
 
 
 class Uploads:
-    """The uploaded tables in the database of ``accounts``."""
+    """The store of uploaded tables, in the database of ``accounts``."""
 
     def __init__(self, accounts: Accounts) -> None:
         self.accounts = accounts
@@ -135,12 +135,12 @@ class Uploads:
         return _upload(connection.execute(_ONE, {"number": new_row_number(connection, uploads, row)}).one())
 
     def get(self, number: int) -> Upload | None:
-        """Return an upload, or None."""
+        """Return the uploaded table with a number, or None."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _upload(found[0]) if found else None
 
     def data(self, number: int) -> bytes:
-        """Return the content of the file."""
+        """Return the content of the file of an uploaded table."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(stored)
 
@@ -265,7 +265,7 @@ class Uploads:
         connection.execute(insert(upload_rows), block)
 
     def leave_out(self, connection: Connection, upload: int) -> None:
-        """Record that the import has left the refused rows out."""
+        """Record that the import of an uploaded table has left the refused rows out."""
         refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
         connection.execute(update(upload_rows).where(*refused).values(outcome="left out"))
 
@@ -315,7 +315,7 @@ class Uploads:
                 yield from ((row.line, row.identifier) for _, row in self.each_row(upload, part) if row.identifier)
 
     def counts(self, upload: int) -> dict[Part, dict[str, int]]:
-        """Return the number of rows by part and outcome."""
+        """Return the numbers of rows of an uploaded table, by part and outcome."""
         counted: dict[Part, dict[str, int]] = {}
         for part, outcome, number in self.accounts.read(_COUNTS, upload=upload):
             counted.setdefault(part, {})[outcome] = number

@@ -80,7 +80,10 @@ Write = Callable[[Connection], object]
 
 
 class TooManyAttempts(Exception):
-    """A limit is reached. ``seconds`` is the time until it is not."""
+    """Raised if there were too many failed attempts to sign in.
+
+    ``seconds`` is the time until the next one is allowed.
+    """
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
@@ -88,7 +91,7 @@ class TooManyAttempts(Exception):
 
 
 class Attempts:
-    """The failed attempts for one name from one client address."""
+    """The failed attempts to sign in with one name from one client address."""
 
     def __init__(self, accounts: AttemptTables, name: str, address: str | None) -> None:
         self._accounts = accounts
@@ -127,7 +130,7 @@ class Attempts:
         self._unwritten.write(further)
 
     def write_later(self) -> None:
-        """Write what is counted, without waiting."""
+        """Write the counted attempts to the database in a thread, without waiting."""
         self._unwritten.write(is_waiting=False)
 
     def _decide(self, decide: Callable[[list[tuple[Any, ...]], dict[Pair, int], datetime], None]) -> None:
@@ -186,7 +189,7 @@ class Unwritten:
         self._written = threading.Event()
 
     def counts(self) -> dict[Pair, int]:
-        """Return the attempts that are only in memory. The caller holds the lock."""
+        """Return the failed attempts that are only in memory and not in the database. The caller holds the lock."""
         return dict(self._failures)
 
     def add(self, pair: Pair, now: datetime) -> None:
@@ -205,7 +208,7 @@ class Unwritten:
             self._forgotten[pair] = known
 
     def forget_name(self, name: str) -> None:
-        """Forget what is only in memory for the hash of a name."""
+        """Delete the attempts for a name that are only in memory. ``name`` is the hash of the name."""
         with self.lock:
             for pair in [each for each in self._failures if each[0] == name]:
                 del self._failures[pair]
@@ -315,7 +318,7 @@ _at_fork = AtFork(after_in_child=Unwritten._begin)
 
 
 def forget_attempts(connection: Connection, name: str) -> None:
-    """Forget the failed attempts for a name from all addresses, in a transaction."""
+    """Delete the failed attempts to sign in with a name from all addresses, in a transaction."""
     connection.execute(delete(sign_ins).where(sign_ins.c.name == name_hash(name)))
 
 
@@ -327,7 +330,7 @@ def failed_attempts(accounts: AttemptTables, name: str) -> int:
 
 
 def name_hash(name: str) -> str:
-    """Return the hash under which the attempts for a name are counted."""
+    """Return the hash of a name under which its failed attempts to sign in are counted."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -54,7 +54,7 @@ def find(connection: Connection, name: str) -> Account:
 
 
 def unknown(name: str) -> AccountError:
-    """Return the error for a name that no account has."""
+    """Return the error for the name of an account that does not exist."""
     return AccountError(
         "account-unknown", Translatable("there is no account %(account)s", account=validation.shown(name))
     )
@@ -81,7 +81,7 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
 
 
 def end_sessions(connection: Connection, account: Account, now: datetime) -> None:
-    """End all sessions of an account, and forget their answers to forms."""
+    """End all sessions of an account, and delete the stored answers to its forms."""
     open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
 

@@ -23,7 +23,7 @@ class Identities:
         self._accounts = accounts
 
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
-        """Let an identity sign in to an account.
+        """Let an identity of an OpenID provider sign in to an account.
 
         Raises AccountError: ``identity-taken`` if it is linked to another account, ``identity-text`` if ``issuer`` is
         not a URL.
@@ -44,7 +44,7 @@ class Identities:
         return self._accounts.change_account(name, "account.link", by, change)
 
     def unlink(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
-        """Remove the link of an identity, and end the sessions of the account.
+        """Remove the link of an OpenID identity to an account, and end the sessions of the account.
 
         Raises AccountError with the code ``identity-unknown``.
         """
@@ -62,7 +62,7 @@ class Identities:
         return self._accounts.change_account(name, "account.unlink", by, change)
 
     def list(self, account: Account) -> Sequence[tuple[str, str]]:
-        """Return the identities of an account: pairs of issuer and subject, in order."""
+        """Return the OpenID identities that can sign in to an account: pairs of issuer and subject, in order."""
         return sorted((row[0], row[1]) for row in self._accounts.read(rows.IDENTITIES, account=account.number))
 
     def account(self, issuer: str, subject: str) -> Account | None:

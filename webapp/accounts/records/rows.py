@@ -100,7 +100,7 @@ def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
 
 
 def token_of(row: tuple[Any, ...]) -> Token:
-    """Convert the columns of a token."""
+    """Convert a database row to an API token."""
     number, account, label, prefixes, created, expires, last_used, revoked, rights, emergency = row
     return Token(
         number=number,

@@ -21,7 +21,7 @@ from ..problems import OperationRefused
 
 @blueprint.post("/relocations")
 def relocate() -> Response:
-    """Replace the beginning of targets."""
+    """Answer a request of the JSON API to replace the beginning of the targets of many names."""
     dry_run = read_dry_run()
     body = bodies.read_json("Relocations")
     return operate(
@@ -32,7 +32,7 @@ def relocate() -> Response:
 
 
 def read_dry_run() -> bool:
-    """Return the parameter ``dry_run``, the only one of the request."""
+    """Return the value of the query parameter ``dry_run``. The request must have no other parameter."""
     return parameters.flag("dry_run", parameters.read("dry_run").get("dry_run"))
 
 

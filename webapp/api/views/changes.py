@@ -45,14 +45,14 @@ def check_change() -> Response:
 
 @blueprint.get("/changes/<int:number>")
 def show_change(number: int) -> Response:
-    """Show a check or a change of many names."""
+    """Return the state of a job that checks or changes many names."""
     parameters.read()
     return as_json(representations.of_change(_known(number)))
 
 
 @blueprint.post("/changes/<int:number>/apply")
 def apply_change(number: int) -> Response:
-    """Start the change of the names that a check accepted."""
+    """Start the change of the names that the check ``number`` has accepted."""
     skip_refused = parameters.flag("skip_refused", parameters.read("skip_refused").get("skip_refused"))
     bodies.require_empty()
     checked, bulk, who = _known(number), current_imports().bulk, require_curator(caller())
@@ -61,7 +61,7 @@ def apply_change(number: int) -> Response:
 
 @blueprint.get("/operations")
 def list_operations() -> Response:
-    """List the operations on many names, the newest first."""
+    """Return a page of the recorded operations on many names, the newest first."""
     given = parameters.read("before", "limit")
     before = parameters.number("before", given.get("before"), 1, 999_999_999, MAX_NUMBER)
     limit = parameters.number("limit", given.get("limit"), 1, MAX_PAGE, 100)
@@ -72,7 +72,7 @@ def list_operations() -> Response:
 
 @blueprint.get("/operations/<int:number>")
 def show_operation(number: int) -> Response:
-    """Show an operation."""
+    """Return one recorded operation on many names."""
     parameters.read()
     return as_json(management().operation(caller(), number).as_dict())
 

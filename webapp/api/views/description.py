@@ -11,14 +11,14 @@ from ..blueprint import blueprint, caller
 
 @blueprint.get("/openapi.json")
 def describe() -> Response:
-    """Show the OpenAPI document."""
+    """Return the OpenAPI document of the JSON API."""
     parameters.read()
     return as_json(openapi.description())
 
 
 @blueprint.get("/account")
 def show_account() -> Response:
-    """Show the account of the request, with its token or None."""
+    """Return the account that sent the request, with its token or None."""
     parameters.read()
     known = caller()
     document = {"name": known.account.name, "role": known.role, "prefixes": list(known.account.prefixes)}

@@ -21,7 +21,7 @@ from .imports import MAX_NUMBER
 
 @blueprint.post("/exports")
 def start_export() -> Response:
-    """Start the export of all names that meet some conditions."""
+    """Start a job that exports the names that meet the conditions in the request body."""
     parameters.read()
     body = bodies.read_json("Export")
     chain = [selection_of(conditions(body.get("selection", {})))]
@@ -37,14 +37,14 @@ def start_export() -> Response:
 
 @blueprint.get("/exports/<int:number>")
 def show_export(number: int) -> Response:
-    """Show the progress or the result of an export."""
+    """Return the state of a job that exports names: its progress or its result."""
     parameters.read()
     return as_json(representations.of_export(_known(number)))
 
 
 @blueprint.get("/exports/<int:number>/file")
 def show_exported_file(number: int) -> Response:
-    """Return the file of an export."""
+    """Return the file that an export of names has written."""
     parameters.read()
     job, known = _known(number), current_imports().exports
     if job.state != "done":

@@ -16,14 +16,14 @@ from ..blueprint import blueprint, caller, management
 
 @blueprint.get("/holds")
 def list_holds() -> Response:
-    """List the holds, with the parameter ``all`` also those that have ended."""
+    """Return the holds of names and prefixes. With the parameter ``all``, also those that have ended."""
     with_ended = parameters.flag("all", parameters.read("all").get("all"))
     return as_json({"holds": [each.as_dict() for each in management().holds.list(caller(), with_ended=with_ended)]})
 
 
 @blueprint.post("/holds")
 def hold() -> Response:
-    """Put the name or prefix of the body on hold, or change its hold."""
+    """Put the name or prefix in the request body on hold, or change its hold."""
     parameters.read()
     body: dict[str, Any] = bodies.read_json("Hold")
     of, kind = _of(body)
@@ -34,7 +34,7 @@ def hold() -> Response:
 
 @blueprint.post("/holds/release")
 def release() -> Response:
-    """End the hold of the name or prefix of the body."""
+    """End the hold of the name or prefix in the request body."""
     parameters.read()
     of, kind = _of(bodies.read_json("Release"))
     made = management().holds.release(caller(), of, kind=kind)

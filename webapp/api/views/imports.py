@@ -55,7 +55,7 @@ _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 
 @blueprint.post("/imports")
 def start_import() -> Response:
-    """Start an import."""
+    """Start a job that imports the table in the request body."""
     given = parameters.read("dry_run", "relocate", *_OF_USER_TABLES)
     options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate")}
     media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS})
@@ -132,7 +132,7 @@ def _columns(text: str) -> dict[str, str]:
 
 @blueprint.get("/imports/<int:number>/table")
 def show_table(number: int) -> Response:
-    """Return an imported table of a user with the names of its rows."""
+    """Return the imported table with the names of its rows."""
     given = parameters.read("format")
     if given.get("format") not in (None, "xlsx"):
         sentence = "The parameter format must be xlsx. Without it, the table is as it was sent."
@@ -150,14 +150,14 @@ def show_table(number: int) -> Response:
 
 @blueprint.get("/imports/<int:number>")
 def show_import(number: int) -> Response:
-    """Show an import."""
+    """Return the state of a job that imports a table."""
     parameters.read()
     return as_json(representations.of_import(_known(number)))
 
 
 @blueprint.post("/imports/<int:number>/undo")
 def undo_import(number: int) -> Response:
-    """Undo an import."""
+    """Undo the changes of names that an import has made."""
     dry_run = bulk.read_dry_run()
     bodies.require_empty()
     job = _known(number)

@@ -25,14 +25,14 @@ from .bulk import read_dry_run
 
 @blueprint.get("/prefixes")
 def list_prefixes() -> Response:
-    """List the records."""
+    """Return the records that describe NAANs and shoulders."""
     parameters.read()
     return as_json({"prefixes": [record.as_dict() for record in management().prefixes.list(caller())]})
 
 
 @blueprint.get("/prefixes/<path:_>")
 def show_prefix(_: str) -> Response:
-    """Show the record of the prefix in the path."""
+    """Return the record that describes the prefix in the path."""
     record = management().prefixes.get(caller(), _prefix())
     return preconditions.with_tag(as_json(record.as_dict()), prefix_etag(record))
 

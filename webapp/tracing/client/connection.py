@@ -87,7 +87,7 @@ class TraceConnection:
             self._tls.write(data)
 
     def close(self) -> None:
-        """Close the connection without waiting for the peer."""
+        """Close the connection of the trace without waiting for the server."""
         self.sock.close()
 
     def start_tls(self, context: ssl.SSLContext, host: str) -> None:

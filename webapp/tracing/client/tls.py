@@ -71,7 +71,7 @@ class TLS:
         self._bytes_left = OVERHEAD_BYTES
 
     def handshake(self) -> None:
-        """Agree on keys, and verify the certificate of the server."""
+        """Begin an encrypted connection: agree on keys, and verify the certificate of the server."""
         try:
             self._carry_out(self._session.do_handshake)
         except ssl.SSLEOFError as error:
@@ -87,7 +87,7 @@ class TLS:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send all of ``data``."""
+        """Send all of ``data`` over the encrypted connection."""
         self._carry_out(lambda: self._session.write(data))
 
     def _carry_out(self, operation: Callable[[], T]) -> T:
