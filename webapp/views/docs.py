@@ -76,7 +76,8 @@ def contents() -> str:
     base = url("docs.contents")
     if query := request.args.get("q", "").strip()[:200]:
         pages = {name: _page(name, base) for name in order()}
-        return render_template("inspector/handbook_search.html", query=query, found=found(query, pages))
+        results = found(query, pages, explanations())
+        return render_template("inspector/handbook_search.html", query=query, found=results)
     return _shown(FIRST)
 
 
@@ -112,6 +113,13 @@ def order() -> tuple[str, ...]:
     """Return the names of all pages that ``index.md`` links, in its order."""
     text = (FOLDER / f"{FIRST}.md").read_text("utf-8")
     return tuple(dict.fromkeys(name for name, _ in _NEIGHBOUR.findall(text) if name in names()))
+
+
+@cache
+def explanations() -> frozenset[str]:
+    """Return the names of the pages that ``index.md`` lists below "Inside"."""
+    _, _, inside = (FOLDER / f"{FIRST}.md").read_text("utf-8").partition("\n## Inside\n")
+    return frozenset(name for name, _ in _NEIGHBOUR.findall(inside))
 
 
 @cache

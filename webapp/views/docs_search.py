@@ -15,6 +15,8 @@ _MOST = 20
 """The largest number of sections that a search returns."""
 _EXCERPT = 220
 """The length of an excerpt, in characters."""
+_LONG = 4_000
+"""The length of a section whose score counts half, in characters."""
 
 # Words of questions that say nothing about the subject.
 _NOISE = frozenset(
@@ -74,6 +76,8 @@ _NOISE = frozenset(
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing|s|es)$")
 # The weight of a word in the title of the page, in the heading of the section, and in its text.
 _TITLE, _HEADING, _TEXT = 2.0, 3.0, 1.0
+_EXPLANATION = 0.5
+"""The weight of a section that explains a subject."""
 
 
 class Section(NamedTuple):
@@ -104,8 +108,12 @@ class FoundSection(NamedTuple):
     excerpt: tuple[str, ...]
 
 
-def found(query: str, pages: Mapping[str, SearchedPage]) -> list[FoundSection]:
-    """Return the sections of ``pages`` that have the most words of ``query``, the best first.
+def found(
+    query: str, pages: Mapping[str, SearchedPage], explanations: frozenset[str] = frozenset()
+) -> list[FoundSection]:
+    """Return the sections of ``pages`` that have words of ``query``, the best first.
+
+    The sections of the pages ``explanations`` count less, because they explain a subject and answer no question.
 
     A word is also found as the beginning of a longer one, and without its ending: "redirects" finds "redirected". Words
     that most questions have are ignored, such as "how".
@@ -124,20 +132,21 @@ def found(query: str, pages: Mapping[str, SearchedPage]) -> list[FoundSection]:
         word: math.log(1 + len(texts) / (1 + sum(any(f" {word}" in text for text in each) for each in texts)))
         for word in words
     }
-    scored: list[tuple[int, float, int]] = []
+    scored: list[tuple[float, int, int]] = []
     for number, (title, heading, text) in enumerate(texts):
         score, matched = 0.0, 0
         for word in words:
             part = f" {word}"
             weight = _TITLE * (part in title) + _HEADING * (part in heading) + _TEXT * min(text.count(part), 3)
             matched += weight > 0
-            # A long section has more words by chance.
-            score += rarity[word] * weight / (1 + len(text) / 20_000)
+            score += rarity[word] * weight
         if matched:
-            scored.append((matched, score, -number))
+            # A section that lacks words answers another question. A long section has more words by chance.
+            score *= (matched / len(words)) ** 2 / (1 + len(text) / _LONG)
+            scored.append((score * (_EXPLANATION if sections[number][0] in explanations else 1), matched, -number))
     scored.sort(reverse=True)
-    best = scored[0][0] if scored else 0
-    chosen = [-number for matched, _, number in scored if 2 * matched >= best][:_MOST]
+    best = max((matched for _, matched, _ in scored), default=0)
+    chosen = [-number for _, matched, number in scored if 2 * matched >= best][:_MOST]
     return [
         FoundSection(name, page.title, section, _excerpt(section.text, words))
         for name, page, section in (sections[number] for number in chosen)
