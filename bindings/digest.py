@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
-from ..identifiers.text.display import counted
+from ..identifiers.text.translatable import Translatable
 from .names.binding import rfc3339
 from .names.errors import BindingsUnavailable
 from .storage.store import DatabaseStore
@@ -140,8 +140,13 @@ def _disk(bindings: Bindings) -> Iterator[DigestFact]:
     except OSError:
         return
     full = usage.free < LEAST_BYTES or usage.free < LEAST_PART * usage.total
-    free = f"The disk of the database has {usage.free / 2**20:,.0f} MB free, {100 * usage.free // usage.total} percent."
-    yield DigestFact("disk", full, usage.free, free, "free space on the disk, or use a larger one" if full else "")
+    free = Translatable(
+        "The disk of the database has %(megabytes)s MB free, %(part)s percent.",
+        megabytes=round(usage.free / 2**20),
+        part=100 * usage.free // usage.total,
+    )
+    fix = Translatable("free space on the disk, or use a larger one")
+    yield DigestFact("disk", full, usage.free, free, fix if full else "")
 
 
 def _backup(store: DatabaseStore, now: datetime) -> DigestFact:
@@ -149,23 +154,33 @@ def _backup(store: DatabaseStore, now: datetime) -> DigestFact:
         rows = {name: json.loads(value) for name, value in store.current_rows(_BACKUPS)}
         times = {name: datetime.fromisoformat(row["time"]) for name, row in rows.items()}
     except (ValueError, TypeError, KeyError):
-        return DigestFact("backup", True, None, "Another program wrote the record of the backup.", "run ararat backup")
+        message = Translatable("Another program wrote the record of the backup.")
+        return DigestFact("backup", True, None, message, _backup_now())
     last, failed = times.get(LAST_BACKUP), times.get(FAILED_BACKUP)
     hours = None if last is None else round((now - last).total_seconds() / 3600, 1)
     if failed is not None and (last is None or failed > last):
-        why = rows[FAILED_BACKUP].get("why") or "no reason is recorded"
-        return DigestFact("backup", True, hours, f"The last backup failed: {why}.", "run ararat backup")
+        why = rows[FAILED_BACKUP].get("why") or Translatable("no reason is recorded")
+        message = Translatable("The last backup failed: %(reason)s.", reason=why)
+        return DigestFact("backup", True, hours, message, _backup_now())
     if last is None or hours is None:
-        return DigestFact("backup", True, None, "No backup was recorded.", "run ararat backup each night")
+        fix = Translatable("run %(command)s each night", command="ararat backup")
+        return DigestFact("backup", True, None, Translatable("No backup was recorded."), fix)
     old = hours > BACKUP_HOURS
-    message = f"The last backup is {_age(now - last)} old."
-    return DigestFact("backup", old, hours, message, "find out why no newer backup was made" if old else "")
+    message = Translatable("The last backup is %(age)s old.", age=_age(now - last))
+    fix = Translatable("find out why no newer backup was made")
+    return DigestFact("backup", old, hours, message, fix if old else "")
+
+
+def _backup_now() -> Translatable:
+    return Translatable("run %(command)s", command="ararat backup")
 
 
 def _links(store: DatabaseStore) -> DigestFact:
     ((number,),) = store.current_rows(_DEAD)
-    fix = "list them with ararat rounds --recorded, and relocate the names"
-    return _counted("links", number, "dead link", "dead links", fix)
+    fix = Translatable("list them with %(command)s, and relocate the names", command="ararat rounds --recorded")
+    return _counted(
+        "links", number, Translatable.counted("%(number)s dead link.", "%(number)s dead links.", number), fix
+    )
 
 
 def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
@@ -174,29 +189,45 @@ def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
         return
     ((number, since),) = store.current_rows(_UNPUBLISHED, searched=int(searched[0][0]))
     late = since is not None and datetime.fromisoformat(since) < now - timedelta(hours=LOG_HOURS)
-    first = f", the first of {since}" if since else ""
-    message = f"The log lacks {counted(number, 'change')}{first}."
-    yield DigestFact("log", late, number, message, "run ararat log publish" if late else "")
+    message = Translatable.counted("The log lacks %(number)s change.", "The log lacks %(number)s changes.", number)
+    if since:
+        message = Translatable.counted(
+            "The log lacks %(number)s change, the first of %(time)s.",
+            "The log lacks %(number)s changes, the first of %(time)s.",
+            number,
+            time=since,
+        )
+    fix = Translatable("run %(command)s", command="ararat log publish")
+    yield DigestFact("log", late, number, message, fix if late else "")
 
 
 def _tokens(store: DatabaseStore, now: datetime) -> DigestFact:
     soon = rfc3339(now + timedelta(days=TOKEN_DAYS))
     ((number,),) = store.current_rows(_EXPIRING, now=rfc3339(now), soon=soon)
-    within = f"within {TOKEN_DAYS} days"
-    fix = "create new tokens with ararat account token"
-    return _counted("tokens", number, f"token expires {within}", f"tokens expire {within}", fix)
+    fix = Translatable("create new tokens with %(command)s", command="ararat account token")
+    message = Translatable.counted(
+        "%(number)s token expires within %(days)s days.",
+        "%(number)s tokens expire within %(days)s days.",
+        number,
+        days=TOKEN_DAYS,
+    )
+    return _counted("tokens", number, message, fix)
 
 
 def _imports(store: DatabaseStore, now: datetime) -> DigestFact:
     ((number,),) = store.current_rows(_WAITING, before=rfc3339(now - timedelta(hours=IMPORT_HOURS)))
-    one, more = "uploaded table waits for its import", "uploaded tables wait for their import"
-    return _counted("imports", number, one, more, "import or delete them on the page Tables of the desk")
+    message = Translatable.counted(
+        "%(number)s uploaded table waits for its import.", "%(number)s uploaded tables wait for their import.", number
+    )
+    return _counted("imports", number, message, Translatable("import or delete them on the page Tables of the desk"))
 
 
-def _counted(code: str, number: int, one: str, more: str, fix: str) -> DigestFact:
-    return DigestFact(code, number > 0, number, f"{counted(number, one, more)}.", fix if number else "")
+def _counted(code: str, number: int, message: Translatable, fix: Translatable) -> DigestFact:
+    return DigestFact(code, number > 0, number, message, fix if number else "")
 
 
-def _age(age: timedelta) -> str:
+def _age(age: timedelta) -> Translatable:
     minutes = round(age.total_seconds() / 60)
-    return counted(minutes, "minute") if minutes < 60 else counted(round(minutes / 60), "hour")
+    if minutes < 60:
+        return Translatable.counted("%(number)s minute", "%(number)s minutes", minutes)
+    return Translatable.counted("%(number)s hour", "%(number)s hours", round(minutes / 60))
