@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...bindings.names.binding import PLACE
 from ...bindings.names.fields import FIELDS
+from ...identifiers.text.translatable import Translatable
 
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 Right = Literal["read", "mint", "bind", "describe", "relocate", "withdraw"]
 
 RIGHTS: Mapping[Right, str] = {
-    "read": "read reserved names and the history",
-    "mint": "mint names",
-    "bind": "bind or publish names",
-    "describe": "change metadata",
-    "relocate": "change targets",
-    "withdraw": "withdraw, restore, hold or delete names",
+    "read": Translatable("read reserved names and the history"),
+    "mint": Translatable("mint names"),
+    "bind": Translatable("bind or publish names"),
+    "describe": Translatable("change metadata"),
+    "relocate": Translatable("change targets"),
+    "withdraw": Translatable("withdraw, restore, hold or delete names"),
 }
 """The rights with the requests that they permit, in the order of display."""
 

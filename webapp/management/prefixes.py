@@ -11,6 +11,7 @@ from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import Stale
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
+from ...identifiers.text.translatable import Translatable
 from ...middleware.http.conditional import entity_tag
 from .bulk import MAX_NAMES
 from .permissions import Missing, require_account, require_administrator
@@ -169,7 +170,8 @@ def _require_etag(transaction: Transaction, key: str, etag: str | None) -> Rule 
     record, rule = transaction.get_prefix(key), transaction.get_rule(key)
     recorded = NO_RECORD if record is None else _etag(record, rule)
     if etag is not None and etag != recorded:
-        raise Stale(key, f"the record of {key} was changed after it was read" if record else f"{key} has no record")
+        message = Translatable("the record of %(prefix)s was changed after it was read", prefix=key)
+        raise Stale(key, message if record else _no_record(key))
     return rule
 
 
@@ -179,4 +181,8 @@ def _etag(record: PrefixRecord, rule: Rule | None) -> str:
 
 
 def _missing(key: str) -> Missing:
-    return Missing("prefix-unknown", f"{key} has no record", identifier=key)
+    return Missing("prefix-unknown", _no_record(key), identifier=key)
+
+
+def _no_record(key: str) -> Translatable:
+    return Translatable("%(prefix)s has no record", prefix=key)

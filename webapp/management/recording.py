@@ -13,7 +13,7 @@ from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.system.concurrency import Busy, Slot
 from ...bindings.system.thread_slots import slots
-from ...identifiers.text.display import counted
+from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.rights import needed
 from .permissions import require_curator, require_granted, require_right, require_same_owner, require_unrevoked
@@ -113,8 +113,13 @@ class Recorder:
         try:
             return slots.acquire("changes", brief=BRIEF_SECONDS)
         except Busy:
-            waiting = counted(slots.limit("changes"), "change waits", "changes wait")
-            raise BindingsUnavailable(f"{waiting} for the database; try again in some seconds") from None
+            raise BindingsUnavailable(
+                Translatable.counted(
+                    "%(number)s change waits for the database; try again in some seconds",
+                    "%(number)s changes wait for the database; try again in some seconds",
+                    slots.limit("changes"),
+                )
+            ) from None
 
     def refused(self, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
         """Write a row for a change that was refused. Log it if the database cannot be written."""

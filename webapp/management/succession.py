@@ -19,6 +19,7 @@ from ...bindings.names.prefixes import delegation, prefixes
 from ...bindings.names.prefixes.delegation import MAX_PREDECESSORS, Predecessor
 from ...bindings.names.prefixes.prefixes import Field, PrefixRecord
 from ...bindings.storage.tables import account_tables as tables
+from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.model import read_name
 from ..accounts.records import rows
@@ -91,7 +92,7 @@ def succeed(
     key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
     texts = prefixes.check(key, {"who": to, "contact": contact or ""})
     if not texts["who"]:
-        raise BindingError("prefix-text", "the institution is missing")
+        raise BindingError("prefix-text", Translatable("the institution is missing"))
     names = sorted(set(map(read_name, heirs)))
 
     def write(transaction: Transaction) -> Succession:
@@ -117,7 +118,12 @@ def _lineage(existing: PrefixRecord | None, to: str, today: str) -> dict[Field, 
         return {}
     predecessors = [*existing.predecessors, Predecessor(existing.who, existing.contact, today)]
     if len(predecessors) > MAX_PREDECESSORS:
-        message = f"{validation.shown(existing.prefix, 100)} has {MAX_PREDECESSORS} earlier institutions already"
+        message = Translatable.counted(
+            "%(prefix)s has %(number)s earlier institution already",
+            "%(prefix)s has %(number)s earlier institutions already",
+            MAX_PREDECESSORS,
+            prefix=validation.shown(existing.prefix, 100),
+        )
         raise BindingError("prefix-lineage", message)
     return {"lineage": delegation.write_lineage(predecessors)}
 

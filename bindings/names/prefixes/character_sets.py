@@ -48,7 +48,9 @@ def check(text: str) -> str:
         return text
     for first, last, single in _RANGE.findall(text):
         if single == "-":
-            message = "a hyphen of the character set is not between two characters; hyphens are always permitted"
+            message = Translatable(
+                "a hyphen of the character set is not between two characters; hyphens are always permitted"
+            )
             raise BindingError("prefix-characters", message)
         if first > last:
             shown = validation.shown(f"{first}-{last}")
@@ -82,7 +84,7 @@ def named(char: str) -> str:
     ("'a'", 'U+202E RIGHT-TO-LEFT OVERRIDE', 'the byte %FF')
     """
     if _SURROGATES.match(char):
-        return f"the byte %{ord(char) - 0xDC00:02X}"
+        return Translatable("the byte %(byte)s", byte=f"%{ord(char) - 0xDC00:02X}")
     return display.named(char)
 
 

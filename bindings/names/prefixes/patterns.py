@@ -14,6 +14,7 @@ from ....identifiers import IdentifierError
 from ....identifiers.ark.check_character import COVERAGES, check_character, covered
 from ....identifiers.ark.grammar import BETANUMERIC
 from ....identifiers.text.display import counted
+from ....identifiers.text.translatable import Translatable
 from ....identifiers.urn import parser as urn
 from ..errors import BindingError
 
@@ -90,10 +91,17 @@ def require_check(beginning: str, check: Check | None, code: str) -> None:
     the check digit +nbn is that of URNs that begin with urn:nbn:de:, not with urn:nbn:se:uu:
     """
     if check == "nbn" and not beginning.startswith(GERMAN):
-        message = f"the check digit +nbn is that of URNs that begin with {GERMAN}, not with {beginning}"
+        message = Translatable(
+            "the check digit +nbn is that of URNs that begin with %(german)s, not with %(beginning)s",
+            german=GERMAN,
+            beginning=beginning,
+        )
         raise BindingError(code, message, identifier=beginning)
     if check in COVERAGES and not beginning.startswith("ark:"):
-        message = f"the check characters +check and +name are those of ARKs, and {beginning} is the beginning of URNs"
+        message = Translatable(
+            "the check characters +check and +name are those of ARKs, and %(beginning)s is the beginning of URNs",
+            beginning=beginning,
+        )
         raise BindingError(code, message, identifier=beginning)
 
 
@@ -185,11 +193,19 @@ class Pattern:
         if self.is_ark or any(self.name(number) for number in range(0, self.numbers, step)):
             return
         sample = f"{self.beginning}{'0' * self.length}"
-        message = f"names like {sample} are not valid in {sample.split(':')[1]}"
+        of_sample = {"sample": sample, "namespace": sample.split(":")[1]}
+        message = Translatable("names like %(sample)s are not valid in %(namespace)s", **of_sample)
         if self.check and _german_check_digit(sample) is None:
-            message = f"the German National Library has no check digit for a character of {self.beginning}"
+            message = Translatable(
+                "the German National Library has no check digit for a character of %(beginning)s",
+                beginning=self.beginning,
+            )
         elif _is_urn(sample) and (faults := urn.parse(sample).findings):
-            message += f": {faults[0].message}; use a longer one"
+            message = Translatable(
+                "names like %(sample)s are not valid in %(namespace)s: %(problem)s; use a longer one",
+                **of_sample,
+                problem=faults[0].message,
+            )
         raise BindingError(code, message, identifier=self.beginning)
 
     @property

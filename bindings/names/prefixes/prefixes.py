@@ -195,11 +195,30 @@ class PrefixRecord:
     def where_minted(self) -> str:
         """The sentence, without a full stop, that states where the names of a delegated prefix are minted."""
         if self.minter:
-            return f"the prefix {self.prefix} is delegated; its names are minted at {self.minter}"
+            return Translatable(
+                "the prefix %(prefix)s is delegated; its names are minted at %(minter)s",
+                prefix=self.prefix,
+                minter=self.minter,
+            )
         if place := self.about or self.contact:
-            to = validation.shown(self.who, 400) if self.who else "another resolver"
-            return f"the prefix {self.prefix} is delegated to {to}; see {validation.shown(place, 400)}"
-        return f"the prefix {self.prefix} is delegated to {validation.shown(self.who or self.resolver or '', 400)}"
+            page = validation.shown(place, 400)
+            if not self.who:
+                return Translatable(
+                    "the prefix %(prefix)s is delegated to another resolver; see %(page)s",
+                    prefix=self.prefix,
+                    page=page,
+                )
+            return Translatable(
+                "the prefix %(prefix)s is delegated to %(who)s; see %(page)s",
+                prefix=self.prefix,
+                who=validation.shown(self.who, 400),
+                page=page,
+            )
+        return Translatable(
+            "the prefix %(prefix)s is delegated to %(who)s",
+            prefix=self.prefix,
+            who=validation.shown(self.who or self.resolver or "", 400),
+        )
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
         """Return the address of a name at the resolver of the delegated prefix, or else the page for people.
@@ -453,10 +472,12 @@ class PrefixRecords:
             wrong = character_sets.first_wrong(rest, record.characters)
             if wrong is None:
                 return None
-            permitted = validation.shown(record.characters)
-            return (
-                f"the name has {character_sets.named(wrong)}, but names that begin with "
-                f"{record.prefix} can have only these characters: {permitted}"
+            return Translatable(
+                "the name has %(character)s, but names that begin with %(prefix)s can have only these characters: "
+                "%(permitted)s",
+                character=character_sets.named(wrong),
+                prefix=record.prefix,
+                permitted=validation.shown(record.characters),
             )
         return None
 

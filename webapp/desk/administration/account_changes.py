@@ -8,6 +8,7 @@ from typing import Final
 
 from flask import request
 
+from ....identifiers.text.translatable import Translatable
 from ...accounts.model import Account, AccountError, Caller
 from ...accounts.store import LINK_HOURS, Accounts
 from ...config import site, url
@@ -35,37 +36,55 @@ class WrongField(Exception):
 
 def _role(accounts: Accounts, account: Account, by: Caller) -> str:
     changed = _checked("role", lambda: accounts.set_role(account.name, request.form.get("role", ""), by=by))
-    return f"The account {changed.name} is {_article(changed.role)} now."
+    if changed.role == "administrator":
+        return Translatable("The account %(name)s is an administrator now.", name=changed.name)
+    if changed.role == "curator":
+        return Translatable("The account %(name)s is a curator now.", name=changed.name)
+    return Translatable("The account %(name)s is a reader now.", name=changed.name)
 
 
 def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
     prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.naming.test_naans)
     if problem or not prefixes:
         raise WrongField(
-            "prefix", problem or FieldProblem("The prefix is missing.", "a NAAN, a shoulder or the beginning of URNs")
+            "prefix",
+            problem
+            or FieldProblem(
+                Translatable("The prefix is missing."), Translatable("a NAAN, a shoulder or the beginning of URNs")
+            ),
         )
     for prefix in prefixes:
         accounts.grant(account.name, prefix, by=by)
-    return f"The account {account.name} has the prefix {', '.join(prefixes)} now."
+    return Translatable.counted(
+        "The account %(name)s has the prefix %(prefixes)s now.",
+        "The account %(name)s has the prefixes %(prefixes)s now.",
+        len(prefixes),
+        name=account.name,
+        prefixes=", ".join(prefixes),
+    )
 
 
 def _revoke(accounts: Accounts, account: Account, by: Caller) -> str:
     prefix = request.form.get("prefix", "")
     if prefix not in account.prefixes:
-        raise WrongField("", FieldProblem("The account has no grant for this prefix. Load the page again."))
+        raise WrongField(
+            "", FieldProblem(Translatable("The account has no grant for this prefix. Load the page again."))
+        )
     _checked("", lambda: accounts.revoke(account.name, prefix, by=by))
-    return f"The account {account.name} has no grant for {prefix} now."
+    return Translatable("The account %(name)s has no grant for %(prefix)s now.", name=account.name, prefix=prefix)
 
 
 def _disable(accounts: Accounts, account: Account, by: Caller) -> str:
     _checked("", lambda: accounts.disable(account.name, by=by))
-    return f"The account {account.name} is locked. Its sessions are ended, and its tokens are not valid."
+    return Translatable(
+        "The account %(name)s is locked. Its sessions are ended, and its tokens are not valid.", name=account.name
+    )
 
 
 def _enable(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.enable(account.name, by=by)
     accounts.unlock(account.name, by=by)
-    return f"The account {account.name} is unlocked. Its tokens are valid again."
+    return Translatable("The account %(name)s is unlocked. Its tokens are valid again.", name=account.name)
 
 
 def _link(accounts: Accounts, account: Account, by: Caller) -> str:
@@ -76,24 +95,33 @@ def _link(accounts: Accounts, account: Account, by: Caller) -> str:
 def put_link(account: Account, secret: str) -> None:
     """Show a one-time link on the next page."""
     root = site().origin or request.host_url.rstrip("/")
-    said = f"Send this link to the person of the account {account.name}. It is valid once, within {LINK_HOURS} hours. "
+    said = Translatable.counted(
+        "Send this link to the person of the account %(name)s. It is valid once, within %(number)s hour. "
+        "It is not shown again.",
+        "Send this link to the person of the account %(name)s. It is valid once, within %(number)s hours. "
+        "It is not shown again.",
+        LINK_HOURS,
+        name=account.name,
+    )
     link = f"{root}{url('one_time_links.choose', secret=secret)}"
-    messages.put(f"{said}It is not shown again.", "warn", secret=link)
+    messages.put(said, "warn", secret=link)
 
 
 def _no_password(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.set_password(account.name, None, by=by)
-    return f"The account {account.name} has no password now. Its sessions are ended."
+    return Translatable("The account %(name)s has no password now. Its sessions are ended.", name=account.name)
 
 
 def _sessions(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.sessions.end_all(account.name, by=by)
-    return f"All sessions of the account {account.name} are ended."
+    return Translatable("All sessions of the account %(name)s are ended.", name=account.name)
 
 
 def _unlock(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.unlock(account.name, by=by)
-    return f"The account {account.name} is unlocked. Its failed attempts to sign in are forgotten."
+    return Translatable(
+        "The account %(name)s is unlocked. Its failed attempts to sign in are forgotten.", name=account.name
+    )
 
 
 def _token(accounts: Accounts, account: Account, by: Caller) -> str:
@@ -123,7 +151,3 @@ def _checked(field: str, change: Callable[[], Account]) -> Account:
         return change()
     except AccountError as error:
         raise WrongField(field, account_problem(error)) from error
-
-
-def _article(role: str) -> str:
-    return f"an {role}" if role == "administrator" else f"a {role}"

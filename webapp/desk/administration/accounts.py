@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....identifiers.text.translatable import Translatable
 from ...accounts import identify
-from ...accounts.model import MAX_PREFIX, Account, AccountError, Caller
+from ...accounts.model import MAX_PREFIX, Account, AccountError, Caller, Role
 from ...errors import HTTPRefusal
 from ...management import Forbidden
 from ...management.permissions import require_administrator
@@ -21,11 +23,18 @@ from .forms import account_problem, read_prefixes
 from .tokens import require_person, sorted_tokens
 
 ROLE_LABELS: Final = (
-    ("reader", "Reader: sees reserved names and the history"),
-    ("curator", "Curator: also changes the names below the granted prefixes"),
-    ("administrator", "Administrator: also manages all names, accounts and prefixes"),
+    ("reader", Translatable("Reader: sees reserved names and the history")),
+    ("curator", Translatable("Curator: also changes the names below the granted prefixes")),
+    ("administrator", Translatable("Administrator: also manages all names, accounts and prefixes")),
 )
-"""The roles with their labels."""
+"""The roles with their labels, for a choice."""
+
+ROLE_NAMES: Final[Mapping[Role, str]] = {
+    "reader": Translatable("reader"),
+    "curator": Translatable("curator"),
+    "administrator": Translatable("administrator"),
+}
+"""The names of the roles."""
 
 _COLUMNS: Final = ("name", "role", "prefixes", "created", "disabled", "has_password")
 _FIELDS: Final = (("account-role", "role"),)
@@ -60,7 +69,7 @@ def add() -> AnyResponse:
             if "link" in form:
                 put_link(added, identify.accounts().make_link(added.name, by=asking))
             else:
-                messages.put(f"The account {added.name} is added.")
+                messages.put(Translatable("The account %(name)s is added.", name=added.name))
             return see_other("desk.account", name=added.name)
         except AccountError as error:
             field = next((field for beginning, field in _FIELDS if error.code.startswith(beginning)), "name")
@@ -122,6 +131,7 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
         "desk/accounts.html",
         accounts=identify.accounts().list(),
         roles=ROLE_LABELS,
+        role_names=ROLE_NAMES,
         exports=exports.addresses("desk.export_accounts"),
         form=request.form,
         errors=problems or {},
@@ -140,6 +150,7 @@ def _account_page(account: Account, problems: dict[str, FieldProblem] | None = N
         valid=valid,
         invalid=invalid,
         roles=ROLE_LABELS,
+        role_names=ROLE_NAMES,
         longest=MAX_PREFIX,
         form=request.form,
         errors=problems or {},

@@ -21,13 +21,14 @@ from ....bindings.names.branding.model import NO_BRANDING, Branding
 from ....bindings.names.branding.stored import BrandingVersion
 from ....bindings.names.errors import BindingError
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from ....middleware.resolution.refusals import refuse
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.error_page import explain
 from ....middleware.views.presentation import Presentation
 from ...config import origin, site
-from ...language.current import LANGUAGE_NAMES
+from ...language.current import LANGUAGE_NAMES, language
 from ...management import Stale
 from ...management.permissions import require_administrator
 from ...security import CONTENT_SECURITY_POLICY
@@ -37,11 +38,11 @@ from ..forms import FieldProblem, number_of
 from ..names.history import Difference
 
 LABELS: Final[dict[branding.Field, str]] = {
-    "institution": "Institution",
-    "logo": "Logo",
-    "contact": "Contact",
-    "colour": "Colour",
-    "statement": "Statement",
+    "institution": Translatable("Institution"),
+    "logo": Translatable("Logo"),
+    "contact": Translatable("Contact"),
+    "colour": Translatable("Colour"),
+    "statement": Translatable("Statement"),
 }
 """The fields of a branding with their labels."""
 
@@ -83,7 +84,7 @@ def save() -> AnyResponse:
         management().branding.set(caller(), Branding(**values), revision=_number("revision"))
     except Stale:
         return _page(management().branding.history(caller()), values, is_stale=True)
-    messages.put("The branding is saved. The public pages show it after about a second.")
+    messages.put(Translatable("The branding is saved. The public pages show it after about a second."))
     return see_other("desk.branding")
 
 
@@ -134,10 +135,8 @@ def preview() -> AnyResponse:
     values, problems = _read()
     if problems:
         return _page(management().branding.history(caller()), values, problems)
-    root, language = site().prefix or request.script_root, request.form.get("language", ENGLISH)
-    shown = Presentation(
-        language=language if language in LANGUAGES else ENGLISH, branding=Branding(**values), root=root
-    )
+    root, chosen = site().prefix or request.script_root, request.form.get("language", ENGLISH)
+    shown = Presentation(language=chosen if chosen in LANGUAGES else ENGLISH, branding=Branding(**values), root=root)
     response = Response(explain(refuse(_EXAMPLE, "not-bound"), root, None).as_html(shown), mimetype="text/html")
     response.headers["Content-Security-Policy"] = templates.content_security_policy(shown)
     return response
@@ -155,7 +154,7 @@ def restore() -> AnyResponse:
         management().branding.set(caller(), found.branding, revision=_number("revision"))
     except Stale:
         return _page(versions, found.branding, is_stale=True)
-    messages.put(f"The values of version {found.revision} are saved again.")
+    messages.put(Translatable("The values of version %(version)s are saved again.", version=str(found.revision)))
     return see_other("desk.branding")
 
 
@@ -178,7 +177,7 @@ def _shown(value: str | None) -> str:
     if value is None or not value.startswith(_DATA):
         return value or ""
     media_type, _, content = value.removeprefix(_DATA).partition(";base64,")
-    return f"{media_type}, {len(content) * 3 // 4:,} bytes"
+    return Translatable("%(format)s, %(size)s bytes", format=media_type, size=len(content) * 3 // 4)
 
 
 def _read() -> tuple[dict[branding.Field, str | None], dict[str, FieldProblem]]:
@@ -247,8 +246,8 @@ def _page(
         is_stale=is_stale,
         conflict=conflict,
         changes=changes[:MAX_SHOWN],
-        languages=LANGUAGE_NAMES,
-        language=request.form.get("language", caller().account.preferences.language or ENGLISH),
+        preview_languages=LANGUAGE_NAMES,
+        preview_language=request.form.get("language", language()),
         errors=problems or {},
         labels=LABELS,
         settings=site().branding,

@@ -8,7 +8,7 @@ from typing import Final
 
 from ....bindings.names import validation
 from ....bindings.names.errors import BindingError
-from ....identifiers.text.translatable import sentence
+from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import AccountError, read_prefix
 from ..forms import FieldProblem
 
@@ -18,9 +18,9 @@ MAX_PREFIXES = 100
 # On the desk, these fixes replace the ones for the command line.
 _FIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "account-last": "Make another account an administrator first",
-        "grant-unknown": "Load the page again",
-        "token-unknown": "Load the page again",
+        "account-last": Translatable("make another account an administrator first"),
+        "grant-unknown": Translatable("load the page again"),
+        "token-unknown": Translatable("load the page again"),
     }
 )
 
@@ -31,8 +31,8 @@ def account_problem(error: AccountError) -> FieldProblem:
     >>> account_problem(AccountError("account-last", "jane is the last administrator"))
     FieldProblem(message='jane is the last administrator. Make another account an administrator first.', expected=None)
     """
-    fix = _FIXES.get(error.code, f"{error.fix[:1].upper()}{error.fix[1:]}")
-    return FieldProblem(f"{sentence(error.message)} {fix}.")
+    fix = _FIXES.get(error.code, error.fix)
+    return FieldProblem(Translatable("%(problem)s %(fix)s", problem=sentence(error.message), fix=sentence(fix)))
 
 
 def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str], FieldProblem | None]:
@@ -45,7 +45,9 @@ def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > MAX_PREFIXES:
-        return [], FieldProblem(f"There are {len(lines):,} prefixes.", f"at most {MAX_PREFIXES} prefixes")
+        found_more = Translatable.counted("There is %(number)s prefix.", "There are %(number)s prefixes.", len(lines))
+        most = Translatable.counted("at most %(number)s prefix", "at most %(number)s prefixes", MAX_PREFIXES)
+        return [], FieldProblem(found_more, most)
     found: list[str] = []
     for line in lines:
         try:
@@ -53,7 +55,8 @@ def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str
         except BindingError as error:
             problem = FieldProblem.of(error)
             shown = validation.shown(line, 100)
-            return [], problem if shown in problem.message else FieldProblem(
-                f"{shown}: {error.message}.", error.expected
-            )
+            if shown in problem.message:
+                return [], problem
+            message = Translatable("%(prefix)s: %(message)s", prefix=shown, message=error.message).sentence()
+            return [], FieldProblem(message, error.expected)
     return sorted({*found}), None

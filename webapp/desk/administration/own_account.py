@@ -11,6 +11,7 @@ from zoneinfo import available_timezones
 from flask import Response, abort, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....identifiers.text.translatable import Translatable
 from ...accounts import cookies, identify, passwords
 from ...accounts.model import AccountError, Caller, Preferences
 from ...accounts.records.attempts import TooManyAttempts
@@ -19,7 +20,7 @@ from ...accounts.records.sessions import SESSION_HOURS
 from ...accounts.sign_in import WrongPassword, sign_in
 from ...config import site
 from ...errors import HTTPRefusal
-from ...language.current import LANGUAGE_NAMES
+from ...language.current import languages
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
@@ -29,10 +30,10 @@ from .tokens import require_person
 MAX_DISPLAY_NAME = 60
 
 SEPARATORS: Final = (
-    ("", "As usual for the language"),
-    ("comma", "Comma"),
-    ("semicolon", "Semicolon"),
-    ("tab", "Tab"),
+    ("", Translatable("As usual for the language")),
+    ("comma", Translatable("Comma")),
+    ("semicolon", Translatable("Semicolon")),
+    ("tab", Translatable("Tab")),
 )
 
 
@@ -56,7 +57,7 @@ def save() -> AnyResponse:
     if problems := _problems(wanted):
         return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     identify.accounts().set_preferences(asking.account.name, wanted, by=asking)
-    messages.put("Your preferences are saved.")
+    messages.put(Translatable("Your preferences are saved."))
     return see_other("desk.own_account")
 
 
@@ -83,7 +84,7 @@ def end_sessions() -> AnyResponse:
     wanted = request.form.get("session", "")
     known = identify.accounts().sessions
     ended = known.end_some(asking.account.name, lambda each: each == wanted if wanted else each != current, by=asking)
-    messages.put("The session is ended." if ended == 1 else f"{ended} sessions are ended.")
+    messages.put(Translatable.counted("%(number)s session is ended.", "%(number)s sessions are ended.", ended))
     return see_other("desk.own_account")
 
 
@@ -92,20 +93,27 @@ def _change_password(asking: Caller) -> dict[str, FieldProblem]:
     name, new = asking.account.name, request.form.get("password", "")
     known = identify.accounts()
     if not asking.account.has_password:
-        return {"current": FieldProblem("Your account has no password.", "a one-time link of an administrator")}
+        return {
+            "current": FieldProblem(
+                Translatable("Your account has no password."), Translatable("a one-time link of an administrator")
+            )
+        }
     if new != request.form.get("again", ""):
-        return {"again": FieldProblem("The passwords are different.", "the new password, twice")}
+        return {
+            "again": FieldProblem(Translatable("The passwords are different."), Translatable("the new password, twice"))
+        }
     try:
         sign_in(known, name, request.form.get("current", ""), request.remote_addr)
         known.set_password(name, new, by=asking)
     except WrongPassword:
-        return {"current": FieldProblem("This is not the current password of your account.")}
+        return {"current": FieldProblem(Translatable("This is not the current password of your account."))}
     except TooManyAttempts:
-        return {"current": FieldProblem("There were too many wrong passwords. Wait 15 minutes, then try again.")}
+        message = Translatable("There were too many wrong passwords. Wait 15 minutes, then try again.")
+        return {"current": FieldProblem(message)}
     except AccountError as error:
         return {"password": account_problem(error)}
     except passwords.PasswordsBusy:
-        message = "Too many passwords are checked at this moment. Try again in some seconds."
+        message = Translatable("Too many passwords are checked at this moment. Try again in some seconds.")
         raise HTTPRefusal(HTTPStatus.SERVICE_UNAVAILABLE, "sign-in-busy", message, retry_after=5) from None
     return {}
 
@@ -113,14 +121,24 @@ def _change_password(asking: Caller) -> dict[str, FieldProblem]:
 def _problems(wanted: Preferences) -> dict[str, FieldProblem]:
     problems: dict[str, FieldProblem] = {}
     if len(wanted.display_name) > MAX_DISPLAY_NAME or not wanted.display_name.isprintable():
-        expected = f"at most {MAX_DISPLAY_NAME} characters without control characters"
-        problems["display_name"] = FieldProblem("This display name cannot be used.", expected)
-    if wanted.language and wanted.language not in dict(LANGUAGE_NAMES):
-        problems["language"] = FieldProblem("This language is not known.", "a language of the list")
+        expected = Translatable.counted(
+            "at most %(number)s character without control characters",
+            "at most %(number)s characters without control characters",
+            MAX_DISPLAY_NAME,
+        )
+        problems["display_name"] = FieldProblem(Translatable("This display name cannot be used."), expected)
+    if wanted.language and wanted.language not in languages():
+        problems["language"] = FieldProblem(
+            Translatable("This language is not known."), Translatable("a language of the list")
+        )
     if wanted.time_zone and wanted.time_zone not in _zones():
-        problems["time_zone"] = FieldProblem("This time zone is not known.", "a name such as Europe/Berlin")
+        problems["time_zone"] = FieldProblem(
+            Translatable("This time zone is not known."), Translatable("a name such as Europe/Berlin")
+        )
     if wanted.separator not in dict(SEPARATORS):
-        problems["separator"] = FieldProblem("This separator is not known.", "a separator of the list")
+        problems["separator"] = FieldProblem(
+            Translatable("This separator is not known."), Translatable("a separator of the list")
+        )
     return problems
 
 
@@ -147,7 +165,7 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
             "time_zone": form.get("time_zone", preferences.time_zone),
             "separator": form.get("separator", preferences.separator),
         },
-        languages=[("", "Not selected"), *LANGUAGE_NAMES],
+        choices=[("", Translatable("Not selected")), *languages().items()],
         separators=SEPARATORS,
         zones=_zones(),
         most=MAX_DISPLAY_NAME,

@@ -14,19 +14,20 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes, rule_templates
 from ....bindings.names.prefixes.prefixes import EDITED, Field, PrefixRecord, PrefixRecords
-from ....identifiers.text.translatable import sentence
+from ....identifiers.text.translatable import Translatable, sentence
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.prefix import describe_prefix
 from ....middleware.views.presentation import Presentation
 from ...config import site
-from ...language.current import LANGUAGE_NAMES
+from ...language.current import LANGUAGE_NAMES, language
+from ...language.translation import translated
 from ...management import NO_RECORD, Stale, prefix_etag
 from ...management.permissions import require_administrator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem, statement_of
-from .prefix_history import differences, values_of
+from .prefix_history import LABELS, differences, values_of
 
 
 @blueprint.get("/prefixes/edit", endpoint="edit_prefix")
@@ -60,7 +61,8 @@ def save() -> AnyResponse:
     except Stale:
         return _conflict(values)
     warned = [sentence(each.message) for each in prefixes.warnings_about(saved.texts)]
-    messages.put(" ".join([f"The record of {saved.prefix} is saved.", *warned]), "warn" if warned else "good")
+    done = Translatable("The record of %(prefix)s is saved.", prefix=saved.prefix)
+    messages.put(" ".join(map(translated, [done, *warned])), "warn" if warned else "good")
     return see_other("desk.prefix", prefix=saved.prefix)
 
 
@@ -78,9 +80,9 @@ def preview() -> AnyResponse:
     stated = {field: text for field, text in texts.items() if text}
     given = prefixes.record(key, stated, changed=operations.bindings.now())
     inherited = PrefixRecords(operations.bindings.prefixes.list()).statements(key, given.statements)
-    root, language = site().prefix or request.script_root, request.form.get("language", ENGLISH)
+    root, chosen = site().prefix or request.script_root, request.form.get("language", ENGLISH)
     shown = Presentation(
-        language=language if language in LANGUAGES else ENGLISH,
+        language=chosen if chosen in LANGUAGES else ENGLISH,
         branding=operations.bindings.branding.current(),
         root=root,
     )
@@ -94,7 +96,7 @@ def remove() -> AnyResponse:
     """Remove the record of the form with its rule. The history stays."""
     prefix = _text("prefix")
     management().prefixes.remove(caller(), prefix, etag=request.form.get("etag", NO_RECORD))
-    messages.put("The record and its rule are removed. The names stay.")
+    messages.put(Translatable("The record and its rule are removed. The names stay."))
     return see_other("desk.prefixes")
 
 
@@ -143,8 +145,9 @@ def _form(values: dict[str, str], etag: str, problems: dict[str, FieldProblem]) 
         etag=etag,
         is_new=etag == NO_RECORD,
         errors=problems,
-        languages=LANGUAGE_NAMES,
-        language=request.form.get("language", caller().account.preferences.language or ENGLISH),
+        labels={"prefix": Translatable("Prefix"), **LABELS},
+        preview_languages=LANGUAGE_NAMES,
+        preview_language=request.form.get("language", language()),
     )
 
 

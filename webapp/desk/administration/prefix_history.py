@@ -9,31 +9,43 @@ from typing import Final
 
 from ....bindings.names.prefixes.prefixes import RECORDED, PrefixEvent, PrefixRecord
 from ....bindings.names.prefixes.rules import RuleEvent
+from ....identifiers.text.translatable import Translatable
+from ...language.translation import translated
 from ..names.history import Difference
 
 LABELS: Final = {
-    "who": "Who",
-    "what": "What",
-    "contact": "Contact",
-    "statement": "Statement",
-    "availability": "Availability",
-    "variance": "Variance",
-    "may_change": "What may change",
-    "at_end": "What happens at the end",
-    "hosts": "Hosts",
-    "pattern": "Pattern",
-    "characters": "Characters",
-    "state": "State",
-    "resolver": "Resolver",
-    "minter": "Minter",
-    "about": "Page about the names",
-    "lineage": "Earlier institutions",
-    "rule": "Rule",
-    "redirect": "Redirect status",
+    "who": Translatable("Who"),
+    "what": Translatable("What"),
+    "contact": Translatable("Contact"),
+    "statement": Translatable("Statement"),
+    "availability": Translatable("Availability"),
+    "variance": Translatable("Variance"),
+    "may_change": Translatable("What may change"),
+    "at_end": Translatable("What happens at the end"),
+    "hosts": Translatable("Hosts"),
+    "pattern": Translatable("Pattern"),
+    "characters": Translatable("Characters"),
+    "state": Translatable("State"),
+    "resolver": Translatable("Resolver"),
+    "minter": Translatable("Minter"),
+    "about": Translatable("Page about the names"),
+    "lineage": Translatable("Earlier institutions"),
+    "rule": Translatable("Rule"),
+    "redirect": Translatable("Redirect status"),
 }
 """The fields of a record with its rule, with their labels."""
 
-_HOLD_LABELS: Final = {"hold_until": "On hold until", "hold_reason": "Reason of the hold"}
+_HOLD_LABELS: Final = {
+    "hold_until": Translatable("On hold until"),
+    "hold_reason": Translatable("Reason of the hold"),
+}
+
+STATES: Final[Mapping[str, str]] = {
+    "active": Translatable("active"),
+    "delegated": Translatable("delegated"),
+    "retired": Translatable("retired"),
+}
+"""The states of a prefix."""
 
 MAX_SHOWN = 100
 """The maximum number of changes on a page."""
@@ -66,10 +78,15 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[Dif
     [Difference(field='Who', before='Library', after='Archive')]
     """
     return [
-        Difference(field=label, before=before.get(field, ""), after=after.get(field, ""))
+        Difference(field=label, before=_shown(field, before), after=_shown(field, after))
         for field, label in (LABELS | _HOLD_LABELS).items()
         if before.get(field, "") != after.get(field, "")
     ]
+
+
+def _shown(field: str, values: Mapping[str, str]) -> str:
+    value = values.get(field, "")
+    return STATES.get(value, value) if field == "state" else value
 
 
 def changes_of(events: Sequence[PrefixEvent], rule_events: Sequence[RuleEvent]) -> list[PrefixChange]:
@@ -83,7 +100,7 @@ def _of_record(events: Sequence[PrefixEvent]) -> Iterator[PrefixChange]:
     for event in events:
         after = {**dict.fromkeys(RECORDED, ""), **_texts(event.record)}
         yield PrefixChange(
-            title="Record set" if event.action == "set" else "Record removed",
+            title=Translatable("Record set") if event.action == "set" else Translatable("Record removed"),
             actor=event.record.actor,
             when=event.record.changed,
             differences=differences(before, after),
@@ -95,7 +112,12 @@ def _texts(record: PrefixRecord) -> dict[str, str]:
     """Return the recorded texts by field, with the earlier institutions in words."""
     texts: dict[str, str] = {**record.all_texts}
     if before := record.predecessors:
-        texts["lineage"] = "; ".join(f"{each.who or 'not recorded'}, until {each.until}" for each in before)
+        texts["lineage"] = "; ".join(
+            translated(
+                Translatable("%(who)s, until %(day)s", who=each.who or Translatable("not recorded"), day=each.until)
+            )
+            for each in before
+        )
     return texts
 
 
@@ -104,7 +126,7 @@ def _of_rule(events: Sequence[RuleEvent]) -> Iterator[PrefixChange]:
     for event in events:
         after = {"rule": event.template, "redirect": str(event.redirect)} if event.template else {}
         yield PrefixChange(
-            title="Rule set" if event.action == "set" else "Rule removed",
+            title=Translatable("Rule set") if event.action == "set" else Translatable("Rule removed"),
             actor=event.actor,
             when=event.when,
             differences=differences(before, after),

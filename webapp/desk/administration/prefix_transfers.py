@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes
-from ....identifiers.text.display import counted
+from ....identifiers.text.translatable import Translatable
 from ...accounts.model import AccountError
 from ...config import url
 from ...management.permissions import Forbidden, require_administrator
@@ -52,7 +52,9 @@ def succeed() -> AnyResponse:
     except BindingError as error:
         problems["prefix" if error.code == "rule-prefix" else "to"] = FieldProblem.of(error)
     if result is not None and result.written:
-        messages.put(f"{result.record.who} is responsible for {result.record.prefix}.")
+        messages.put(
+            Translatable("%(who)s is responsible for %(prefix)s.", who=result.record.who, prefix=result.record.prefix)
+        )
         return see_other("desk.prefix", prefix=result.record.prefix)
     return Response(_succession(problems, result), HTTPStatus.UNPROCESSABLE_ENTITY if problems else HTTPStatus.OK)
 
@@ -81,12 +83,17 @@ def depart() -> AnyResponse:
         problems["prefix" if error.code == "rule-prefix" else "resolver"] = FieldProblem.of(error)
     if result is not None and result.written:
         key = prefixes.check_prefix(_text("prefix"), management().bindings.naming.test_naans)
-        done = f"{key} is retired. {counted(result.changed, 'target')} moved."
+        done = Translatable.counted(
+            "%(prefix)s is retired. %(number)s target moved.",
+            "%(prefix)s is retired. %(number)s targets moved.",
+            result.changed,
+            prefix=key,
+        )
         if result.operation is None:
             messages.put(done)
         else:
             path = url("desk.operation", number=result.operation)
-            messages.put(done, label=f"Show operation {result.operation}", path=path)
+            messages.put(done, label=Translatable("Show operation %(number)s", number=str(result.operation)), path=path)
         return see_other("desk.prefix", prefix=key)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if problems or (result and result.refusals) else HTTPStatus.OK
     if result is not None and result.is_other and not result.refusals:

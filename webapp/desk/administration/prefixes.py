@@ -11,11 +11,12 @@ from ....bindings.names.metadata import persistence
 from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.prefixes import INHERITED, RECORDED, PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.rules import Rule
+from ....identifiers.text.translatable import Translatable
 from ...config import site
 from ...management import Missing, prefix_etag
 from .. import exports
 from ..blueprint import blueprint, caller, management
-from .prefix_history import LABELS, changes_of
+from .prefix_history import LABELS, STATES, changes_of
 
 _COLUMNS = ("prefix", *RECORDED, "rule", "redirect", "changed", "actor", "revision")
 
@@ -25,7 +26,7 @@ def page() -> str:
     """Show the records of all NAANs and shoulders, and the rules of others."""
     records, rules = _records_and_other_rules()
     addresses = exports.addresses("desk.export_prefixes")
-    return render_template("desk/prefixes.html", records=records, rules=rules, exports=addresses)
+    return render_template("desk/prefixes.html", records=records, rules=rules, states=STATES, exports=addresses)
 
 
 @blueprint.get("/prefixes.<any(csv, jsonl):form>")
@@ -46,7 +47,7 @@ def record() -> str:
     key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.naming.test_naans)
     events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
     if not events and not rule_events:
-        raise Missing("prefix-unknown", f"{key} has no record", identifier=key)
+        raise Missing("prefix-unknown", Translatable("%(prefix)s has no record", prefix=key), identifier=key)
     records = PrefixRecords(operations.prefixes.list(caller()))
     found = records.get(key)
     inherited = {field: records.inherited(key, field) for field in INHERITED if not (found and field in found.texts)}
@@ -57,6 +58,7 @@ def record() -> str:
         is_held=found is not None and found.hold is not None and found.hold.until > operations.bindings.now(),
         rule=next((rule for rule in operations.bindings.rules.list() if rule.prefix == key), None),
         labels=LABELS,
+        states=STATES,
         definitions=persistence.definitions(found.texts if found else {}),
         inherited={field: each for field, each in inherited.items() if each},
         changes=changes_of(events, rule_events),

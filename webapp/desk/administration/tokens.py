@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from http import HTTPStatus
+from typing import Final
 
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....identifiers.text.translatable import Translatable
 from ...accounts import identify
 from ...accounts.model import AccountError, Caller, Token
 from ...accounts.records.tokens import EMERGENCY_DAYS, MAX_LABEL
-from ...accounts.rights import RIGHTS
+from ...accounts.rights import RIGHTS, Right
 from ...errors import HTTPRefusal
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -20,6 +23,16 @@ from .forms import account_problem, read_prefixes
 
 DAYS = 365
 """The suggested time until a token expires."""
+
+_RIGHTS: Final[Mapping[Right, str]] = {
+    "read": Translatable("Read reserved names and the history"),
+    "mint": Translatable("Mint names"),
+    "bind": Translatable("Bind or publish names"),
+    "describe": Translatable("Change metadata"),
+    "relocate": Translatable("Change targets"),
+    "withdraw": Translatable("Withdraw, restore, hold or delete names"),
+}
+"""The rights of a token, as labels."""
 
 _FIELDS = {"token-label": "label", "token-right": "rights"}
 
@@ -37,7 +50,10 @@ def create() -> AnyResponse:
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
-        wrong_prefix = FieldProblem(f"Your account has no grant for {foreign[0]}.", "a prefix below one of your own")
+        wrong_prefix = FieldProblem(
+            Translatable("Your account has no grant for %(prefix)s.", prefix=foreign[0]),
+            Translatable("a prefix below one of your own"),
+        )
     # The form has an empty right, because a browser sends nothing for check boxes that are not checked.
     rights = [right for right in form.getlist("rights") if right]
     problems = {field: each for field, each in (("expires", wrong_day), ("prefixes", wrong_prefix)) if each}
@@ -52,7 +68,9 @@ def create() -> AnyResponse:
                 emergency="emergency" in form,
                 by=asking,
             )
-            said = f"The token {token.label} is created. Store it now. It cannot be shown again."
+            said = Translatable(
+                "The token %(label)s is created. Store it now. It cannot be shown again.", label=token.label
+            )
             messages.put(said, "warn", secret=secret)
             return see_other("desk.tokens")
         except AccountError as error:
@@ -78,7 +96,7 @@ def revoke_of(asking: Caller, name: str) -> str:
     if token is None:
         abort(HTTPStatus.NOT_FOUND)
     known.tokens.revoke(token.number, by=asking)
-    return f"The token {token.label} is revoked. Programs can no longer use it."
+    return Translatable("The token %(label)s is revoked. Programs can no longer use it.", label=token.label)
 
 
 def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
@@ -100,7 +118,7 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
         may_create=asking.token is None,
         form=request.form or {"expires": suggested.isoformat()},
         most=MAX_LABEL,
-        rights=[(right, f"{permitted[:1].upper()}{permitted[1:]}") for right, permitted in RIGHTS.items()],
+        rights=list(_RIGHTS.items()),
         chosen_rights=request.form.getlist("rights") if request.form else [*RIGHTS],
         emergency_days=EMERGENCY_DAYS,
         errors=problems or {},
@@ -115,7 +133,7 @@ def require_person() -> Caller:
     """
     asking = caller()
     if asking.token is not None:
-        sentence = "A token cannot change tokens or accounts. Sign in with the account instead."
+        sentence = Translatable("A token cannot change tokens or accounts. Sign in with the account instead.")
         raise HTTPRefusal(HTTPStatus.FORBIDDEN, "token-used", sentence)
     return asking
 
@@ -127,4 +145,7 @@ def _read_day(text: str) -> tuple[datetime | None, FieldProblem | None]:
     try:
         return datetime.combine(date.fromisoformat(text.strip()), time(23, 59, 59), UTC), None
     except ValueError:
-        return None, FieldProblem("This is not a day.", "a day in the future, such as 2027-11-23, or an empty field")
+        return None, FieldProblem(
+            Translatable("This is not a day."),
+            Translatable("a day in the future, such as 2027-11-23, or an empty field"),
+        )

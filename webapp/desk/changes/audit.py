@@ -7,6 +7,7 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 
 from ....bindings.names.binding import rfc3339
+from ....identifiers.text.translatable import Translatable
 from ...accounts.audit_listing import AuditRow, AuditSelection, all_audit
 from ...config import url
 from ...errors import HTTPRefusal
@@ -27,7 +28,7 @@ def audit() -> str:
     given, errors, selection = _read_filters()
     after = request.args.get("after", "")
     if after and not (after.isascii() and after.isdecimal() and len(after) < 19):
-        sentence = "The link to this page of the list is not valid. Open the first page."
+        sentence = Translatable("The link to this page of the list is not valid. Open the first page.")
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-after", sentence)
     shown = management().audit(caller(), selection, below=int(after) if after else None, limit=SHOWN)
     return render_template(
@@ -60,7 +61,9 @@ def _read_filters() -> tuple[dict[str, str], dict[str, FieldProblem], AuditSelec
     period = dates.read_period(given, errors)
     token = given.get("token", "")
     if token and not (token.isascii() and token.isdecimal() and len(token) < 16):
-        errors["token"] = FieldProblem("This is not the number of a token.", "a number, such as 3")
+        errors["token"] = FieldProblem(
+            Translatable("This is not the number of a token."), Translatable("a number, such as 3")
+        )
         token = ""
     selection = AuditSelection(
         account=given.get("account"),

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings import holding
 from ....bindings.holding import Of
 from ....bindings.names.errors import BindingError, Stale
+from ....identifiers.text.translatable import Translatable
 from ...config import url
 from ...management import Forbidden
 from ...management.permissions import require_granted
@@ -72,7 +73,9 @@ def save() -> AnyResponse:
             problems["until" if error.code == "hold-until" else "reason"] = FieldProblem.of(error)
         else:
             messages.put(
-                "The hold was recorded already." if made.outcome == "unchanged" else "The redirect is on hold."
+                Translatable("The hold was recorded already.")
+                if made.outcome == "unchanged"
+                else Translatable("The redirect is on hold.")
             )
             return _shown(made.of, made.kind)
     key, found = holding.require(management().bindings, of, kind)
@@ -85,7 +88,7 @@ def release() -> AnyResponse:
     """End the hold of the name or prefix of the form."""
     of, kind = _of(request.form)
     made = management().holds.release(caller(), of, kind=kind)
-    messages.put("The hold is released. The redirect works again.")
+    messages.put(Translatable("The hold is released. The redirect works again."))
     return see_other("desk.holds") if "list" in request.form else _shown(made.of, made.kind)
 
 
