@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from io import BytesIO
 from typing import Any
 
 import argon2
@@ -124,7 +123,7 @@ def test_reports_and_their_fragments(bound: Any) -> None:
             left.look(f"{text} {options}", other.get("/", query_string={"q": text}, headers=GERMAN).text)
     large = client.post("/", data={"q": "ark:12345/x " + "z" * 9000}, headers=GERMAN)
     left.look("no permalink", large.text)
-    left.look("too long", client.post("/", data={"q": BytesIO(b"x" * 3_000_000)}, headers=GERMAN).text)
+    left.look("too long", client.post("/", data={"q": "x" * 1_100_000}, headers=GERMAN).text)
     assert not left, "\n".join(f"{name}: {found}" for name, found in left.items())
 
 
@@ -233,7 +232,7 @@ def test_traces_and_their_streams(bound: Any) -> None:
         if "&#34;event&#34;" in line
     ]
     assert events
-    assert not any(BEGIN in line for line in events), "the JSON of a trace is in English"
+    assert not any(BEGIN in re.sub("<[^>]*>", "", line) for line in events), "the JSON of a trace is in English"
 
 
 def _token(page: Any) -> str:
