@@ -32,8 +32,10 @@ run: .venv/run.stamp ## run the inspector, a resolver and a demo site: make run,
 
 # Tests wait often, so use two more workers than processors.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 2)
+# These check texts, not behaviour, so `make lint` runs them.
+TEXTS := tests/test_style.py tests/test_references.py tests/test_decisions.py
 test: .venv/test.stamp browser ## run all tests except the long ones: make test, make test ARGS='-k urn'
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(if $(ARGS),$(ARGS),$(TEXTS:%=--ignore=%))
 
 # Each has an environment of its own below .venv, which is made again each time. uv chooses the versions. The packages of
 # the tests are the newest that work with those of the product.
@@ -54,9 +56,10 @@ newest: .venv/tools/stamp browser ## run the tests with the newest Python that i
 oldest: .venv/tools/stamp browser ## run the tests with the oldest supported Python that is installed, and the lowest packages
 	@$(call with_versions,oldest,$(oldest_python),lowest-direct)
 
-lint: .venv/test.stamp ## check the code with ruff and pyright
+lint: .venv/test.stamp ## check the code with ruff and pyright, and the texts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python -m pytest -q $(TEXTS)
 	@$(BIN)/pyright
 
 format: .venv/test.stamp ## sort the imports and format the code with ruff

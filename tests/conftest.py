@@ -27,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPResponse
 from ipaddress import ip_address
@@ -210,14 +211,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         _require_known(metafunc, mark.args, {*categories})
         asked = [category for category in categories if not mark.args or category in mark.args]
         rows = {category: Rows(row for row in _naughty() if row.category == category) for category in asked}
+        parameters = [pytest.param(each, id=category) for category, each in rows.items()]
         if not case_groups.is_selective(metafunc.config):
-            rows = {"all": Rows(row for each in rows.values() for row in each)}
-        metafunc.parametrize("naughty", rows.values(), ids=rows)
+            every = [row for each in rows.values() for row in each]
+            short, long = ([row for row in every if (len(row.input) >= LONG) is is_long] for is_long in (False, True))
+            # A long row takes longer than all short ones. So the tests of a file get one, and all in `make long`.
+            place = zlib.crc32(metafunc.definition.nodeid.partition("::")[0].encode()) % max(1, len(long))
+            parameters = [pytest.param(Rows([*short, *long[place : place + 1]]), id="all")]
+            if long:
+                parameters.append(pytest.param(Rows(long), id="long", marks=pytest.mark.long))
+        metafunc.parametrize("naughty", parameters)
 
 
 def _require_known(metafunc: pytest.Metafunc, asked: Sequence[str], known: set[str]) -> None:
     if unknown := set(asked) - known:
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: unknown rows {sorted(unknown)}; known: {sorted(known)}")
+
+
+LONG = 100_000
+"""The number of characters from which a hostile identifier is long."""
 
 
 class Rows(tuple[Naughty, ...]):

@@ -216,6 +216,7 @@ def test_threads_lose_nothing(binding, statistics, store):
 
 
 def test_a_thread_writes_the_counts_and_ends_with_their_owner(binding, store):
+    gc.freeze()  # to collect only what follows
     statistics = Statistics(store, seconds=0.01)
     statistics.observe(resolution(binding), "GET", 302, 0.1)
     thread = statistics._thread

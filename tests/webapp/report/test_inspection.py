@@ -122,7 +122,7 @@ MEGABYTE = 2**20
         pytest.param("ark:12345" + "/a.b" * 260 + " ", id="variants-before-components", marks=pytest.mark.long),
         pytest.param("ark:12345" + "/%41" * 259 + " ", id="triplets", marks=pytest.mark.long),
         pytest.param("ark:12345" + "/-a" * 345 + " ", id="hyphens", marks=pytest.mark.long),
-        pytest.param("ark:12345" + "/a\U0001f600.b" * 150 + " ", id="letters-of-four-octets"),
+        pytest.param("ark:12345" + "/a\U0001f600.b" * 150 + " ", id="letters-of-four-octets", marks=pytest.mark.long),
     ],
 )
 def test_the_json_of_a_megabyte_is_limited(unit: str) -> None:

@@ -291,7 +291,7 @@ def with_text(part: str, old: bytes, new: bytes) -> bytes:
     ("part", "old", "new"),
     [
         pytest.param("xl/styles.xml", b"MARK0", b"[" * 1_000_000, id="number-format"),
-        pytest.param("xl/workbook.xml", b"'Sheet'!$1:$1", b"'" * 1_000_000, id="print-titles"),
+        pytest.param("xl/workbook.xml", b"'Sheet'!$1:$1", b"'" * 1_000_000, id="print-titles", marks=pytest.mark.long),
     ],
 )
 def test_a_text_that_takes_quadratic_time_is_refused(
