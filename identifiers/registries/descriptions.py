@@ -23,20 +23,20 @@ from .tables import NAANS, NAMESPACES, SCHEMES, Authority, RegisteredNamespace, 
 from .target_templates import TemplateParts
 
 POLICIES = {
-    "NR": "A name is never reassigned to another thing.",
-    "OP": "Names are opaque.",
-    "CC": "Names have a check character.",
+    "NR": Translatable("A name is never reassigned to another thing."),
+    "OP": Translatable("Names are opaque."),
+    "CC": Translatable("Names have a check character."),
     # The registry does not define these codes. The meanings are guessed from the letters.
-    "LC": "Letters in names are lower case.",
-    "UC": "Letters in names are upper case.",
-    "MC": "Letters in names are of either case.",
+    "LC": Translatable("Letters in names are lower case."),
+    "UC": Translatable("Letters in names are upper case."),
+    "MC": Translatable("Letters in names are of either case."),
 }
 """The promises of the holder of a NAAN about its names, by code. The codes are in the field ``how`` of the registry."""
 
 HAS_CHECK_CHARACTER = "CC"
 """The code of :data:`POLICIES` for names with a check character."""
 
-ORGANIZATIONS = {"NP": "non-profit", "FP": "for-profit"}
+ORGANIZATIONS = {"NP": Translatable("non-profit"), "FP": Translatable("for-profit")}
 """The kinds of organizations that hold NAANs, by code."""
 
 _MAX_SCHEME = 64

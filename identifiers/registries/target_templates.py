@@ -35,26 +35,31 @@ from ..ark.grammar import LABEL_PATTERN
 from ..ark.model import Ark
 from ..ark.normalization import RULES, Parts
 from ..text import iri
+from ..text.translatable import Translatable
 
-FLAWS = {
-    "bad-character": "The template contains a character that is not allowed in a URL.",
-    "doubled-label": "The address would contain two consecutive ark: labels.",
-    "doubled-variable": "The address would contain the name more than once.",
-    "example-left-in": "The template contains an example in the place of the name.",
-    "glued": "The name would directly follow a letter or digit.",
-    "loop": "The template leads back to the official resolver, which asks the registry again.",
-    "no-variable": "The template has no variable for the name, so every name would lead to the same address.",
-    "not-web": "The template is not an http or https URL with a host.",
-    "reserved-host": "The host of the template is reserved for examples or for local use.",
-    "unknown-variable": "The template has a variable that is not defined.",
-    "userinfo": "The template contains a user name or password.",
-    "variable-in-host": "The name would be a part of the host name.",
+_FLAWS = {
+    "bad-character": Translatable("The template contains a character that is not allowed in a URL"),
+    "doubled-label": Translatable("The address would contain two consecutive ark: labels"),
+    "doubled-variable": Translatable("The address would contain the name more than once"),
+    "example-left-in": Translatable("The template contains an example in the place of the name"),
+    "glued": Translatable("The name would directly follow a letter or digit"),
+    "loop": Translatable("The template leads back to the official resolver, which asks the registry again"),
+    "no-variable": Translatable(
+        "The template has no variable for the name, so every name would lead to the same address"
+    ),
+    "not-web": Translatable("The template is not an http or https URL with a host"),
+    "reserved-host": Translatable("The host of the template is reserved for examples or for local use"),
+    "unknown-variable": Translatable("The template has a variable that is not defined"),
+    "userinfo": Translatable("The template contains a user name or password"),
+    "variable-in-host": Translatable("The name would be a part of the host name"),
     # -- flaws of the ARK, not of the template
     # --------------------------------------------------------------------------
-    "dot-segment": "The ARK has a dot-segment, so browsers and proxies would change the address.",
-    "reserved-naan": "ARKs with this NAAN must not be resolved.",
-    "too-long": "The address would be too long.",
+    "dot-segment": Translatable("The ARK has a dot-segment, so browsers and proxies would change the address"),
+    "reserved-naan": Translatable("ARKs with this NAAN must not be resolved"),
+    "too-long": Translatable("The address would be too long"),
 }
+
+FLAWS = {code: text.sentence() for code, text in _FLAWS.items()}
 """The reasons why a template has no address for an ARK."""
 
 MAX_ADDRESS = 4000

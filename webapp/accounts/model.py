@@ -298,5 +298,11 @@ def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
     if text[:4].lower() == "urn:":
         return listing.beginning(text)
     if len(text) > MAX_PREFIX:
-        raise BindingError("rule-prefix", f"the prefix has {len(text):,} characters; at most {MAX_PREFIX} are allowed")
+        message = Translatable.counted(
+            "the prefix has %(number)s character; at most %(most)s are allowed",
+            "the prefix has %(number)s characters; at most %(most)s are allowed",
+            len(text),
+            most=MAX_PREFIX,
+        )
+        raise BindingError("rule-prefix", message)
     return prefixes.check_prefix(text, test_naans)

@@ -34,6 +34,19 @@ _MAX_EXAMPLE = 120
 _REGISTRIES: tuple[Registry[Any], ...] = (NAANS, NAMESPACES, SCHEMES)
 
 
+_KINDS: Mapping[str | None, str] = {
+    "formal": Translatable("formal"),
+    "informal": Translatable("informal"),
+    None: Translatable("not registered"),
+}
+_STATUSES: Mapping[str | None, str] = {
+    "permanent": Translatable("permanent"),
+    "provisional": Translatable("provisional"),
+    "historical": Translatable("historical"),
+    None: Translatable("not registered"),
+}
+
+
 @blueprint.get("/problems")
 @blueprint.get("/api/problems", endpoint="problems_json")
 def problems() -> Response:
@@ -117,7 +130,7 @@ def namespaces() -> Response:
 @blueprint.get("/registries/urn/<nid>")
 @blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
 def namespace(nid: str) -> Response:
-    return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html")
+    return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html", kinds=_KINDS)
 
 
 @blueprint.get("/schemes")
@@ -129,13 +142,13 @@ def schemes() -> Response:
         {"scheme": key, "name": record.name or key, **{field: getattr(record, field) for field in fields}}
         for key, record in records.items()
     ]
-    return represented({"snapshot": _snapshot(SCHEMES), "schemes": shown}, "reference/schemes.html")
+    return represented({"snapshot": _snapshot(SCHEMES), "schemes": shown}, "reference/schemes.html", statuses=_STATUSES)
 
 
 @blueprint.get("/schemes/<name>")
 @blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
 def scheme(name: str) -> Response:
-    return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html")
+    return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html", statuses=_STATUSES)
 
 
 @blueprint.get("/api")

@@ -173,5 +173,13 @@ def warnings_about(statements: Mapping[str, str], recorded: Mapping[str, str] = 
         ):
             continue
         if term(element, text) is None:
-            message = f"the {element} {validation.shown(text, 60)} is not a term of persistence statements"
-            yield NameWarning(CODE, f"{message}: {', '.join(terms)}")
+            values = {"text": validation.shown(text, 60), "terms": ", ".join(terms)}
+            if element == "availability":
+                message = Translatable(
+                    "the availability %(text)s is not a term of persistence statements: %(terms)s", **values
+                )
+            else:
+                message = Translatable(
+                    "the variance %(text)s is not a term of persistence statements: %(terms)s", **values
+                )
+            yield NameWarning(CODE, message)

@@ -39,7 +39,7 @@ def check_template(template: str) -> str:
     if flaws:
         # Braces are also invalid characters of an address, but the unknown variable is the cause.
         worst = "unknown-variable" if "unknown-variable" in flaws else flaws[0]
-        raise BindingError("rule-template", target_templates.FLAWS[worst].removesuffix("."))
+        raise BindingError("rule-template", Translatable(target_templates.FLAWS[worst].pattern))
     stored = read.text.removeprefix(_HERE) if template.startswith("/") else read.text
     for sample in _SAMPLES:
         address = expand(stored, sample, "ark:12345/") or ""
