@@ -134,6 +134,15 @@ def test_index_links_every_page():
     assert {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"} <= linked
 
 
+def test_pages_stay_short():
+    """The pages of the parts Use and Run, the page on speed and the README have at most this number of words."""
+    use_and_run = PAGES["index.md"].split("\n## Inside\n")[0]
+    listed = set(re.findall(r"\(([a-z-]+\.md)\)", use_and_run))
+    assert len(use_and_run.split()) + sum(len(PAGES[page].split()) for page in listed) <= 25_000
+    assert len(PAGES["speed.md"].split()) <= 1_200
+    assert len(PAGES["README.md"].split()) <= 650
+
+
 def test_architecture_lists_every_folder():
     table = PAGES["architecture.md"].split("## Folders")[1].split("\n## ")[0]
     listed = set(re.findall(r"^\| `([a-z_/]+)/` \|", table, re.MULTILINE))
