@@ -27,7 +27,7 @@ def settings() -> str:
     for each in described():
         option = shared.get(each.name)
         names = "" if option is None else f" {' '.join(f'`{name}`' for name in option.opts)} `{option.envvar}`"
-        rows.append((f"`{each.name}`{names}", each.default, _sentence(each.text)))
+        rows.append((f"`{each.name}`{names}", each.default, _sentence(f"{each.text} {each.details}")))
     return _table(("setting", "default", "what it does"), rows)
 
 
@@ -73,8 +73,7 @@ def _plain(option: click.Option) -> str:
 
 def _sentence(text: str) -> str:
     plain = re.sub(":class:`~?[.a-z]*([A-Za-z]+)`", r"`\1`", " ".join(text.replace("``", "`").split()))
-    # ``ararat serve --help`` has the other sentences.
-    words = re.split(r"\.(?= |$)", plain)[0].replace("|", "\\|")
+    words = plain.removesuffix(".").replace("|", "\\|")
     return words[:1].upper() + words[1:]
 
 
