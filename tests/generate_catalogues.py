@@ -23,6 +23,7 @@ from babel.messages.pofile import read_po, write_po
 from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS
 from ararat.bindings.names.metadata import persistence
 from ararat.identifiers import PROBLEMS
+from ararat.identifiers.text.translatable import Translatable
 from ararat.middleware.resolution.settings import ENGLISH, LANGUAGES
 from ararat.webapp.language.current import languages
 
@@ -81,7 +82,7 @@ class Catalogues:
             for place, table in _TABLES.items():
                 for entry in table.values():
                     for text in (entry.title, entry.expected, getattr(entry, "fix", "")):
-                        if text:
+                        if isinstance(text, Translatable) and text:
                             catalog.add(text.pattern, locations=[(place, 0)])
             place = "identifiers/data/explanations.json"
             for explained in json.loads((ROOT / place).read_text("utf-8")).values():

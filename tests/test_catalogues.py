@@ -40,7 +40,7 @@ def messages(catalogue: Catalogues, language: str) -> Iterator[tuple[Message, st
         if not message.id:
             continue
         if isinstance(message.id, tuple):
-            for number, form in enumerate(message.string):
+            for number, form in enumerate(message.string or ()):
                 # The first form is also for the number 1.
                 is_one = number == 0 and set(_PLACEHOLDER.findall(str(form))) < set(_PLACEHOLDER.findall(message.id[1]))
                 yield message, message.id[0 if is_one else 1], str(form)

@@ -102,9 +102,9 @@ def _title(registry: Mapping[str, Any]) -> tuple[str, str]:
         case "urn-namespaces":
             heading = Translatable("Registry entry of URN namespace %(namespace)s", namespace=key)
             return Translatable("URN namespace %(namespace)s", namespace=key), heading
-    return Translatable("Scheme %(scheme)s", scheme=key), Translatable(
-        "Registry entry of Scheme %(scheme)s", scheme=key
-    )
+        case _:
+            heading = Translatable("Registry entry of Scheme %(scheme)s", scheme=key)
+            return Translatable("Scheme %(scheme)s", scheme=key), heading
 
 
 def _registry(registry: Mapping[str, Any]) -> Iterator[Fact]:

@@ -179,9 +179,10 @@ def _not_valid(report: Report) -> str:
             return Translatable("A URL without a valid ARK: %(problem)s", problem=why)
         case "iri":
             return Translatable("A URL without a valid ARK")
-    if why:
-        return Translatable("Not an ARK or a URN: %(problem)s", problem=why)
-    return Translatable("Not an ARK or a URN")
+        case _ if why:
+            return Translatable("Not an ARK or a URN: %(problem)s", problem=why)
+        case _:
+            return Translatable("Not an ARK or a URN")
 
 
 def _kind(report: Report, *, here: bool = False) -> str:

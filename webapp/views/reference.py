@@ -211,7 +211,8 @@ def _not_registered(registry: str, day: str) -> str:
             return Translatable(
                 "This copy of the registry, dated %(day)s, does not contain this URN namespace.", day=day
             )
-    return Translatable("This copy of the registry, dated %(day)s, does not contain this URI scheme.", day=day)
+        case _:
+            return Translatable("This copy of the registry, dated %(day)s, does not contain this URI scheme.", day=day)
 
 
 def _snapshot(registry: Registry[Any]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, ViewportSize
 from werkzeug.serving import make_server
 
 from ararat.webapp import create_app
@@ -24,7 +24,7 @@ from .conftest import Running, Server
 from .test_accessibility import NAME, OTHERS, PAGES
 
 PICTURES = Path(__file__).parents[3] / "pictures"
-NARROW = {"width": 360, "height": 740}
+NARROW: ViewportSize = {"width": 360, "height": 740}
 INSPECTOR = (
     "/",
     "/?q=ark:/12345/x5-n01",

@@ -117,8 +117,12 @@ def test_reports_and_their_fragments(bound: Any) -> None:
     fragments = {"start": "/", "card": "/?q=ark:12345/x", "table": "/?q=ark:12345/x+ark:12345/y&show=bad"}
     for name, address in fragments.items():
         left.look(f"fragment, {name}", client.get(address, headers={**GERMAN, "HX-Request": "true"}).text)
-    for options in ({"trace_elsewhere": False}, {"institution": "Louvre", "language": "fr"}):
-        other = create_app(bound({}, reachable=False), prefix=HERE, **options).test_client()
+    unread = bound({}, reachable=False)
+    for options, app in (
+        ("no traces", create_app(unread, prefix=HERE, trace_elsewhere=False)),
+        ("institution", create_app(unread, prefix=HERE, institution="Louvre", language="fr")),
+    ):
+        other = app.test_client()
         for text in ("ark:12345/x", "urn:isbn:9783161484100", "urn:nbn:de:101:1-201102033592"):
             left.look(f"{text} {options}", other.get("/", query_string={"q": text}, headers=GERMAN).text)
     large = client.post("/", data={"q": "ark:12345/x " + "z" * 9000}, headers=GERMAN)

@@ -38,7 +38,7 @@ class ChangeLine:
     @property
     def text(self) -> str:
         """The numbers of changes, such as "44 names reserved, 1 name updated"."""
-        actions = Counter(each.event.event.action for each in self.entries if each.event)
+        actions: Counter[Action] = Counter(each.event.event.action for each in self.entries if each.event)
         parts = [_counted(action, number) for action, number in actions.most_common()]
         operations = sum(each.operation is not None for each in self.entries)
         parts += (
