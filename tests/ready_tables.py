@@ -1,4 +1,4 @@
-"""Give databases of tests ready-made tables, because creating the tables takes longer than most tests.
+"""Give databases of tests ready-made tables, and compile each statement once, because both take longer than most tests.
 
 Only the result of :func:`creation.create_tables` is replaced: a test still begins with an empty database. The first
 databases of each kind, other processes, and tests with the fixture ``created_tables`` create the tables.
@@ -10,13 +10,17 @@ import contextlib
 import os
 import secrets
 import uuid
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, SelectBase, create_engine
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.util import LRUCache
 
+from ararat.bindings.storage.databases import engines
 from ararat.bindings.storage.databases.sqlite import SQLite
 from ararat.bindings.storage.protocols import Database
 from ararat.bindings.storage.writing import creation
@@ -160,3 +164,39 @@ def _ready_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def created_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Create the tables of each database in this test."""
     monkeypatch.setattr(creation, "create_tables", create_tables)
+
+
+class _CompiledStatements(LRUCache[Any, Any]):
+    """Compiled statements of all databases of a kind, whose dialects are equal."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key[1:], value)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_statements() -> Iterator[None]:
+    """Share the compiled statements of the databases. Without tests, a process has few databases."""
+    statements: dict[str, _CompiledStatements] = {}
+    queries: weakref.WeakKeyDictionary[SelectBase, dict[str, Any]] = weakref.WeakKeyDictionary()
+    compile_query = SelectBase.compile
+
+    def create(url: Any, **options: Any) -> Engine:
+        engine = create_engine(url, **options)
+        engine._compiled_cache = statements.setdefault(engine.dialect.name, _CompiledStatements(5000))
+        return engine
+
+    def compile_once(query: SelectBase, bind: Any = None, dialect: Any = None, **options: Any) -> Any:
+        if dialect is None or options:
+            return compile_query(query, bind, dialect, **options)
+        known = queries.setdefault(query, {})
+        if dialect.name not in known:
+            known[dialect.name] = compile_query(query, dialect=dialect)
+        return known[dialect.name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "create_engine", create)
+        patch.setattr(SelectBase, "compile", compile_once)
+        yield
