@@ -32,8 +32,8 @@ from typing import Any
 PACKAGES = ("bindings", "middleware", "webapp", "cli.serving")
 """The packages of Ararat whose modules are imported, with all modules that those import."""
 
-FURTHER = ("ararat.cli.main", "sqlalchemy.dialects.postgresql", "waitress")
-"""Modules that are usually imported when they are first used."""
+FURTHER = ("ararat.cli.main", "sqlalchemy.dialects.postgresql", "waitress", "uvicorn.main")
+"""Modules that are usually imported when they are first used, and servers. Gunicorn reads the folder at its import."""
 
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "MALLOC_", "LD_")
 """The beginnings of the names of variables that Python or a library reads when it starts."""
@@ -203,7 +203,8 @@ def _import_modules() -> None:
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
             importlib.import_module(module.name)
     for name in FURTHER:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import date
 from datetime import time as time_of_day
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -50,8 +51,23 @@ def first_sheet(content: bytes) -> tuple[list[SheetRow], WorkbookSheet]:
     return list(rows), found
 
 
+def run_here(content: bytes, file: str) -> list[bytes]:
+    """Return the lines of the program that reads a workbook, without a process and its limits."""
+    out = io.BytesIO()
+    streams = {"stdin": SimpleNamespace(buffer=io.BytesIO(content)), "stdout": SimpleNamespace(buffer=out)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workbook_module, "sys", SimpleNamespace(argv=["", "4"], **streams))
+        patch.setattr(workbook_module, "_end_with_parent", lambda: None)
+        patch.setattr(workbook_module, "_limited", lambda *limits: lambda seconds: None)
+        workbook_module.main()
+    return out.getvalue().split(b"\n")[:-1]
+
+
 def cells(content: bytes) -> list[list[str]]:
-    stored, reading, _ = sheet.stored(content, "a.xlsx")
+    with pytest.MonkeyPatch.context() as patch:
+        # A process needs half a second, and other tests start it.
+        patch.setattr(workbook_process, "_run", run_here)
+        stored, reading, _ = sheet.stored(content, "a.xlsx")
     return [line.fields for line in sheet.lines(stored, reading, "a.xlsx")]
 
 
