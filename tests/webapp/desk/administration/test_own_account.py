@@ -32,7 +32,9 @@ def test_preferences_are_saved_and_used(desk, jane, read_page):
     csv = jane.get("/desk/names.csv").text
     assert csv.splitlines()[0].startswith("\ufeffidentifier;")
     assert jane.get("/desk/names.csv?separator=comma").text.startswith("\ufeffidentifier,")
-    assert "CSV with commas" in jane.get("/desk/names").text
+    names = read_page(jane.get("/desk/names").text)
+    assert names.one("html").attributes["lang"] == "de"
+    assert any("separator=comma" in each.attributes["href"] for each in names.all("a"))
     save(jane, separator="tab")
     assert jane.get("/desk/names.csv").text.startswith("\ufeffidentifier\t")
     # The other accounts keep their own.
