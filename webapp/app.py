@@ -194,6 +194,9 @@ def create_app(
         raise ValueError(f"session_idle: {session_idle} minutes is too short; set at least {MIN_SESSION_IDLE}")
     if not (resource_label.strip() and resource_label.isprintable() and len(resource_label) <= MAX_LABEL):
         raise ValueError(f"resource_label: use 1 to {MAX_LABEL} printable characters")
+    if resource_label == RESOURCE_LABEL:
+        # The default of a command is not translatable.
+        resource_label = RESOURCE_LABEL
     destinations = Destinations(parse_networks(networks), parse_networks(denied_networks), trace_elsewhere)
     if openid is not None:
         openid.denied_networks = destinations.denied
