@@ -67,7 +67,7 @@ def test_a_curator_signs_in_and_out(profile, site, page_watch):
     expect(page.get_by_role("alert")).to_have_text("The name or the password is wrong.")
     sign_in(page, site)
     expect(page.get_by_role("heading", level=1)).to_have_text("Signed in")
-    expect(page.locator("#answer")).to_contain_text("jane, curator")
+    expect(page.locator("#answer")).to_contain_text("jane. Role: curator")
     session = cookie_of(profile)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
@@ -151,5 +151,5 @@ def test_a_curator_signs_in_at_an_openid_provider(profile, serve_ararat, start_s
     # The provider knows the browser already.
     page.goto(f"{server.origin}/sign-in?next=/sign-in")
     page.get_by_role("link", name="Sign in with University").click()
-    expect(page.locator("#answer")).to_contain_text("jane, curator")
+    expect(page.locator("#answer")).to_contain_text("jane. Role: curator")
     expect(page).to_have_url(f"{server.origin}/sign-in")
