@@ -37,7 +37,7 @@ TEXTS = """() => {
 }"""
 # Elements and attributes that no template creates for a result.
 STRANGERS = (
-    "iframe, object, embed, base, video, audio, math, form:not(.box, .plan), img:not(.qr img),"
+    "iframe, object, embed, base, video, audio, math, form:not(.box, .plan, .languages), img:not(.qr img),"
     "script:not([src*='/static/']),"
     "[style], [onerror], [onload], [onclick], [onmouseover], [onfocus],"
     "[hx-trigger]:not(p.controls[hx-trigger='change']), [hx-on], [srcdoc]"

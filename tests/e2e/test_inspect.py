@@ -62,7 +62,7 @@ def test_paste_an_ark_and_read_its_normal_form(page, inspect):
 def test_the_result_gets_the_focus_and_is_announced(page, inspect):
     answer = inspect("ark:/12345/mp-39n.svg")
     expect(answer.get_by_role("heading", level=1)).to_be_focused()
-    expect(page.get_by_role("status").first).to_have_text("Valid, recorded here")
+    expect(page.get_by_role("status").first).to_have_text("valid, recorded here")
 
 
 def test_paste_a_urn(inspect):
