@@ -14,7 +14,7 @@ LABELS = {
     "label": Translatable("label"),
     "naan": "NAAN",
     "separator": "",
-    "name": Translatable("Name"),
+    "name": Translatable.in_context("part of an identifier", "Name"),
     "component": Translatable("component"),
     "variant": Translatable("variant"),
     "nid": "NID",

@@ -45,6 +45,7 @@ _FUNCTIONS = {
     "translatable": None,
     "Translatable": None,
     "counted": (1, 2),
+    "in_context": ((1, "c"), 2),
 }
 
 

@@ -18,6 +18,8 @@ class Translatable(str):
     other numbers than 1; the number is the value ``number``. It is None for a text without a number. ``is_sentence`` is
     true if the text has a capital letter and a full stop that the pattern does not need to have.
 
+    ``context`` tells two meanings of the same words apart; it is mostly empty.
+
     A value can be translatable, too. In a pattern "%%" is a percent sign.
 
     >>> text = Translatable("the status %(status)s is not a redirect", status=200)
@@ -25,12 +27,13 @@ class Translatable(str):
     ('the status 200 is not a redirect', 'the status %(status)s is not a redirect', 'The status 200 is not a redirect.')
     """
 
-    __slots__ = ("is_sentence", "pattern", "plural", "values")
+    __slots__ = ("context", "is_sentence", "pattern", "plural", "values")
 
     pattern: str
     values: Mapping[str, object]
     plural: str | None
     is_sentence: bool
+    context: str
 
     def __new__(cls, pattern: str, /, **values: object) -> Self:
         return cls._of(pattern, values)
@@ -54,8 +57,23 @@ class Translatable(str):
         return cls._of(one, {"number": number, **values}, several)
 
     @classmethod
+    def in_context(cls, context: str, pattern: str, /, **values: object) -> Self:
+        """Return a text whose words have another meaning elsewhere. The context is for translators.
+
+        >>> Translatable.in_context("part of an identifier", "Name")
+        'Name'
+        """
+        return cls._of(pattern, values, context=context)
+
+    @classmethod
     def _of(
-        cls, pattern: str, values: Mapping[str, object], plural: str | None = None, *, is_sentence: bool = False
+        cls,
+        pattern: str,
+        values: Mapping[str, object],
+        plural: str | None = None,
+        *,
+        is_sentence: bool = False,
+        context: str = "",
     ) -> Self:
         chosen = pattern if plural is None or values["number"] == 1 else plural
         text = chosen % {name: in_english(value) for name, value in values.items()}
@@ -67,14 +85,15 @@ class Translatable(str):
         self.values = values
         self.plural = plural
         self.is_sentence = is_sentence
+        self.context = context
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (type(self), self.pattern, dict(self.values), self.plural, self.is_sentence)
+        return _restored, (type(self), self.pattern, dict(self.values), self.plural, self.is_sentence, self.context)
 
     def sentence(self) -> Self:
         """Return the text with a full stop, and with a capital letter unless it can begin with a user's text."""
-        return self._of(self.pattern, self.values, self.plural, is_sentence=True)
+        return self._of(self.pattern, self.values, self.plural, is_sentence=True, context=self.context)
 
 
 class NumberWord(int):
@@ -141,9 +160,14 @@ def sentence(text: str) -> str:
 
 
 def _restored(
-    kind: type[Translatable], pattern: str, values: Mapping[str, object], plural: str | None, is_sentence: bool
+    kind: type[Translatable],
+    pattern: str,
+    values: Mapping[str, object],
+    plural: str | None,
+    is_sentence: bool,
+    context: str,
 ) -> Translatable:
-    return kind._of(pattern, values, plural, is_sentence=is_sentence)
+    return kind._of(pattern, values, plural, is_sentence=is_sentence, context=context)
 
 
 def stored(text: str) -> str:
@@ -189,10 +213,10 @@ def _packed(text: Translatable) -> list[Any]:
         name: _packed(value) if isinstance(value, Translatable) else value if isinstance(value, int) else str(value)
         for name, value in text.values.items()
     }
-    return [text.pattern, values, text.plural, text.is_sentence]
+    return [text.pattern, values, text.plural, text.is_sentence, *([text.context] if text.context else [])]
 
 
 def _unpacked(packed: list[Any]) -> Translatable:
-    pattern, values, plural, is_sentence = packed
+    pattern, values, plural, is_sentence, *context = packed
     read = {name: _unpacked(value) if isinstance(value, list) else value for name, value in values.items()}
-    return Translatable._of(pattern, read, plural, is_sentence=bool(is_sentence))
+    return Translatable._of(pattern, read, plural, is_sentence=bool(is_sentence), context="".join(context))

@@ -83,7 +83,9 @@ def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
 def _pattern(text: Translatable) -> str:
     if text.plural is None:
         # Punctuation between values is not in the catalogue, which has its own header below the empty message.
-        return gettext(text.pattern) if _LETTER.search(_PLACEHOLDER.sub("", text.pattern)) else text.pattern
+        if not _LETTER.search(_PLACEHOLDER.sub("", text.pattern)):
+            return text.pattern
+        return pgettext(text.context, text.pattern) if text.context else gettext(text.pattern)
     number = text.values["number"]
     assert isinstance(number, int), "the value number of a plural is an integer"  # noqa: S101
     return ngettext(text.pattern, text.plural, number)

@@ -20,7 +20,7 @@ Verdict = Literal["equivalent", "different", "unreadable"]
 _PARTS = {
     "label": Translatable("scheme"),
     "naan": "NAAN",
-    "name": Translatable("Name"),
+    "name": Translatable.in_context("part of an identifier", "Name"),
     "nid": Translatable("namespace identifier"),
     "nss": Translatable("namespace-specific string"),
 }
