@@ -6,6 +6,7 @@ readers of English pages do not agree on the order of day and month.
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 
 from ...middleware.resolution.settings import ENGLISH
@@ -13,6 +14,11 @@ from .current import language
 
 _LOCALES = {"pt": "pt_PT"}
 """The locale of a language whose plain tag has the formats of another country."""
+
+
+_SPACES = {":": "\u00a0", ";": "\u202f", "?": "\u202f", "!": "\u202f"}
+"""The spaces before punctuation in French."""
+_PUNCTUATION = re.compile(r"[:;?!](?=\s|$)")
 
 
 def figure(number: float) -> str:
@@ -39,6 +45,22 @@ def decimal(number: float, digits: int) -> str:
     from babel import numbers
 
     return numbers.format_decimal(number, format=f"0.{'0' * digits}", locale=tag)
+
+
+def punctuated(text: str) -> str:
+    """Return a text without words with the spaces that the current language has before its punctuation.
+
+    >>> punctuated("%(name)s: %(reason)s")
+    '%(name)s: %(reason)s'
+    """
+    if language() != "fr":
+        return text
+    return _PUNCTUATION.sub(lambda mark: f"{_SPACES[mark[0]]}{mark[0]}", text)
+
+
+def colon() -> str:
+    """Return a colon, with the space that the current language has before it."""
+    return punctuated(":")
 
 
 def moment(time: datetime) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from functools import cache
 from gettext import NullTranslations
 
@@ -35,6 +36,9 @@ def translations(tag: str) -> NullTranslations:
 
 def gettext(message: str) -> str:
     """Return a message of the source in the current language."""
+    # Punctuation between values is not in the catalogue, which has its own header below the empty message.
+    if not _LETTER.search(_PLACEHOLDER.sub("", message)):
+        return formats.punctuated(message)
     return translations(language()).gettext(message)
 
 
@@ -82,9 +86,6 @@ def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
 
 def _pattern(text: Translatable) -> str:
     if text.plural is None:
-        # Punctuation between values is not in the catalogue, which has its own header below the empty message.
-        if not _LETTER.search(_PLACEHOLDER.sub("", text.pattern)):
-            return text.pattern
         return pgettext(text.context, text.pattern) if text.context else gettext(text.pattern)
     number = text.values["number"]
     assert isinstance(number, int), "the value number of a plural is an integer"  # noqa: S101
@@ -94,6 +95,8 @@ def _pattern(text: Translatable) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, Translatable):
         return translated(value)
+    if isinstance(value, date):
+        return formats.day(value)
     return formats.figure(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -112,6 +115,7 @@ def init_app(app: Flask) -> None:
     environment.finalize = _finalized
     environment.filters["translated"] = translated
     environment.globals.update(
+        colon=formats.colon,
         figure=formats.figure,
         page_direction=direction,
         page_language=language,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -233,12 +235,19 @@ def _naan(registry: Mapping[str, Any]) -> Iterator[Meaning]:
     if holder := registry.get("holder"):
         yield Meaning(
             holder["name"].strip(),
-            Translatable("Registered: %(date)s.", date=holder["since"]) if holder["since"] else "",
+            Translatable("Registered: %(date)s.", date=_day(holder["since"])) if holder["since"] else "",
         )
     elif registry.get("registry") == "naan":
         yield Meaning(text=Translatable("Not in this copy of the registry."))
     if explanation := registry.get("explanation"):
         yield Meaning(text=explanation["text"])
+
+
+def _day(text: str) -> date | str:
+    """Return the day of a registry, or its text if it is not a whole day."""
+    with suppress(ValueError):
+        return date.fromisoformat(text)
+    return text
 
 
 def _name(written: str, report: Report, registry: Mapping[str, Any]) -> Iterator[Meaning]:

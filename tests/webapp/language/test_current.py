@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
 from http import HTTPStatus
 
 import pytest
 
+from ararat.identifiers.text.translatable import Translatable
 from ararat.webapp import create_app
-from ararat.webapp.language import current
+from ararat.webapp.language import current, formats
+from ararat.webapp.language.translation import translated
 from tests.pseudo import pseudo_language
 
 
@@ -75,3 +78,29 @@ def test_use_sets_the_language_without_a_request():
         with current.use("tlh"):
             assert current.language() == "en"
     assert current.language() == "en"
+
+
+def test_french_has_spaces_before_punctuation_between_values():
+    text = Translatable("%(name)s: %(reason)s", name="x", reason="y")
+    shown: dict[str, str] = {}
+    for tag in ("en", "de", "fr"):
+        with current.use(tag):
+            shown[tag] = translated(text) + formats.colon()
+    assert shown == {"en": "x: y:", "de": "x: y:", "fr": "x\u00a0: y\u00a0:"}
+
+
+def test_values_have_the_formats_of_the_language():
+    text = Translatable("%(day)s, %(number)s", day=date(2026, 11, 26), number=12345)
+    shown: dict[str, str] = {}
+    for tag in ("en", "de", "pt"):
+        with current.use(tag):
+            shown[tag] = translated(text)
+    assert text == shown["en"] == "2026-11-26, 12,345"
+    assert shown["de"] == "26.11.2026, 12.345"
+    assert shown["pt"].startswith("26/11/2026")
+
+
+def test_a_context_tells_two_meanings_apart():
+    with current.use("de"):
+        assert translated(Translatable("Name")) == "Identifikator"
+        assert translated(Translatable.in_context("part of an identifier", "Name")) == "Name"
