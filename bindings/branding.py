@@ -32,6 +32,7 @@ class RecordedBranding:
         """Record the branding of the public pages, and return "set" or "unchanged". Its values replace those of the
         settings.
 
+        - ``actor``: the user who makes the change, or the name for the history. None records no user.
         - ``branding``: the checked values (:func:`ararat.bindings.names.branding.model.check`).
         - ``revision``: the revision that the recorded branding must have, 0 for no branding, or None for any. Another
           one raises :class:`Stale`.

@@ -86,7 +86,9 @@ class ChangeResult(NamedTuple):
 def change_recorded(
     identifier: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
 ) -> NameChange:
-    """Create a :class:`NameChange` for a name that must be recorded already.
+    """Create a :class:`NameChange` for the name ``identifier`` that must be recorded already.
+
+    ``revision`` is the expected revision; None does not check it.
 
     ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
     :class:`BindingError` with the code ``not-bound``.
@@ -124,7 +126,7 @@ def require_few(count: int) -> None:
 
 
 def require_distinct(name_changes: Sequence[NameChange]) -> None:
-    """Raise :class:`BindingError` with the code ``name-twice`` if two of the changes concern the same name."""
+    """Raise :class:`BindingError` with the code ``name-twice`` if two of ``name_changes`` concern the same name."""
     if len(name_changes) > 1:
         key, count = Counter(each.key for each in name_changes).most_common(1)[0]
         if count > 1:
@@ -137,7 +139,10 @@ def make(
     now: datetime,
     operation: int | None = None,
 ) -> list[ChangeResult]:
-    """Write the changes of several names in a transaction, and return their results in the same order.
+    """Write ``name_changes``, the changes of several names, in a transaction, and return their results in the same
+    order.
+
+    ``transaction`` is an open transaction of the database.
 
     ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
 

@@ -154,7 +154,9 @@ class Bindings:
     ) -> Outcome:
         """Bind a name to a target, or change the binding of a bound name.
 
+        - ``identifier``: the ARK or URN, as a text or parsed.
         - ``target``: an http(s) URL or a path of this site (:mod:`targets`), or all fields in one value.
+        - ``arguments``: the other fields of the name, each as one argument: those from ``kind`` to ``scope``.
         - ``kind``: "located", "related", "described" (without a target) or "served" (the target is a path).
         - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
         - ``metadata`` and ``alternates``: see :mod:`metadata` and :mod:`alternates`.
@@ -209,9 +211,13 @@ class Bindings:
     ) -> Outcome:
         """Move a live name to another place: a new target, kind, passthrough, scope or alternates.
 
+        ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
+        check it. ``actor`` is the user who makes the change, or the name for the history. None records no user.
+
         The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
-        instead. The parameters are as for :meth:`bind`. An argument that is None does not change the recorded value.
-        Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
+        instead. ``target`` and the other ``arguments`` are the new fields, as for :meth:`bind`. An argument that is
+        None does not change the recorded value. Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for
+        a reserved or withdrawn name.
         """
         fields = _fields(target, arguments)
         return self._change_recorded(
@@ -229,9 +235,12 @@ class Bindings:
     ) -> Outcome:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
 
-        The parameters are as for :meth:`bind`. The default of ``kind`` is "located" with a target, otherwise
-        "described". Returns "reserved", or for a reserved name "updated" or "unchanged". Raises
-        :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
+        ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
+        check it. ``actor`` is the user who makes the change, or the name for the history. None records no user.
+
+        ``target`` and the other ``arguments`` are the fields of the name, as for :meth:`bind`. The default of ``kind``
+        is "located" with a target, otherwise "described". Returns "reserved", or for a reserved name "updated" or
+        "unchanged". Raises :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -251,6 +260,9 @@ class Bindings:
     def delete(self, identifier: Name, *, revision: int | None = None, actor: Actor | str | None = None) -> Outcome:
         """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
 
+        ``identifier`` is the ARK or URN, as a text or parsed. ``actor`` is the user who makes the change, or the name
+        for the history. None records no user.
+
         ``revision`` is as for :meth:`bind`. Raises :class:`BindingConflict` with the code ``delete-public`` for a live
         or withdrawn name.
         """
@@ -267,9 +279,11 @@ class Bindings:
     ) -> Outcome:
         """Withdraw a live name, and return "withdrawn". Its record stays as a tombstone, and it is never re-assigned.
 
+        - ``identifier``: the ARK or URN, as a text or parsed.
+        - ``actor``: the user who makes the change, or the name for the history. None records no user.
         - ``reason``: a text for the tombstone, or None.
         - ``successor``: a name or an http(s) URL that replaces the name, or None.
-        - ``revision``: as for :meth:`bind`.
+        - ``revision``: the revision that the name must still have; None does not check it.
 
         For a withdrawn name, returns "updated" if ``reason`` or ``successor`` is new, otherwise "unchanged". Raises
         :class:`BindingConflict` for a reserved name.
@@ -287,6 +301,9 @@ class Bindings:
         actor: Actor | str | None = None,
     ) -> Outcome:
         """Make a withdrawn name live again for the same resource. Return "restored", or "unchanged" for a live name.
+
+        ``identifier`` is the ARK or URN, as a text or parsed. ``actor`` is the user who makes the change, or the name
+        for the history. None records no user.
 
         ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is as for :meth:`bind`. Raises
         :class:`BindingConflict` for another resource and for a reserved name.
@@ -306,6 +323,8 @@ class Bindings:
     ) -> Outcome:
         """Promise that a live name is persistent: add the promise to its metadata. The target stays.
 
+        - ``identifier``: the ARK or URN, as a text or parsed.
+        - ``actor``: the user who makes the change, or the name for the history. None records no user.
         - ``persistence``: the text of the promise.
         - ``availability``: "lifetime" or "subinfinite"; None is the default of the policy.
         - ``published``: False if the name is not published; it then gets no availability.
@@ -323,7 +342,8 @@ class Bindings:
         )
 
     def lookup(self, identifier: Name) -> Binding | None:
-        """Return the binding of a name, or None if it is not recorded. Reserved and withdrawn names have one too.
+        """Return the binding of the name ``identifier``, or None if it is not recorded. Reserved and withdrawn names
+        have one too.
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
@@ -416,7 +436,9 @@ class Bindings:
         return self.store.operations(before, limit)
 
     def history(self, identifier: Name) -> list[Event]:
-        """Return the changes of a name, the oldest first. The list is empty for a name that was never recorded."""
+        """Return the changes of the name ``identifier``, the oldest first. The list is empty for a name that was never
+        recorded.
+        """
         return self.store.history(names.key(names.read(identifier)))
 
     def close(self) -> None:
@@ -430,6 +452,8 @@ class Bindings:
 
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none, and return the results in the same order.
+
+        ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
         ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
 
@@ -492,6 +516,9 @@ class Bindings:
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
         """Run the function ``write`` in a transaction, and return its result. Repeat it if another writer was faster.
+
+        With ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions
+        apply.
 
         Raises :class:`BindingsUnavailable` after some repetitions.
         """

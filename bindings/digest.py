@@ -93,6 +93,8 @@ class DigestFact(NamedTuple):
 def facts(bindings: Bindings) -> list[DigestFact]:
     """Return what a person must know about a store: backup, free space, dead links, log, tokens and waiting imports.
 
+    ``bindings`` is the open store.
+
     The order is that of :data:`CODES`. A subject that the store does not have is left out.
 
     Raises :class:`BindingsUnavailable` if the store cannot be read.

@@ -50,7 +50,9 @@ MAX_LISTED = 1000
 class HoldChange(NamedTuple):
     """The result of a request to put a name or prefix on hold, or to release it.
 
-    - ``outcome``: "held", "unchanged" or "released". ``of``: the key of the name or prefix; ``kind``: which it is.
+    - ``outcome``: "held", "unchanged" or "released".
+    - ``of``: the key of the name, or the prefix.
+    - ``kind``: "name" or "prefix".
     """
 
     outcome: str
@@ -59,11 +61,12 @@ class HoldChange(NamedTuple):
 
 
 class Holding(NamedTuple):
-    """A hold of a name or prefix, as a list shows it, with the change that recorded it.
+    """A hold of a name or prefix in a list of holds, with the change that recorded it.
 
-    - ``since``, ``actor``: the change that recorded its end and reason. They are None behind the first
-      :data:`MAX_LISTED` names.
-    - ``is_current``: whether it lasts. Without it, it ended by the clock and was not released.
+    - ``hold``: the hold with its end and its reason.
+    - ``since``, ``actor``: the time and the user of the change that recorded the hold. They are looked up for the first
+      :data:`MAX_LISTED` names only. For later names, they are None.
+    - ``is_current``: True if the hold lasts now. False means that its end has passed, and that no user has released it.
     """
 
     hold: Hold
@@ -79,6 +82,8 @@ class Holding(NamedTuple):
 
 def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
     """Return the key of a recorded name or prefix that is to be put on hold, and "name" or "prefix".
+
+    ``bindings`` is the open store. ``text`` is the name or prefix in any spelling.
 
     ``kind`` is the expected kind; None accepts both, a name first.
 
@@ -110,10 +115,12 @@ def hold(
 ) -> HoldChange:
     """Put a name, or all names below a prefix, on hold until a time, or change the hold.
 
+    - ``bindings``: the open store.
+    - ``actor``: the user who makes the change, or the name for the history. None records no user.
     - ``of``: a name or a prefix in any spelling. ``kind``: which it is; None for a recorded name, else a prefix.
     - ``until``: an aware time in the future, at most a year ahead.
     - ``reason``: 1 to 2,000 characters for visitors.
-    - ``revision``: as for :meth:`.Bindings.bind`, for a name.
+    - ``revision``: the revision that the name must still have; None does not check it.
 
     Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason``, ``hold-withdrawn``, ``hold-unknown``,
     ``not-bound`` or ``not-granted``, and :class:`Stale`. Decision X-12 states the rules.
@@ -136,7 +143,11 @@ def release(
     revision: int | None = None,
     actor: Actor | str | None = None,
 ) -> HoldChange:
-    """End the hold of a name or a prefix, so that its redirects work again. The parameters are as for :func:`hold`.
+    """End the hold of a name or a prefix, so that its redirects work again.
+
+    ``bindings`` is the open store. ``revision`` is the expected revision; None does not check it. ``actor`` is the user
+    who makes the change, or the name for the history. None records no user. ``of`` is the name or prefix in any
+    spelling. ``kind`` is "name" or "prefix".
 
     Without ``kind``, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code
     ``hold-missing`` if there is no hold.
@@ -153,6 +164,8 @@ def release(
 
 def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
     """Return the key of a name or prefix whose hold is to end, and "name" or "prefix".
+
+    ``bindings`` is the open store. ``text`` is the name or prefix in any spelling.
 
     ``kind`` is the expected kind; None accepts both.
 
@@ -217,6 +230,8 @@ def _change_prefix(
 def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
     """Return the holds of all names and prefixes, the first to end first. ``with_ended`` includes those that have
     ended.
+
+    ``bindings`` is the open store.
     """
     now = bindings.now()
     condition: Literal["yes", "any"] = "any" if with_ended else "yes"
@@ -240,13 +255,19 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
 
 
 def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
-    """Return the holds of names and prefixes that last at the time ``now`` (UTC), in any order."""
+    """Return the holds of names and prefixes that last at the time ``now`` (UTC), in any order.
+
+    ``bindings`` is the open store.
+    """
     holds = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
     return [*bindings.store.holds(now), *(each for each in holds if each.until > now)]
 
 
 def over(bindings: Bindings, key: str) -> Hold | None:
-    """Return the hold that stops the redirect of a name now, or None. Holds of names and prefixes above it count.
+    """Return the hold that stops the redirect of the name ``key`` now, or None. Holds of names and prefixes above it
+    count.
+
+    ``bindings`` is the open store.
 
     Of several holds, the one of the longest name or prefix is returned.
 

@@ -66,6 +66,9 @@ def mint(
 ) -> list[str]:
     """Create ``count`` (1 to 10,000) new opaque names below a NAAN or shoulder, and return them in normal form.
 
+    ``bindings`` is the open store. ``actor`` is the user who makes the change, or the name for the history. None
+    records no user.
+
     All are reserved in one transaction, or none.
 
     ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
@@ -136,6 +139,8 @@ def mint(
 def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: int, now: datetime) -> int | None:
     """Record the begin of an operation that mints ``count`` names below ``namespaces``, and return its number.
 
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC.
+
     So the undo of a mistake is one step. One name is no operation: the result is None.
     """
     if count == 1:
@@ -153,6 +158,10 @@ def pattern_below(
     digits: bool | None = None,
 ) -> Pattern:
     """Return the pattern of the names to mint below a prefix: its length, characters and check character.
+
+    ``namespace`` is the prefix. ``records`` are the prefix records, and ``naming`` has the rules of the site.
+    ``length`` is the number of minted characters, ``check`` the kind of check character, and ``digits`` whether only
+    digits are used.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` as :func:`mint`.
@@ -174,7 +183,10 @@ def pattern_below(
 
 
 def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> bool:
-    """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern."""
+    """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern.
+
+    ``namespace`` is the prefix. ``records`` are the prefix records, and ``naming`` has the rules of the site.
+    """
     try:
         pattern_below(namespace, records, naming)
     except BindingError:
@@ -184,6 +196,8 @@ def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> 
 
 def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRules) -> None:
     """Raise :class:`BindingError` if the names below a NAAN or shoulder are not minted here.
+
+    ``namespace`` is the prefix. ``records`` are the prefix records, and ``naming`` has the rules of the site.
 
     The code is ``prefix-delegated``, with the place that mints them, or ``prefix-retired``.
 
@@ -208,7 +222,8 @@ def read_pattern(
 
     ``namespace`` is "12345" or "12345/x5", "ark:" can precede it; or it is the beginning of URNs. The IRI policy in
     ``naming`` and the included ones define which shoulders are permitted (POL-028 to POL-031). Raises
-    :class:`BindingError` if the pattern is not permitted.
+    :class:`BindingError` if the pattern is not permitted. ``length`` is the number of minted characters, ``check`` the
+    kind of check character, and ``digits`` whether only digits are used.
 
     >>> read_pattern("ark:/12345/x5").beginning
     'ark:12345/x5'
@@ -292,7 +307,9 @@ class Drawing:
         self.drawn = {*others}
 
     def draw(self, pattern: Pattern, count: int, *, sequential: bool = False) -> list[str]:
-        """Return ``count`` new names of a pattern, which are not recorded yet. No name is returned twice.
+        """Return ``count`` new names of ``pattern``, which are not recorded yet. No name is returned twice.
+
+        With ``sequential``, the names have the order of a counter. Otherwise, they are random.
 
         Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.
         """

@@ -104,6 +104,9 @@ def bindings_at(
     """Return the bindings at a URL or path without opening the store. The parameters are those of
     :func:`open_bindings`.
 
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``clock`` returns the current time in
+    UTC.
+
     The store is opened when it is first used.
     """
     if (table := table_file(url_or_path)) is not None:
@@ -150,6 +153,8 @@ def _file_at(
 def table_file(url_or_path: str | Path) -> Path | None:
     """Return the path of a table file (.csv, .tsv or .jsonl), or None if the text is that of a database.
 
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
+
     >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
     (PosixPath('names.csv'), None, None)
     """
@@ -165,6 +170,8 @@ def table_file(url_or_path: str | Path) -> Path | None:
 
 def may_have_password(url_or_path: str | Path) -> bool:
     """Return whether a text looks like a mistyped database URL with a password, so that messages must not repeat it.
+
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
 
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)
@@ -188,6 +195,8 @@ def _refuse_password(url_or_path: str | Path) -> None:
 
 def database_at(url_or_path: str | Path) -> Database:
     """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
+
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """

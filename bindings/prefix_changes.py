@@ -38,8 +38,15 @@ def set_record(
     now: datetime,
     actor: str | None,
 ) -> Set:
-    """Change the record of a prefix in a transaction, as :meth:`Prefixes.set`. ``texts`` are checked, ``key`` is in
-    stored form.
+    """Set texts in the record of a NAAN or shoulder, inside of a transaction. Return "set", "changed" or "unchanged".
+
+    - ``transaction``: an open transaction of the database.
+    - ``key``: the prefix in its stored form, such as ``ark:12345/x5``.
+    - ``texts``: the checked texts by field of :class:`~.prefixes.PrefixRecord`, such as "who". An empty text deletes
+      one.
+    - ``now``: the time of the change, in UTC. ``actor``: the name of the user for the history, or None.
+
+    Raises :class:`BindingError`, for example with the code ``prefix-empty``.
     """
     existing = transaction.get_prefix(key)
     after = prefixes.changed(existing, key, texts, assignment.later(now, existing.changed) if existing else now, actor)
@@ -53,8 +60,10 @@ def set_record(
 def remove_record(
     transaction: Transaction, key: str, now: datetime, actor: str | None, *, with_hold: bool = False
 ) -> Literal["removed"]:
-    """Delete the record of a prefix in a transaction, as :meth:`Prefixes.remove`. Only ``with_hold`` ends a lasting
-    hold.
+    """Delete the record of a prefix in a transaction. Only ``with_hold`` ends a lasting hold.
+
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
+    the user for the history, or None. ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
     """
     existing = transaction.get_prefix(key)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
@@ -73,6 +82,10 @@ def hold(
 ) -> Literal["held", "unchanged"]:
     """Put all names below a prefix on hold until a time, in a transaction. The prefix gets a record if it has none.
 
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
+    the user for the history, or None. ``key`` is the prefix in its stored form. ``until`` is the end, in UTC, and
+    ``reason`` a text for visitors.
+
     Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
     until, reason = holds.check(until, reason, now)
@@ -82,6 +95,9 @@ def hold(
 
 def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
     """End the hold of all names below a prefix, in a transaction. A record that has only the hold is deleted.
+
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
+    the user for the history, or None. ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
 
     Raises :class:`BindingError` with the code ``hold-missing`` for a prefix without a hold.
     """
@@ -96,7 +112,12 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
 
 
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
-    """Set the redirect rule of a prefix in a transaction, as :meth:`Rules.set`. ``key`` is in stored form."""
+    """Set the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form.
+
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
+    the user for the history, or None. ``template`` is the checked template of targets, and ``redirect`` is 302 or 307.
+    The result is "set", "changed" or "unchanged".
+    """
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
     stored, status = check_template(template), redirect_status(redirect)
@@ -109,7 +130,11 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 
 
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
-    """Delete the redirect rule of a prefix in a transaction, as :meth:`Rules.remove`."""
+    """Delete the redirect rule of a prefix in a transaction.
+
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
+    the user for the history, or None. ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
+    """
     existing = transaction.get_rule(key)
     if existing is None:
         raise BindingError("rule-unknown", Translatable("no rule is set for %(key)s; run: ararat rule list", key=key))
@@ -147,6 +172,12 @@ class Prefixes:
         actor: Actor | str | None = None,
     ) -> Literal["set", "changed", "unchanged"]:
         """Record texts that describe a NAAN or shoulder, such as its institution (:class:`~.prefixes.PrefixRecord`).
+
+        ``actor`` is the user who makes the change, or the name for the history. None records no user. The other
+        arguments are texts: ``who`` is the institution, ``what`` the things that are named, and ``contact`` an address
+        for questions. ``statement``, ``availability``, ``variance``, ``may_change`` and ``at_end`` are about
+        persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is the state of the prefix.
+        ``resolver``, ``minter`` and ``about`` are addresses.
 
         An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
         "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
@@ -191,6 +222,8 @@ class Prefixes:
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the record that describes a NAAN or shoulder. Its history stays.
 
+        ``actor`` is the user who makes the change, or the name for the history. None records no user.
+
         Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all
         names below it are on hold.
         """
@@ -201,12 +234,12 @@ class Prefixes:
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this NAAN or shoulder, or None if it has none."""
+        """Return the record of exactly the NAAN or shoulder ``prefix``, or None if it has none."""
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         return next((record for record in self.list() if record.prefix == key), None)
 
     def history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
         return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
 
     def remembered(self) -> PrefixRecords:
@@ -217,7 +250,9 @@ class Prefixes:
         return self._rule_cache.records()
 
     def statements(self, binding: Binding) -> InheritedStatements:
-        """Return the persistence statements that a name inherits from the records of its NAAN and shoulders."""
+        """Return the persistence statements that the name ``binding`` inherits from the records of its NAAN and
+        shoulders.
+        """
         return self.remembered().statements(binding.identifier, binding.metadata)
 
     def list(self) -> list[PrefixRecord]:
@@ -235,6 +270,8 @@ class Rules:
         self, prefix: str, template: str, *, redirect: int = 302, actor: Actor | str | None = None
     ) -> Literal["set", "changed", "unchanged"]:
         """Set the template that makes the targets of all unbound names that begin with ``prefix``, a NAAN or shoulder.
+
+        ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
         ``template`` is a URL or a path of this site that contains a variable (:mod:`rules`). ``redirect`` is 302 or
         307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the rule after
@@ -262,7 +299,9 @@ class Rules:
         return self._bindings.write(write, actor=by)
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
-        """Delete the redirect rule of a NAAN or shoulder. Its history stays.
+        """Delete the redirect rule of the NAAN or shoulder ``prefix``. Its history stays.
+
+        ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
         Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
         """
@@ -273,7 +312,7 @@ class Rules:
         )
 
     def history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
+        """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
         return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
 
     def list(self) -> list[Rule]:

@@ -72,7 +72,9 @@ class StoredSource:
         return self._rule_cache.branding()
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:
-        """Return whether a name probably has a typing error: its check character is wrong for the names minted here."""
+        """Return whether the name ``identifier`` probably has a typing error: its check character is wrong for the
+        names minted here.
+        """
         return is_mistyped(naming.key(identifier), self._rule_cache.patterns())
 
     def correction(self, identifier: Ark | Urn) -> str | None:

@@ -48,7 +48,11 @@ class Writable(Protocol):
         ...
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...) -> T:
-        """Run the function ``write`` in a transaction of the store, and return its result."""
+        """Run the function ``write`` in a transaction of the store, and return its result.
+
+        With ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions
+        apply.
+        """
         ...
 
 
@@ -79,7 +83,7 @@ class Snapshot(Protocol):
         ...
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event of a name.
+        """Return the columns :attr:`LastEvent.state` of one event of the name ``key``.
 
         Return None if the event does not exist.
         """
@@ -201,6 +205,8 @@ class Store(Protocol):
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
 
+        ``selection`` contains the conditions for names.
+
         With ``most`` and without ``by``, names above this number are not counted.
         """
         ...
@@ -219,6 +225,8 @@ class Store(Protocol):
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return a page of the changes of names, the newest first, with numbers below ``below``. It is empty for a
         file.
+
+        ``selection`` contains the conditions for changes.
         """
         ...
 
@@ -231,7 +239,10 @@ class Store(Protocol):
         ...
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out."""
+        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out.
+
+        ``now`` is the current time in UTC.
+        """
         ...
 
     def patterns(self) -> list[Pattern]:
@@ -239,7 +250,7 @@ class Store(Protocol):
         ...
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
+        """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
         ...
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -247,7 +258,7 @@ class Store(Protocol):
         ...
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
         ...
 
     def recorded_branding(self) -> str | None:

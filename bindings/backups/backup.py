@@ -75,8 +75,11 @@ def back_up(
     """Copy a database to ``file`` while other programs write it, verify the copy, and return its :class:`Backup`. An
     existing file is replaced only by a whole copy.
 
-    ``url_or_path`` is as in :func:`open_bindings`. ``program`` is the path of pg_dump; by default the one that fits the
-    server is found. The file can be read by the owner and the group only, and its time is the moment of its content.
+    ``clock`` returns the current time in UTC. ``progress`` is called with the name of each step.
+
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``program`` is the path of pg_dump; by
+    default the one that fits the server is found. The file can be read by the owner and the group only, and its time is
+    the moment of its content.
 
     Raises :class:`BackupError` if the file cannot be written or the copy is not right, :class:`BindingsUnavailable` if
     the database cannot be read, and :class:`BindingError` like :func:`open_bindings`.
@@ -116,6 +119,8 @@ def back_up(
 def check_backup(file: str | Path, *, progress: Progress = lambda what: None) -> Backup:
     """Read a whole backup file, verify it, and return its time, size and number of names. Nothing is changed.
 
+    ``file`` is the path of the backup. ``progress`` is called with the name of each step.
+
     A file of SQLite is verified like :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read
     to its end. Raises :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.
     """
@@ -132,6 +137,9 @@ def record(
     url_or_path: str | Path, backup: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
 ) -> None:
     """Record in the database that a backup succeeded, or that it failed, for ``ararat digest`` and ``/healthz``.
+
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``clock`` returns the current time in
+    UTC.
 
     ``backup`` is the result of :func:`back_up`. After a failure it is None, and ``why`` is the reason.
 

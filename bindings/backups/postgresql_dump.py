@@ -33,8 +33,8 @@ _END = b"\\.\n"
 
 
 def dump(database: PostgreSQL, copy: Path, program: str | None = None) -> None:
-    """Write a PostgreSQL database to the file ``copy`` with the program pg_dump. ``program`` is its path; None finds
-    the one that fits the server.
+    """Write the PostgreSQL database ``database`` to the file ``copy`` with the program pg_dump. ``program`` is its
+    path; None finds the one that fits the server.
 
     Of several servers, the primary is dumped: a standby can lack acknowledged changes. Only the schema of Ararat is
     dumped if it is not ``public``. Raises :class:`BackupError` and :class:`BindingsUnavailable`.
@@ -50,8 +50,8 @@ def dump(database: PostgreSQL, copy: Path, program: str | None = None) -> None:
 
 
 def names_of(file: Path) -> int:
-    """Read a dump of PostgreSQL to its end, and return the number of names in it. Raises :class:`BackupError` if it is
-    damaged.
+    """Read the dump ``file`` of PostgreSQL to its end, and return the number of names in it. Raises
+    :class:`BackupError` if it is damaged.
     """
     counts = {b"bindings": 0, b"events": 0}
     table = None

@@ -76,6 +76,8 @@ def recover(
 
     Each name of ``newer`` that was public there and is not public here becomes a reserved name.
 
+    - ``bindings``: the open store.
+    - ``actor``: the user who makes the change, or the name for the history. None records no user.
     - ``newer``: the records of a store, or the keys of a log, in any order.
     - ``settings``: counters, which advance and never go back, and owners of UUIDs.
     - ``dry_run``: nothing is written.
@@ -100,7 +102,9 @@ def recover(
 
 
 def of_store(other: Bindings) -> tuple[Iterator[Binding], list[Setting]]:
-    """Return the bindings and settings of another store, table or history, as arguments of :func:`recover`."""
+    """Return the bindings and settings of ``other``, which is another store, table or history, as arguments of
+    :func:`recover`.
+    """
     with other.store.snapshot() as snapshot:
         settings = [row for row in snapshot.settings() if isinstance(row, Setting)]
 
@@ -128,7 +132,7 @@ def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], 
     """Return the key of each name in a verifiable log once. All entries are checked against the root of ``checkpoint``
     before.
 
-    ``progress`` is called with the number of entries that were read.
+    ``progress`` is called with the number of entries that were read. ``source`` reads the files of the log.
 
     Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
     """

@@ -110,7 +110,8 @@ class Batches:
         """Record the keys of the names that the job will change, instead of earlier ones. Return their number.
 
         ``keys`` must be distinct. Raises :class:`BindingError` with the code ``operation-large`` for more than
-        :data:`MAX_NAMES` names.
+        :data:`MAX_NAMES` names. ``beat`` is called in each transaction with its connection and the number of names so
+        far.
         """
         self.clear()
         remaining, number = iter(keys), 0
@@ -153,12 +154,18 @@ class Batches:
         self._write(lambda transaction: _run(transaction, "DELETE FROM bulk_names WHERE job = ?", [(self._job,)]))
 
     def take_from(self, connection: Connection, job: int) -> int:
-        """Make the names that another job has checked those of this job, in a transaction. Return their number."""
+        """Make the names that the other ``job`` has checked those of this job, in a transaction. Return their number.
+
+        ``connection`` is an open connection to the database.
+        """
         text = marked("UPDATE bulk_names SET job = ? WHERE job = ?", connection.dialect.name)
         return connection.exec_driver_sql(text, (self._job, job)).rowcount
 
     def check(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
         """Check the change of each recorded name, and return what the operation would do. No name is changed.
+
+        ``actor`` is the user whose permissions apply. ``plan`` defines the names and their changes. ``hooks`` are
+        functions that are called in each transaction.
 
         Afterwards, the recorded names are those that can be changed.
         """
@@ -188,6 +195,9 @@ class Batches:
     def carry_out(self, plan: Plan, hooks: Hooks, *, actor: Actor = NOBODY) -> BulkResult:
         """Change the names that :meth:`check` accepted, and return the result. A second call continues after an
         interruption.
+
+        ``plan`` and ``hooks`` are those of :meth:`check`: the changes, and functions that are called in each
+        transaction.
 
         The result has no effects. Raises the errors of the database and of the permissions of ``actor``, and
         :class:`BindingError` with the code ``operation-undone`` if the operation was undone meanwhile: then the names
@@ -227,7 +237,10 @@ class Batches:
         return result
 
     def end(self, hooks: Hooks) -> BulkResult:
-        """End an operation before all names are changed, and return its result. The changed names can be undone."""
+        """End an operation before all names are changed, and return its result. The changed names can be undone.
+
+        ``hooks`` are functions that are called in the transaction.
+        """
 
         def write(transaction: Transaction) -> BulkResult:
             number, result = self._progress(transaction)

@@ -39,10 +39,15 @@ def depart(
 ) -> BulkResult:
     """Retire a prefix, and move the targets of its names to another resolver.
 
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
+    with the number of names so far. ``expected`` is the fingerprint of a dry run. If the changes are other ones now,
+    nothing is written.
+
     ``resolver`` is a template as that of a rule, or an address to which the name is appended in its own spelling. Names
     without a target stay, and so do withdrawn ones. Alternate targets are deleted, because the other resolver has them.
-    An undo of the operation moves the targets back; the prefix stays retired, and keeps its rule. The other parameters
-    and the errors are those of :func:`~.plan.carry_out`.
+    An undo of the operation moves the targets back; the prefix stays retired, and keeps its rule. Raises like
+    :func:`~.plan.carry_out`.
 
     Raises :class:`BindingError` with the code ``rule-prefix``, ``rule-template`` or ``prefix-address``.
 

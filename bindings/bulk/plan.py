@@ -167,6 +167,7 @@ def carry_out(
 ) -> BulkResult:
     """Change all names of ``plan`` in one transaction, or none, and return the result. Other writers wait meanwhile.
 
+    - ``bindings``: the open store.
     - ``dry_run``: check all names, write nothing.
     - ``actor``: the name of the user for the history.
     - ``progress``: called with the number of names after each thousand and at the end.
@@ -229,7 +230,10 @@ def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | No
 def decided(
     plan: Plan, keys: Sequence[str], now: datetime, transaction: Transaction, result: BulkResult, digest: _Digest
 ) -> list[Change]:
-    """Check the change of each name with one of these keys, count the outcomes in ``result``, and return the changes.
+    """Check the change of each name in ``keys``, count the outcomes in ``result``, and return the changes.
+
+    ``now`` is the current time in UTC. ``transaction`` is an open transaction of the database. ``plan`` defines how a
+    name changes.
 
     ``digest`` gets what a person compares in a preview.
     """
@@ -281,11 +285,12 @@ def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
 
 
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
-    """Return the bindings of several names, sorted by key, and lock their rows until the transaction ends.
+    """Return the bindings of the names with these ``keys``, sorted by key, and lock their rows until the transaction
+    ends.
+
+    ``transaction`` is an open transaction of the database.
 
     ``within`` limits them to a range of keys; None means all.
-
-    None for ``within`` means all keys.
     """
     bindings = transaction.get(keys).values()
     return sorted((each for each in bindings if within is None or within.includes(each.identifier)), key=_identifier)

@@ -46,16 +46,21 @@ def relocate_prefix(
 ) -> BulkResult:
     """Replace the beginning of the targets of many names, for example after a site has moved to another host.
 
+    - ``bindings``: the open store.
+    - ``dry_run``: everything is checked and nothing is written.
+    - ``actor``: the user who makes the change, or the name for the history. None records no user.
+    - ``progress``: if it is set, it is called with the number of names so far.
+    - ``expected``: the fingerprint of a dry run. If the changes are other ones now, nothing is written.
     - ``source``: the beginning of a URL ("https://old.example/items/"), a path of this site ("/items/"), or a host
       ("old.example") with both schemes. It matches whole segments: "https://old.example/coll/1" matches itself,
       ".../coll/1/a" and ".../coll/1?a=b", but not ".../coll/12". With ``*`` at its end, "https://old.example/coll/1*"
       matches inside a segment, too. A URL without a path includes the whole host, and never a longer one.
     - ``destination``: of the same form. For a host as ``source`` it is a host (keeps scheme and port), or a URL or path
-      (replaces the scheme); then targets with a port stay. After a ``source`` with ``*`` it can end in ``*``, which
-      is ignored.
+      (replaces the scheme); then targets with a port stay. After a ``source`` with ``*`` it can end in ``*``, which is
+      ignored.
     - ``prefix``: only names that begin with this text.
     - ``below``: only this name and the names below it.
-    - The other parameters are those of :func:`~ararat.bindings.bulk.plan.carry_out`.
+
 
     The caller decides that each new target leads to the same resource, so no name needs a recorded resource. Reserved
     names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound.
@@ -109,10 +114,15 @@ def set_passthrough(
 ) -> BulkResult:
     """Set for many names whether the rest of a longer identifier is appended to their targets. The targets stay.
 
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
+    with the number of names so far. ``passthrough`` is False for no, True for the rest in normal form, or "given" for
+    the rest as requested.
+
     The names are those that begin with ``prefix``, such as ``ark:12345/x5``.
 
     The event of each name is "updated", because no name leads elsewhere. Withdrawn names are left alone, and names
-    without a target that can be extended. The other parameters and the errors are those of :func:`relocate_prefix`.
+    without a target that can be extended. Raises like :func:`relocate_prefix`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -157,7 +167,8 @@ def set_passthrough(
 
 
 def container(identifier: Name) -> str:
-    """Return the key of an ARK below which other names can be, such as ark:12345/x above ark:12345/x/p1.
+    """Return the key of the ARK ``identifier`` below which other names can be, such as ark:12345/x above
+    ark:12345/x/p1.
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
     """
@@ -182,7 +193,8 @@ class Rewriting(NamedTuple):
 
     @classmethod
     def of(cls, source: str, destination: str) -> Rewriting:
-        """Create the rule from a beginning of targets and its replacement, or from two hosts, as a user entered them.
+        """Create the rule from ``source``, a beginning of targets, and ``destination``, its replacement. Both can be
+        hosts, as a user entered them.
 
         Raises :class:`BindingError` with the code ``relocate-prefix`` or the codes of targets.
         """
@@ -224,7 +236,9 @@ class Rewriting(NamedTuple):
         return target if match is None else _joined(*match)
 
     def kept(self, binding: Binding) -> Mapping[str, str]:
-        """Return the part of each target of a name that the rule keeps, by "target" or selector (:class:`.Effect`)."""
+        """Return the part of each target of the name ``binding`` that the rule keeps, by "target" or selector
+        (:class:`.Effect`).
+        """
         places = {"target": binding.target or "", **binding.alternates}
         return {place: match[2] for place, target in places.items() if (match := self._match(target))}
 
@@ -238,7 +252,10 @@ class Rewriting(NamedTuple):
         return None
 
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
-        """Return the change that rewrites the targets of a name. Return None if no target begins with a source.
+        """Return the change that rewrites the targets of the name ``binding``. Return None if no target begins with a
+        source.
+
+        ``now`` is the current time in UTC.
 
         A withdrawn name is not changed: the result is then the reason.
         """

@@ -47,9 +47,12 @@ def undo_operation(
 ) -> BulkResult:
     """Undo the operation ``number``, such as an import: its names get back their earlier targets, metadata and states.
 
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
+    with the number of names so far.
+
     With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
-    written. Rules and counters of an import stay. The other parameters are those of
-    :func:`~ararat.bindings.bulk.plan.carry_out`.
+    written. Rules and counters of an import stay.
 
     Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``, and like
     :func:`~ararat.bindings.bulk.plan.carry_out`.
@@ -73,8 +76,8 @@ def undo_operation(
 
 
 def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
-    """Return the plan that undoes an operation, for :class:`~.batches.Batches`. The parameters are those of
-    :func:`undo_operation`.
+    """Return the plan that undoes the operation ``number``, for :class:`~.batches.Batches`. With ``skip_changed``,
+    names that were changed since then are left alone.
     """
 
     def find(transaction: Transaction) -> Iterator[str]:
@@ -92,7 +95,10 @@ def undo_change(
     dry_run: bool = False,
     actor: Actor | str | None = None,
 ) -> BulkResult:
-    """Undo the last change of a name, as an operation on one name.
+    """Undo the last change of the name ``identifier``, as an operation on one name.
+
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user.
 
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
     code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.bulk.plan.carry_out`.

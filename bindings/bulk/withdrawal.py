@@ -39,9 +39,12 @@ def withdraw_below(
 ) -> BulkResult:
     """Withdraw an ARK and all ARKs below it: those that continue with a slash or a dot.
 
+    ``bindings`` is the open store. ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything
+    is checked and nothing is written. ``actor`` is the user who makes the change, or the name for the history. None
+    records no user. ``progress``, if it is set, is called with the number of names so far.
+
     ``reason`` and ``successor`` are those of :meth:`Bindings.withdraw`, for each name. The ARK itself need not be
-    bound. Reserved names are left alone. So are names that are withdrawn already, so that their reasons stay. The other
-    parameters are those of :func:`~ararat.bindings.bulk.plan.carry_out`.
+    bound. Reserved names are left alone. So are names that are withdrawn already, so that their reasons stay.
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a successor
     that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
@@ -90,9 +93,13 @@ def restore_below(
 ) -> BulkResult:
     """Make an ARK and all ARKs below it live again after a withdrawal, for their recorded resources.
 
+    ``bindings`` is the open store. ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything
+    is checked and nothing is written. ``actor`` is the user who makes the change, or the name for the history. None
+    records no user. ``progress``, if it is set, is called with the number of names so far.
+
     Names that were withdrawn at different times and for different reasons are restored too. :func:`restore_withdrawn`
-    and :func:`~ararat.bindings.bulk.undo.undo_operation` restore those of one operation. The parameters and
-    errors are those of :func:`withdraw_below`.
+    and :func:`~ararat.bindings.bulk.undo.undo_operation` restore those of one operation. Raises like
+    :func:`withdraw_below`.
     """
     key = container(identifier)
     plan = _plan_below("restore", key, {}, _restored)
@@ -108,6 +115,10 @@ def restore_withdrawn(
     progress: Callable[[int], object] | None = None,
 ) -> BulkResult:
     """Restore the names that an operation withdrew, such as an import or :func:`withdraw_below`.
+
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
+    with the number of names so far.
 
     A name that was restored and withdrawn again since then stays withdrawn. Raises :class:`BindingError` with the code
     ``operation-unknown``, and like :func:`~ararat.bindings.bulk.plan.carry_out`.

@@ -66,13 +66,18 @@ class ComparedName(NamedTuple):
 
     @classmethod
     def of(cls, binding: Binding, *, is_new: bool = True) -> ComparedName:
-        """Return the values of a binding that are checked for probable mistakes."""
+        """Return the values of the binding ``binding`` that are checked for probable mistakes.
+
+        ``is_new`` is False for a recorded name that gets another target.
+        """
         metadata = binding.metadata
         return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata)
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
-    """Return the warnings about names before they are recorded: one list for each name, in their order.
+    """Return the warnings about ``names`` before they are recorded: one list for each name, in their order.
+
+    ``bindings`` is the open store.
 
     :func:`warnings_about` lists the codes.
     """
@@ -89,7 +94,9 @@ def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[l
 def warnings_inside(
     transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
 ) -> list[list[NameWarning]]:
-    """Return the warnings about names that a transaction records: one list for each name, in their order.
+    """Return the warnings about ``names`` that a transaction records: one list for each name, in their order.
+
+    ``transaction`` is an open transaction of the database.
 
     :func:`warnings_about` lists the codes.
 
@@ -147,7 +154,7 @@ def _of_values(each: ComparedName) -> list[NameWarning]:
 def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
     """Return the warnings about the new targets, alternates and persistence statements that a change gives a name.
 
-    ``before`` is None for a new name.
+    ``before`` is None for a new name. ``after`` is the binding after the change.
     """
     old = {before.target, *before.alternates.values()} if before else set()
     new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
@@ -156,8 +163,9 @@ def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameW
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
-    """Return the warnings about the successor of a name that is withdrawn. Both are in their stored form.
+    """Return the warnings about the successor of the name ``key`` that is withdrawn. Both are in their stored form.
 
+    - ``bindings``: the open store.
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
     """
@@ -170,9 +178,10 @@ def warnings_of_successor(
     key: str,
     successor: str | None,
 ) -> list[NameWarning]:
-    """Return the warnings of :func:`successor_warnings`, with functions that look names up inside of a transaction.
+    """Return warnings about the successor of a withdrawn name, with functions that read inside of a transaction.
 
-    ``fetch`` returns the bindings of keys, and ``records`` the prefix records.
+    ``fetch`` returns the bindings of keys, and ``records`` the prefix records. ``key`` is the key of the withdrawn
+    name. ``successor`` is the name or URL that replaces it, or None.
     """
     if successor is None or not successor.startswith(("ark:", "urn:")):
         return []

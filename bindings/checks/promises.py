@@ -38,6 +38,7 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
     """Check the names that are promised as persistent. Yield those that break the promise, for example by a dead
     target.
 
+    - ``bindings``: the open store.
     - ``dead``: looks recorded traces up (``ararat rounds``).
     - ``hosts``: hosts of the site, besides those of the prefix records.
 
@@ -66,7 +67,12 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
 def findings(
     batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
 ) -> Iterator[AuditFinding]:
-    """Yield the broken promises of a few names, as :func:`check_promises` does for all. Names for tests have none."""
+    """Yield the broken promises of the names in ``batch``, as :func:`check_promises` does for all. Names for tests have
+    no promises.
+
+    ``records`` are the prefix records. ``dead`` has the targets that were unreachable. ``hosts`` are the hosts of the
+    site.
+    """
     promised = [binding for binding in batch if not binding.is_test and is_promised(binding, records)]
     failed = dead([binding.identifier for binding in promised if binding.is_live])
     for binding in promised:
@@ -91,7 +97,10 @@ def findings(
 
 
 def is_promised(binding: Binding, records: PrefixRecords) -> bool:
-    """Return whether a name is promised as persistent by its own statements or by its prefix records."""
+    """Return whether the name ``binding`` is promised as persistent by its own statements or by its prefix records.
+
+    ``records`` are the prefix records.
+    """
     statements = {**records.statements(binding.identifier, binding.metadata).texts, **binding.metadata}
     return persistence.is_promised(statements.get("erc.availability"), statements.get("erc.persistence"))
 

@@ -66,6 +66,8 @@ class StoreFinding(NamedTuple):
 def verify(bindings: Bindings) -> Iterator[StoreFinding]:
     """Check that bindings, histories, rules, counters and triggers of a store agree, and yield the contradictions.
 
+    ``bindings`` is the open store.
+
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
     resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
     belong to recorded operations; rules and prefix records equal their last event; counters are above the minted
@@ -94,5 +96,8 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
 
 
 def finding(code: str, name: str, message: str) -> StoreFinding:
-    """Create a :class:`StoreFinding` with the remedy that belongs to its code."""
+    """Create a :class:`StoreFinding` with the remedy that belongs to its ``code``.
+
+    ``name`` is the name concerned, and ``message`` the description of the fault.
+    """
     return StoreFinding(name, code, message, CODES[code])

@@ -37,7 +37,9 @@ class CheckedNames:
             list(self._spill.rows(f"CREATE INDEX by_{field} ON names ({field}) WHERE {field} IS NOT NULL"))
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
-        """Add the names of accepted rows. Each item is a row, its line as text, and the future binding of its name."""
+        """Add the names of accepted rows. Each item of ``rows`` is a row, its line as text, and the future binding of
+        its name.
+        """
         values = [
             (
                 binding.identifier,
@@ -54,7 +56,7 @@ class CheckedNames:
         self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding]]:
-        """Return the line of the first accepted row for each of these names, and the future binding of the name."""
+        """Return the line of the first accepted row for each name in ``keys``, and the future binding of the name."""
         if self._is_empty or not keys:
             return {}
         query = f"SELECT key, source, state FROM names WHERE key IN {_WANTED} AND source != ''"  # noqa: S608  constant
@@ -62,16 +64,18 @@ class CheckedNames:
         return {key: (source, binding_of(tuple(json.loads(state)))) for key, source, state in rows}
 
     def bound(self, keys: Sequence[str]) -> list[str]:
-        """Return those of the names that an accepted row makes live or withdrawn, so that they are not reserved."""
+        """Return those of the names in ``keys`` that an accepted row makes live or withdrawn, so that they are not
+        reserved.
+        """
         query = f"SELECT key FROM names WHERE key IN {_WANTED} AND is_bound"  # noqa: S608  constant
         return [key for (key,) in self._spill.rows(query, (json.dumps(keys),))]
 
     def fetch(self, keys: Sequence[str], recorded: Mapping[str, Binding]) -> dict[str, Binding]:
-        """Return the future bindings of names: those of accepted rows, else the ``recorded`` ones."""
+        """Return the future bindings of the names in ``keys``: those of accepted rows, else the ``recorded`` ones."""
         return {**recorded, **{key: binding for key, (_, binding) in self.lookup(keys).items()}}
 
     def beside(self, recorded: RecordedNames) -> RecordedNames:
-        """Return lookups that find both the recorded names and the names of accepted rows."""
+        """Return lookups that find both the ``recorded`` names and the names of accepted rows."""
         if self._is_empty:
             return recorded
         both = _Both(*recorded)
@@ -79,12 +83,15 @@ class CheckedNames:
         return both
 
     def of(self, names: Iterable[str]) -> set[str]:
-        """Return those of the names that an accepted row has."""
+        """Return those of ``names`` that an accepted row has."""
         query = f"SELECT key FROM names WHERE key IN {_WANTED}"  # noqa: S608  constant
         return {key for (key,) in self._spill.rows(query, (json.dumps(list(names)),))}
 
     def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
-        """Return the names of accepted rows that have one of these targets or resources: up to two for each text."""
+        """Return the names of accepted rows that have one of these targets or resources: up to two for each text.
+
+        ``field`` is "target" or "resource". ``texts`` are the values to find.
+        """
         columns = f"{field}, min(key), max(key)"
         query = f"SELECT {columns} FROM names WHERE {field} IN {_WANTED} GROUP BY {field}"  # noqa: S608  a column
         rows = self._spill.rows(query, (json.dumps(list(texts)),))

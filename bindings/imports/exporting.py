@@ -60,6 +60,8 @@ def export_table(
 ) -> ExportCounts:
     r"""Write all bindings to a binary file as a table in CSV, TSV or JSON Lines. Return the numbers of rows.
 
+    ``bindings`` is the open store. ``file`` is open for writing bytes. ``format`` is "csv", "tsv" or "jsonl".
+
     Rules, prefix records, counters and UUIDs are rows too, because a copy needs them (:mod:`other_rows`).
 
     With ``since``, only the names that were changed at this time or later are written. ``delimiter`` replaces the
@@ -97,7 +99,10 @@ def table_lines(
     """Yield each row of an exported table with its text line. The first line of CSV and TSV names the columns and has
     no row.
 
-    ``delimiter`` replaces the separator of the format.
+    ``bindings`` is the open store. ``format`` is "csv", "tsv" or "jsonl". ``since``, a time in UTC, limits the rows to
+    names that were changed at this time or later.
+
+    ``delimiter``, one character, replaces the comma or tab between columns.
 
     Raises :class:`BindingsUnavailable`.
     """
@@ -117,12 +122,15 @@ def table_lines(
 def name_lines(
     bindings: Bindings, chain: Sequence[Selection], format: Format, *, delimiter: str | None = None
 ) -> Generator[str, None, None]:
-    """Yield the text lines of a table of the names that meet conditions, one selection after the other.
+    """Yield the lines of a table of names, in CSV, TSV or JSON Lines, each a str with its line end.
 
-    All are read from one snapshot of a database.
+    - ``bindings``: the open store, which must be a database.
+    - ``chain``: the conditions for names. The names of the first selection come first, then those of the next.
+    - ``format``: "csv", "tsv" or "jsonl". The first line of CSV and TSV names the columns.
+    - ``delimiter``: one character that replaces the comma or tab between columns. None keeps it.
 
-    A database is required. CSV and TSV begin with the line of the columns. ``delimiter`` replaces the separator of the
-    format. A line of JSON is the record of :func:`~.selection.as_dict`. Raises :class:`BindingsUnavailable`.
+    All names are read from one snapshot, so that later changes do not appear. A line of JSON is the object that
+    :func:`~.selection.as_dict` returns. Raises :class:`BindingsUnavailable` if the database cannot be read.
     """
     store = bindings.store
     if not isinstance(store, DatabaseStore):
@@ -139,6 +147,9 @@ def name_lines(
 
 def delimited(bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = ()) -> Delimited:
     """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
+
+    ``bindings`` is the open store. ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains
+    the names, whose values decide which columns exist.
 
     ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own.
     """

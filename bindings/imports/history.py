@@ -67,6 +67,8 @@ def export_history(
 ) -> dict[str, int]:
     """Write all changes of all names in a database to a binary file as JSON Lines (UTF-8).
 
+    ``bindings`` is the open store.
+
     Return the number of records of each kind.
 
     The file contains every event with its actor, source, times, revision and operation; operations; rules and prefix
@@ -123,7 +125,7 @@ def _record(kind: str, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def is_history(file: str | Path) -> bool:
-    """Return whether a file begins like a history that :func:`export_history` wrote.
+    """Return whether the file ``file`` begins like a history that :func:`export_history` wrote.
 
     Return False if it cannot be read.
     """
@@ -135,7 +137,9 @@ def is_history(file: str | Path) -> bool:
 def import_history(
     bindings: Bindings, file: str | Path | BinaryIO, *, progress: Callable[[int], object] | None = None
 ) -> dict[str, int]:
-    """Restore an empty database from a file of :func:`export_history`, in one transaction.
+    """Restore an empty database from the file ``file`` of :func:`export_history`, in one transaction.
+
+    ``bindings`` is the open store.
 
     Return the number of records of each kind.
 

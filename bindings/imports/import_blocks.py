@@ -95,8 +95,11 @@ class ImportBlocks:
     ) -> Summary:
         """Check each row of the table, and return what the import would do. No name is changed.
 
-        ``beat`` is called with the number of rows after each block, outside of a transaction. The other arguments and
-        the errors are those of :func:`~.importing.import_rows`.
+        ``actor`` is the user whose permissions apply. ``report`` is called for each refused row. ``effect`` is called
+        with the effect of each line. ``expect`` returns a reason to refuse a line, or None.
+
+        ``beat`` is called with the number of rows after each block, outside of a transaction. Raises like
+        :func:`~.importing.import_rows`.
         """
         pace = BlockPace(self._bindings.where, BLOCK, _LEAST, _SECONDS)
         with closing(SeenNames()) as seen, closing(CheckedNames()) as names:
@@ -133,6 +136,8 @@ class ImportBlocks:
         """Import the rows in short transactions, and return the numbers of rows. A second call continues after an
         interruption.
 
+        - ``effect``: called with the effect of each line.
+        - ``expect``: returns a reason to refuse a line, or None.
         - ``checked``: the result of the check. A call that continues ignores it.
         - ``beat``: called in each transaction with its connection and the number of rows so far. If it raises an error,
           the transaction writes nothing.

@@ -71,6 +71,7 @@ def import_table(
 ) -> Summary:
     """Bind all names of a table, or none if a line has an error.
 
+    - ``bindings``: the open store.
     - ``file``: a path or a binary file.
     - ``format``: "csv", "tsv" or "jsonl". The default is the suffix of the file, or else CSV.
     - ``encoding``: by default UTF-16 if the file has its byte order mark, UTF-8 if it is valid, or else Windows-1252.
@@ -145,11 +146,17 @@ def import_rows(
 ) -> Summary:
     """Bind the names of rows that are already parsed, or bind no name if a row has an error.
 
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
+    with the number of rows so far. ``rows_read`` are the rows, and ``read_as`` describes how they were read. With
+    ``relocate``, a new target needs no resource. With ``only_names``, other rows than names are refused. ``batch`` is
+    the number of rows of one transaction; None means one transaction. ``report`` is called for each refused row.
+
     With ``leave_out``, a row with an error is left out instead, and the others are written.
 
-    The arguments and errors are those of :func:`import_table`. ``file`` is the name of the file for the history and for
-    messages. ``effect`` is called with the effect of each line, before it is written. ``expect`` is called before that;
-    a line for which it returns a reason is refused with the code ``preview-changed``.
+    Raises like :func:`import_table`. ``file`` is the name of the file for the history and for messages. ``effect`` is
+    called with the effect of each line, before it is written. ``expect`` is called before that; a line for which it
+    returns a reason is refused with the code ``preview-changed``.
 
     With ``mint``, rows without a name get the recorded name of their key, or a new one (:mod:`.keyed_rows`).
     ``repeated`` is the result of :func:`~.keyed_rows.repeated_keys` for these rows. Further codes of
@@ -216,6 +223,9 @@ class ImportRun:
     ) -> None:
         """Import all rows of the table in one transaction. Write nothing if an error ends the import, or without
         ``keep``.
+
+        ``bindings`` is the open store. ``progress``, if it is set, is called with the number of rows so far. ``read``
+        are the rows.
         """
         before = self.summary.operation, self.changed
         with bindings.transaction(exclusive=True, actor=self.who) as transaction:
@@ -238,6 +248,8 @@ class ImportRun:
     def begin(self, bindings: Bindings, transaction: Transaction) -> None:
         """Begin a transaction of the import, and its operation if there is none yet.
 
+        ``bindings`` is the open store. ``transaction`` is an open transaction of the database.
+
         Raises :class:`BindingError`, also if the operation was undone.
         """
         # A record in the table applies after the import: an export has names that are older than a record.
@@ -253,6 +265,9 @@ class ImportRun:
 
     def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
         """Import the next batch of rows in one transaction. Return whether the import goes on with another batch.
+
+        ``bindings`` is the open store. ``progress``, if it is set, is called with the number of rows so far. ``read``
+        are the rows that are not imported yet.
 
         It ends without further rows, or if a row has an error.
         """
@@ -278,7 +293,10 @@ class ImportRun:
             self._note_warning(self.last, "table-cut", message)
 
     def apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
-        """Check a batch of rows in a transaction. With ``keep``, write the changes of their names."""
+        """Check a batch of rows in a transaction. With ``keep``, write the changes of their names.
+
+        ``transaction`` is an open transaction of the database. ``batch`` are the rows.
+        """
         with _without_garbage_collection():
             self._apply(transaction, batch, keep=keep)
 
@@ -638,6 +656,9 @@ def _with_normal_form(message: str, spelling: str, key: str) -> str:
 
 def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
     """Record a rule, prefix record, counter or UUID of a table in a transaction. Return whether it is new.
+
+    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
+    the user for the history, or None. ``row`` is the parsed row.
 
     Return False for values that are recorded already.
 

@@ -47,7 +47,8 @@ class Mint(NamedTuple):
 
 
 def key_of(row: Row) -> str:
-    """Return the key of a table row, such as an inventory number, in one line. It is "" for a row without one.
+    """Return the key of the table row ``row``, such as an inventory number, in one line. It is "" for a row without
+    one.
 
     >>> key_of(Row(2, {"resource": "INV\\n1901/0001"})), key_of(Row(2, {"what": "Vase"}))
     ('INV 1901/0001', '')
@@ -56,12 +57,12 @@ def key_of(row: Row) -> str:
 
 
 def has_name(row: Row) -> bool:
-    """Return whether a table row has a name (an ARK or URN) in its column "identifier"."""
+    """Return whether the table row ``row`` has a name (an ARK or URN) in its column "identifier"."""
     return bool(row.cells.get("identifier", "").strip())
 
 
 def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
-    """Return the reasons to refuse rows that share their key with another row, by their line numbers.
+    """Return the reasons to refuse those of ``rows`` that share their key with another row, by their line numbers.
 
     A key is refused if at least one of its rows has no name.
 
@@ -132,13 +133,15 @@ class KeyedRows:
     def leave_out(self, earlier: KeyedRows) -> None:
         """Mint no name that was drawn in an earlier transaction, which did not write it.
 
+        ``earlier`` are the rows of that transaction.
+
         If almost all names are free, this makes no difference, and they are not remembered.
         """
         if self._pattern.numbers <= _FEW_NAMES:
             self._drawing.drawn = earlier._drawing.drawn
 
     def named(self, batch: Sequence[Row]) -> Iterator[Row]:
-        """Yield the rows of a batch in their order, each with its own, a recorded or a minted name. Others have a
+        """Yield the rows of ``batch`` in their order, each with its own, a recorded or a minted name. Others have a
         fault.
 
         Raises :class:`BindingError` with the code ``mint-under-rule`` or ``names-exhausted``.

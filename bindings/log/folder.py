@@ -60,8 +60,8 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile of the log. Raises :class:`LogError` if its file does not exist or cannot be
-        read.
+        """Return the content of the tile ``tile`` of the log. Raises :class:`LogError` if its file does not exist or
+        cannot be read.
         """
         try:
             return read_regular(self.path / tile.path, MAX_TILE)
@@ -70,8 +70,8 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def write(self, tile: Tile, content: bytes) -> None:
-        """Write the content of a tile to its file in the folder of the log. A file with the same content is not
-        changed.
+        """Write ``content``, the bytes of the tile ``tile`` to its file in the folder of the log. A file with the same
+        content is not changed.
         """
         path = self.path / tile.path
         with _writing(path):
@@ -109,7 +109,9 @@ class LogFolder:
         _sync(self.path)
 
     def remove_partial(self, tile: Tile) -> None:
-        """Delete the incomplete tiles that a full tile of the log replaces, if the file of the full tile exists."""
+        """Delete the incomplete tiles that the full tile ``tile`` of the log replaces, if the file of the full tile
+        exists.
+        """
         full = self.path / Tile(tile.level, tile.index).path
         folder = full.with_name(f"{full.name}.p")
         if not full.exists() or not folder.is_dir():

@@ -57,7 +57,10 @@ OLD = union_all(
 
 
 def limits(now: datetime) -> dict[str, str]:
-    """Return the times before which old copies of names are deleted, as the parameters of the query :data:`OLD`."""
+    """Return the times before which old copies of names are deleted, as the parameters of the query :data:`OLD`.
+
+    ``now`` is the current time in UTC.
+    """
     return {
         "replied": rfc3339(now - REPLIES_KEPT),
         "uploaded": rfc3339(now - UPLOADS_KEPT),
@@ -67,6 +70,8 @@ def limits(now: datetime) -> dict[str, str]:
 
 def delete_old(connection: Connection, now: datetime) -> None:
     """Delete old replies, answers, uploads and exported files, and some of the names of old checks.
+
+    ``connection`` is an open connection to the database. ``now`` is the current time in UTC.
 
     Call it again until :data:`OLD` has no row: a check can have a million names.
     """
@@ -84,6 +89,8 @@ def delete_old(connection: Connection, now: datetime) -> None:
 
 def delete_of_name(connection: Connection, key: str, published: str) -> None:
     """Delete the replies, answers, uploads and exported files that contain a name, or that cannot be searched for it.
+
+    ``connection`` is an open connection to the database.
 
     ``key`` is its normal form, and ``published`` the spelling under which it was first bound.
     """

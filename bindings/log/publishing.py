@@ -49,7 +49,10 @@ class Publication:
 
 
 def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: str) -> VerifierKey:
-    """Create an empty verifiable log for a database, and return its public key.
+    """Create an empty verifiable log for the database ``store``, and return its public key.
+
+    ``folder`` is the folder with the files of the public log. ``key_path`` is the path of the file with the private
+    key.
 
     It consists of a key file, a folder with a checkpoint of 0 entries, and rows in the database.
 
@@ -69,7 +72,10 @@ def initialize(store: DatabaseStore, folder: LogFolder, key_path: Path, origin: 
 def publish(
     store: DatabaseStore, folder: LogFolder, key_path: Path, witnessing: Witnessing | None = None
 ) -> Publication:
-    """Add all new changes of names to the verifiable log of a database, and publish a signed checkpoint.
+    """Add all new changes of names to the verifiable log of the database ``store``, and publish a signed checkpoint.
+
+    ``folder`` contains the files of the log. ``key_path`` is the path of the file with the private key. ``witnessing``
+    defines the witnesses that cosign; None requests no cosignatures.
 
     The events of names that have become live by their date are written first.
 
@@ -122,7 +128,9 @@ def publish(
 
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
-    """Return the recorded state of the log of a database. If ``key`` is set, it must be the key of this log."""
+    """Return the recorded state of the log of the database ``store``. If ``key`` is set, it must be the key of this
+    log.
+    """
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
     if key is not None and key.verifier != current.key:
@@ -156,7 +164,10 @@ def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
 
 
 def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> None:
-    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree."""
+    """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree.
+
+    ``folder`` is the folder with the files of the public log. ``published`` is the published checkpoint.
+    """
     try:
         root = tree.root_hash(published.size, hash_reader(head.size, folder.read))
     except LogError as error:
@@ -167,6 +178,8 @@ def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> N
 
 def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> GrowingTree:
     """Return the tree of the entries that the database has recorded, so that new entries can be appended.
+
+    ``head`` is the recorded tree, and ``published`` the published checkpoint. Both are of the log in ``folder``.
 
     Raises :class:`BindingError` with the code ``log-restored``, ``log-fork`` or ``log-folder`` if the folder does not
     contain it.
@@ -191,6 +204,9 @@ def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> Growi
 
 def sign_head(folder: LogFolder, key: SignerKey, head: Head, cosigning: Cosigning | None = None) -> None:
     """Sign the recorded tree of a log, request cosignatures, and replace the published checkpoint in the folder.
+
+    ``folder`` is the folder with the files of the public log. ``key`` is the secret key, and ``head`` the recorded
+    tree. ``cosigning`` requests cosignatures, if it is set.
 
     Raises :class:`BindingError` like :meth:`.Cosigning.cosign`.
     """

@@ -68,6 +68,8 @@ class _Dry(LogFolder):
 def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery:
     """Repair a verifiable log after its database or its folder was restored from an older backup.
 
+    ``store`` is the store of the database. ``key_path`` is the path of the file with the private key.
+
     Afterwards, both contain the same entries. Publish new events afterwards.
 
     Raises :class:`BindingError` with the code ``log-fork`` if they contradict each other, and ``log-folder`` if the

@@ -57,10 +57,12 @@ def redact(
     resource: bool = False,
     actor: Actor | str | None = None,
 ) -> Redaction:
-    """Remove personal values from the history of a name: metadata, reasons, actors and sources of its events.
+    """Remove personal values from the history of the name ``identifier``: metadata, reasons, actors and sources of its
+    events.
 
     Replies that are kept for repeated requests, and uploaded tables, are deleted if they contain the name.
 
+    - ``bindings``: the open store.
     - ``revisions``: the events to redact; without it, all events and the binding itself.
     - ``resource``: replace the resource, too, in all events. The name then has no resource that another thing could
       have.

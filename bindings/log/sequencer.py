@@ -87,7 +87,7 @@ class EventRow(NamedTuple):
 
     @classmethod
     def of_row(cls, row: Sequence[Any]) -> EventRow:
-        """Convert a row of the table ``events``, with the columns of the queries of this module."""
+        """Convert the row ``row`` of the table ``events``, with the columns of the queries of this module."""
         first_value = _FIRST_TEXT + len(_TEXTS)
         return cls._make([*row[:_FIRST_TEXT], tuple(row[_FIRST_TEXT:first_value]), tuple(row[first_value:])])
 
@@ -103,11 +103,16 @@ class EventRow(NamedTuple):
         return before_target
 
     def state(self, salt: bytes) -> bytes:
-        """Return the field ``state`` of the log entry: the hash of all values of the name after the change."""
+        """Return the field ``state`` of the log entry: the hash of all values of the name after the change.
+
+        ``salt`` is the secret random value of the event.
+        """
         return salt if len(salt) == HASH_BYTES else state_hash(salt, self.text())
 
     def thing(self, salt: bytes | None) -> bytes | None:
         """Return the field ``thing`` of the log entry: the hash of the resource of the name.
+
+        ``salt`` is the secret random value of the name, or None.
 
         None without a resource.
         """
@@ -118,7 +123,8 @@ class EventRow(NamedTuple):
     def entry(self, salt: bytes, name_salt: bytes | None, before: int | None) -> bytes:
         """Return the log entry of this event as bytes.
 
-        ``before`` is the number of the previous entry of the name, or None.
+        ``before`` is the number of the previous entry of the name, or None. ``salt`` is the secret random value of the
+        event, and ``name_salt`` that of the name or None.
 
         Raises :class:`BindingError` with the code ``log-event`` for values that Ararat does not write.
         """
@@ -258,13 +264,18 @@ class LoggedEvent(NamedTuple):
 
 
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
-    """Return the changes of a name that have a log entry, in their order. ``key`` is the key in the tables."""
+    """Return the changes of a name that have a log entry, in their order. ``key`` is the key in the tables.
+
+    ``transaction`` is an open transaction of the database.
+    """
     rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark(transaction.dialect_name)), (key,))
     return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
 
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
     """Return the number of changes that are not in the log yet. Return also the time of the first one, or None.
+
+    ``transaction`` is an open transaction of the database.
 
     Only events after the number ``searched`` are counted.
     """
@@ -280,6 +291,8 @@ def recorded_blocks(
     store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
 ) -> Iterator[Block]:
     """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database.
+
+    ``store`` is the store of the database.
 
     ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
     ``log-changed`` if the rows of an entry do not have its hash.

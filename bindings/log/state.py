@@ -47,14 +47,20 @@ class LogState:
 
 
 def require_none(connection: Connection) -> None:
-    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a log."""
+    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a log.
+
+    ``connection`` is an open connection to the database.
+    """
     key = connection.execute(select(log_state.c.value).where(log_state.c.name == _KEY)).scalar()
     if key is not None:
         raise BindingError("log-exists", f"the database has the log {VerifierKey.of_text(key).name} already")
 
 
 def create(connection: Connection, key: VerifierKey) -> None:
-    """Record in the database that it has an empty log with this public key. Raises like :func:`require_none`."""
+    """Record in the database that it has an empty log with the public key ``key``. Raises like :func:`require_none`.
+
+    ``connection`` is an open connection to the database.
+    """
     require_none(connection)
     rows = {_KEY: str(key), _HEAD: str(Head(size=0, root=EMPTY_ROOT)), _PREVIOUS: "0", _SEARCHED: "0"}
     connection.execute(log_state.insert(), [{"name": name, "value": value} for name, value in rows.items()])
@@ -62,6 +68,8 @@ def create(connection: Connection, key: VerifierKey) -> None:
 
 def read(connection: Connection) -> LogState:
     """Return the recorded state of the log of a database.
+
+    ``connection`` is an open connection to the database.
 
     Raises :class:`BindingError` with the code ``log-missing`` without a log, and ``log-changed`` for rows that Ararat
     does not write.
@@ -83,6 +91,9 @@ def read(connection: Connection) -> LogState:
 def record_head(connection: Connection, old: Head, new: Head, searched: int) -> None:
     """Record a new tree of the log in the database, so that it can be signed. ``old`` is the tree before it.
 
+    ``connection`` is an open connection to the database. ``new`` is the new tree. All events up to the number
+    ``searched`` have been considered.
+
     Raises :class:`BindingError` with the code ``log-busy`` if another process recorded a tree since ``old``.
     """
     row = update(log_state)
@@ -95,11 +106,17 @@ def record_head(connection: Connection, old: Head, new: Head, searched: int) -> 
 
 
 def record_published(connection: Connection, size: int) -> None:
-    """Record the size of the published checkpoint that was replaced by a newer one."""
+    """Record the size of the published checkpoint that was replaced by a newer one.
+
+    ``connection`` is an open connection to the database. ``size`` is the number of entries.
+    """
     connection.execute(update(log_state).where(log_state.c.name == _PREVIOUS).values(value=str(size)))
 
 
 def assigned(connection: Connection) -> int:
-    """Return the number of log entries that have a number, also those that are in no recorded tree yet."""
+    """Return the number of log entries that have a number, also those that are in no recorded tree yet.
+
+    ``connection`` is an open connection to the database.
+    """
     last = connection.execute(select(func.max(log_entries.c.entry))).scalar()
     return 0 if last is None else last + 1

@@ -59,6 +59,8 @@ class LogStatus:
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
     """Compare the log in a folder with the database, and return which changes are not published yet.
 
+    ``store`` is the store of the database. ``folder`` is the folder with the files of the public log.
+
     Raises :class:`BindingError` with the code ``log-missing``.
     """
     published = fault = code = None

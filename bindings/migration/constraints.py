@@ -18,7 +18,10 @@ _VALUE = re.compile(r"'[^']*'|\b[0-9]+\b")
 
 
 def replace_old(connection: Connection) -> int:
-    """Replace the CHECK constraints of an older Ararat in the tables of a database. Return their number."""
+    """Replace the CHECK constraints of an older Ararat in the tables of a database. Return their number.
+
+    ``connection`` is an open connection to the database.
+    """
     old_constraints = list(_old(connection))
     if connection.dialect.name == "sqlite":
         _replace_in_sqlite(connection, old_constraints)

@@ -98,6 +98,8 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
 def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
     """Return the SQLite file that :func:`migrate` would change to a new version of the schema, and its version.
 
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
+
     Return None for any other database.
 
     Raises :class:`BindingError` like :func:`open_bindings`.

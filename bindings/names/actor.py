@@ -59,7 +59,7 @@ class Actor:
         return replace(self, at_end=(*self.at_end, record))
 
     def may_change(self, key: str) -> bool:
-        """Return whether the grants of the actor permit changes of the name with this key."""
+        """Return whether the grants of the actor permit changes of the name with the key ``key``."""
         return self.grants is None or key.startswith(self.grants)
 
     def check(self, before: Binding | None, change: Change) -> None:
@@ -72,7 +72,7 @@ class Actor:
             raise BindingError("not-granted", identifier=change.after.identifier)
 
     def drew(self, keys: Iterable[str]) -> None:
-        """Note that the names with these keys are newly minted, before the changes that record them are checked."""
+        """Note that the names with these ``keys`` are newly minted, before the changes that record them are checked."""
 
     def confirm(self, transaction: Any) -> None:
         """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change.

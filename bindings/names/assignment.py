@@ -86,6 +86,8 @@ def bind(
 ) -> Change:
     """Decide how a request changes the binding of a name, and return the change. The rules of assignment apply.
 
+    ``now`` is the current time in UTC.
+
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
     same resource, as for :func:`relocate`. Without ``publish``, a reserved name stays reserved unless the request has
     the status "live", because the default status is for new names only. The outcome is one of:
@@ -153,6 +155,8 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
 def first(fields: Fields, now: datetime) -> Change:
     """Return the change that records a new name, as :func:`bind` without an existing binding.
 
+    ``now`` is the current time in UTC.
+
     Raises :class:`BindingError` with the code ``embargo-past``.
     """
     require_later(fields, lambda: now)
@@ -204,6 +208,8 @@ def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
     """Decide how a request reserves a name, or changes a reserved name, and return the change.
 
+    ``now`` is the current time in UTC.
+
     The result is that of :func:`bind` with the status "reserved". Raises :class:`BindingConflict` for a live or
     withdrawn name.
     """
@@ -215,6 +221,8 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
 def delete(existing: Binding, now: datetime) -> Change:
     """Return the change that deletes the binding of a reserved name. Its history stays.
 
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+
     Raises :class:`BindingConflict` for a name that is or was public, because public names are never deleted.
     """
     if not existing.is_reserved or existing.is_hidden:
@@ -224,6 +232,8 @@ def delete(existing: Binding, now: datetime) -> Change:
 
 def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if a change gives a name another resource, or another place without its resource.
+
+    ``existing`` is the binding that is recorded.
 
     A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
     (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
@@ -243,6 +253,8 @@ def require_kept(existing: Binding, after: Binding, *, resource: str | None, dec
 def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Return the change that moves a name to a new place. A person decides that its resource is the same.
 
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+
     ``fields`` has the new target, and other fields of :data:`~.binding.PLACE` that are to be set. Only a described name
     has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and
     :class:`BindingError` for a field that is not valid.
@@ -257,6 +269,8 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
 
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
     """Return the change that withdraws a live name. Its record stays as a tombstone, and it is never assigned again.
+
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
 
     A new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated".
     Raises :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
@@ -279,6 +293,8 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     """Return the change that makes a withdrawn name live again.
 
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+
     ``resource`` must be the recorded resource, or None if none is recorded.
 
     The result is "unchanged" for a live name. Raises :class:`BindingConflict` for another resource and for a reserved
@@ -297,6 +313,8 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Change:
     """Return the change that puts a live or reserved name on hold until a time, or changes its hold.
 
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+
     Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
     """
     until, reason = holds.check(until, reason, now)
@@ -312,6 +330,8 @@ def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Chan
 def release(existing: Binding, now: datetime) -> Change:
     """Return the change that ends the hold of a name, so that its redirect works again.
 
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+
     Raises :class:`BindingError` with the code ``hold-missing`` for a name without a hold.
     """
     if existing.hold_until is None:
@@ -322,6 +342,8 @@ def release(existing: Binding, now: datetime) -> Change:
 
 def hide(existing: Binding, before: Binding, now: datetime) -> Change:
     """Return the change that undoes the publication of a name: it gets the values ``before`` and is reserved again.
+
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
 
     It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-05).
     """
@@ -337,7 +359,10 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
-    """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``."""
+    """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``.
+
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    """
     after = replace(
         before,
         resource=existing.resource if existing.is_hidden else before.resource,
@@ -360,6 +385,8 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
     """Return the binding ``changed`` with the next revision of a name, and with the time of this change.
 
+    ``now`` is the current time in UTC.
+
     ``existing`` is the recorded binding.
     """
     return replace(changed, changed=later(now, existing.recorded_at), revision=existing.revision + 1, recorded=None)
@@ -381,6 +408,8 @@ def later(now: datetime, before: datetime) -> datetime:
 
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     """Return the change that moves a name to the target of the binding ``moved``, which leads to the same resource.
+
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
 
     The caller decided that both targets lead to the same resource.
 
@@ -410,6 +439,8 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata"}
 
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
     """Return the change that gives a name a target at another resolver, which answers for it from now on.
+
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
 
     ``target`` is the address there.
 
@@ -454,6 +485,8 @@ def _merged(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> M
 def replacing(existing: Binding, fields: Fields) -> Fields:
     """Return a request that replaces all values of a recorded name by ``fields``. Its status and resource stay if not
     stated.
+
+    ``existing`` is the binding that is recorded.
     """
     # Elements and alternates have several spellings, so they are compared in their stored form.
     metadata = elements.check(fields.metadata or {}, deletions=True)
@@ -471,6 +504,9 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
     """Return the changes with which a recorded name gets the stated fields, also another status.
+
+    ``identifier`` is the ARK or URN, as a text or parsed. ``existing`` is the binding that is recorded. ``now`` is the
+    current time in UTC.
 
     With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
     """
@@ -505,7 +541,10 @@ def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]
 
 
 def with_recorded_place(fields: Fields, existing: Binding) -> Fields:
-    """Return a request with the recorded target and kind of a name, if it states none."""
+    """Return a request with the recorded target and kind of a name, if it states none.
+
+    ``existing`` is the binding that is recorded.
+    """
     kind = fields.kind or (existing.kind if fields.target is None or existing.target is not None else "located")
     target = existing.target if fields.target is None and kind != "described" else fields.target
     return fields._replace(kind=kind, target=target)

@@ -106,7 +106,7 @@ class Fields(NamedTuple):
         return self._checked(assignable(identifier, test_naans), identifier)
 
     def for_key(self, key: str) -> Fields:
-        """Check the fields of a request for the recorded name with this key. Return them in stored form."""
+        """Check the fields of a request for the recorded name with the key ``key``. Return them in stored form."""
         return self._checked(key, None)
 
     def _checked(self, key: str, identifier: Name | None) -> Fields:
@@ -686,7 +686,7 @@ FIELDS: Final = (
 
 
 def text_of(name: str, binding: Binding) -> str:
-    """Return the value of the field ``name`` of a binding as a text for people, or "" without a value.
+    """Return the value of the field ``name`` of the binding ``binding`` as a text for people, or "" without a value.
 
     Alternates and metadata are several texts, and have none here.
     """

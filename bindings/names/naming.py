@@ -53,7 +53,7 @@ NO_RULES: Final = NamingRules()
 
 
 def is_test(key: str) -> bool:
-    """Return whether a name in normal form is a test: its NAAN is in :data:`TEST_NAANS`.
+    """Return whether the name ``key`` in normal form is a test: its NAAN is in :data:`TEST_NAANS`.
 
     Such a name is marked as a test wherever it is shown. It is never in a feed, a sitemap or the log.
 
@@ -84,7 +84,8 @@ def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
 
 
 def read(identifier: Name) -> Ark | Urn:
-    """Parse an ARK, a URL that contains an ARK, or a URN. An :class:`Ark` or :class:`Urn` is returned unchanged.
+    """Parse the ARK ``identifier``, a URL that contains an ARK, or a URN. An :class:`Ark` or :class:`Urn` is returned
+    unchanged.
 
     Raises :class:`BindingError` with the code of the problem.
 
@@ -104,7 +105,8 @@ def read(identifier: Name) -> Ark | Urn:
 
 
 def key(name: Ark | Urn) -> str:
-    """Return the key under which the binding of a name is stored: its normal form without query and fragment.
+    """Return the key under which the binding of the name ``name`` is stored: its normal form without query and
+    fragment.
 
     URNs that are equivalent by the rules of their namespace have the same key (URN-053; decision U-10).
 
@@ -115,7 +117,7 @@ def key(name: Ark | Urn) -> str:
 
 
 def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
-    """Check that a name can be bound, and return the key under which its binding is stored.
+    """Check that the name ``identifier`` can be bound, and return the key under which its binding is stored.
 
     ``test_naans`` has the NAANs below which names are bound for tests (:class:`NamingRules`).
 
@@ -148,7 +150,8 @@ def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
 
 
 def require_visible(text: str, what: str, identifier: str | None = None, *, code: str | None = None) -> None:
-    """Raise :class:`BindingError` if a name or an address has a hidden character that is not percent-encoded (A-09).
+    """Raise :class:`BindingError` if the name ``identifier`` or an address has a hidden character that is not
+    percent-encoded (A-09).
 
     A person who reads or types the text cannot see the character. The default of ``code`` is ``bidi-formatting`` for
     the characters that no IRI can contain, else ``hidden-char``. The message calls the text ``what``.
@@ -178,7 +181,7 @@ def require_visible(text: str, what: str, identifier: str | None = None, *, code
 
 
 def spelling_of(identifier: Name) -> str:
-    """Return the spelling of a name as the user wrote it, without the URL of a resolver before it.
+    """Return the spelling of the name ``identifier`` as the user wrote it, without the URL of a resolver before it.
 
     >>> spelling_of("https://n2t.net/ark:/12345/x6-np1"), spelling_of("ark:/12345/x6-np1")
     ('ark:/12345/x6-np1', 'ark:/12345/x6-np1')
@@ -213,7 +216,8 @@ class NameWarning(NamedTuple):
 
 
 def warnings_about(identifier: Name) -> list[NameWarning]:
-    """Return warnings about unusual characters in a name: hidden, unassigned or non-ASCII ones, and a dot at the end.
+    """Return warnings about unusual characters in the name ``identifier``: hidden, unassigned or non-ASCII ones, and a
+    dot at the end.
 
     Source: ARK-065; decisions A-09, A-13.
 

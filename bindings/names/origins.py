@@ -158,7 +158,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def join(prefix: str, identifier: str) -> str:
-    """Return the URL of an ARK or URN at the resolver with this prefix in its stored form.
+    """Return the URL of the ARK ``identifier`` or URN at the resolver with the prefix ``prefix`` in its stored form.
 
         request-uri = prefix "/" request-core ["?" query]
 

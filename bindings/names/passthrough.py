@@ -28,12 +28,14 @@ _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def is_given(binding: Binding) -> bool:
-    """Return whether a name has the passthrough "given": its target gets the rest of a request as received."""
+    """Return whether the name ``binding`` has the passthrough "given": its target gets the rest of a request as
+    received.
+    """
     return binding.passthrough == "given"
 
 
 def can_append(target: str) -> bool:
-    """Return whether a target has a path, so that the rest of an identifier can be appended.
+    """Return whether the target ``target`` has a path, so that the rest of an identifier can be appended.
 
     >>> can_append("https://example.org/"), can_append("https://example.org?a"), can_append("/a")
     (True, False, True)

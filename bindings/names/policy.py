@@ -183,6 +183,8 @@ def promise_persistence(
 ) -> Change:
     """Return the change that adds the promise that a live name is persistent to its metadata.
 
+    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+
     The parameters are those of :meth:`.Bindings.mark_persistent`. Raises :class:`BindingConflict` for a reserved or
     withdrawn name.
     """
@@ -247,7 +249,7 @@ class RegisteredNaans:
 
 
 def is_registered(naan: str) -> bool:
-    """Return whether a NAAN is in the registry of NAANs, so that an organization holds it (ARK-015).
+    """Return whether the NAAN ``naan`` is in the registry of NAANs, so that an organization holds it (ARK-015).
 
     The registry is the one in the package, or its update.
 

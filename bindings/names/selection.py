@@ -113,7 +113,9 @@ class Selection:
         return "name"
 
     def includes(self, binding: Binding, owner: str | None = None) -> bool:
-        """Return whether a name meets all conditions of the list. ``owner`` is the actor of its first change."""
+        """Return whether the name ``binding`` meets all conditions of the list. ``owner`` is the actor of its first
+        change.
+        """
         text = folding.text_of(binding) if self.words else ""
         resource = binding.resource or ""
         return (
@@ -272,7 +274,7 @@ def shoulder_of(key: str) -> str:
 
 
 def group_of(name: Binding, by: Group | None) -> str:
-    """Return the group of a name in a count: its shoulder, its state, or the month of its creation.
+    """Return the group of the name ``name`` in a count: its shoulder, its state, or the month of its creation.
 
     Return "" if ``by`` is None.
     """
@@ -312,7 +314,7 @@ def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
 
 
 def moment(text: str) -> datetime:
-    """Parse a date or a time in RFC 3339 that a user entered. Without a zone it is UTC.
+    """Parse the date ``text`` or a time in RFC 3339 that a user entered. Without a zone it is UTC.
 
     Raises ValueError, and OverflowError for a time outside the years 1 to 9999 in UTC.
 
@@ -324,7 +326,7 @@ def moment(text: str) -> datetime:
 
 
 def as_dict(binding: Binding) -> dict[str, object]:
-    """Return the binding of a name in a list as a JSON object. Times are RFC 3339 in UTC.
+    """Return the binding of the name ``binding`` in a list as a JSON object. Times are RFC 3339 in UTC.
 
     The first members are those of each list; the others are as in :meth:`Binding.as_dict`.
     """

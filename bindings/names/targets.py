@@ -140,7 +140,8 @@ def location(target: str, prefix: str | None = None) -> str:
 
 
 def is_reserved(path: str) -> bool:
-    """Return whether a path of this site belongs to the resolver, because it begins with ``/ark:`` or ``/urn:``.
+    """Return whether the path ``path`` of this site belongs to the resolver, because it begins with ``/ark:`` or
+    ``/urn:``.
 
     The path can be percent-encoded and in any case.
 

@@ -193,6 +193,8 @@ class FileStore:
     def list_names(self, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of at most ``limit`` names that meet the conditions.
 
+        ``selection`` contains the conditions for names.
+
         The order is that of :attr:`~.Selection.sort`, otherwise that of the keys. ``after`` is :attr:`Page.next` of the
         page before, or None.
         """
@@ -214,7 +216,10 @@ class FileStore:
         return Page(names, cursor(*(last[1:] if sort == "name" else last)), [])
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key ""."""
+        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+
+        ``selection`` contains the conditions for names.
+        """
         names = islice(filter(selection.includes, self._current().bindings.values()), most)
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
 
@@ -227,7 +232,10 @@ class FileStore:
         return []
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return an empty page: a file has no events."""
+        """Return an empty page: a file has no events.
+
+        ``selection`` contains the conditions for changes.
+        """
         return EventPage([], None, [])
 
     def rules_version(self) -> str:
@@ -245,7 +253,10 @@ class FileStore:
         return None
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names in the file that have not ended at a time."""
+        """Return the holds of names in the file that have not ended at a time.
+
+        ``now`` is the current time in UTC.
+        """
         table = self._current()
         holds = (table.bindings[key].hold for key in table.held)
         return [each for each in holds if each is not None and each.until > now]

@@ -98,11 +98,11 @@ class FileTable(NamedTuple):
     held: list[str]
 
     def line(self, key: str) -> int:
-        """Return the number of the line of the table file that binds the name with this key, from 1."""
+        """Return the number of the line of the table file that binds the name with the key ``key``, from 1."""
         return self.lines[self._index(key)]
 
     def states_status(self, key: str) -> bool:
-        """Return whether the line of a name in the table file has a value in the column "status"."""
+        """Return whether the line of the name ``key`` in the table file has a value in the column "status"."""
         return bool(self.stated[self._index(key)])
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -121,6 +121,8 @@ def read_table(
     clock: Clock = utc_now,
 ) -> FileTable:
     """Parse one version of a table file, and check all of its lines. ``check_change`` checks each binding.
+
+    ``clock`` returns the current time in UTC.
 
     ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
 

@@ -34,7 +34,8 @@ class Contradiction(NamedTuple):
 
 
 def faults(connection: Connection, database: Database) -> Iterator[Contradiction]:
-    """Yield the contradictions between the rows of a database, such as a binding that differs from its last event.
+    """Yield the contradictions between the rows of the database ``database``, such as a binding that differs from its
+    last event.
 
     ``connection`` reads the rows.
 

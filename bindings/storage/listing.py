@@ -146,6 +146,8 @@ class Lists:
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
 
+        ``selection`` contains the conditions for names.
+
         With ``most`` and without ``by``, names above this number are not counted.
         """
         # The names are read as in a list without an order, by the index of a condition.

@@ -183,7 +183,7 @@ class FileRanges:
 
 
 def behind(key: str) -> str:
-    """Return the smallest text that follows a key, in the order of the keys, because a key contains no space.
+    """Return the smallest text that follows the key ``key``, in the order of the keys, because a key contains no space.
 
     >>> "ark:12345/x" < behind("ark:12345/x") < "ark:12345/x!"
     True

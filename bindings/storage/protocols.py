@@ -44,7 +44,10 @@ class Connection(Protocol):
     """The methods of a driver's connection that reading needs. Connections of sqlite3 and psycopg have them."""
 
     def execute(self, query: Any, params: Sequence[Any] = ..., /) -> Any:
-        """Run an SQL statement with its parameters, and return a cursor for its rows."""
+        """Run the SQL statement ``query``, and return a cursor that yields its rows.
+
+        ``params`` are the values of the placeholders in the statement, in order.
+        """
         ...
 
     def close(self) -> None:
@@ -76,7 +79,10 @@ class ReadableDatabase(Protocol):
         ...
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return whether two fingerprints are of one file, which was written between them."""
+        """Return whether the fingerprints ``before`` and ``now`` are of one file that was written between them.
+
+        Both are results of :meth:`fingerprint`.
+        """
         ...
 
     @property
@@ -92,11 +98,11 @@ class ReadableDatabase(Protocol):
         ...
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert an error of the driver, the server or the file system to the exception to raise."""
+        """Convert the error ``error`` of the driver, the server or the file system to the exception to raise."""
         ...
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether a connection can be used again after this error, such as a time limit."""
+        """Return whether a connection can be used again after the error ``error``, such as a time limit."""
         ...
 
 
@@ -178,7 +184,11 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def stream(self, connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows, without loading all of them."""
+        """Run a query and yield its rows, without loading all of them.
+
+        ``connection`` is an open connection of the driver. ``query`` is the SQL text of a query without parameters.
+        Each row is a sequence of column values.
+        """
         ...
 
     def primary(self) -> Database | None:
@@ -186,7 +196,11 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Free the space of a large change, or of one that failed with ``failure``. Do nothing for a server."""
+        """Shorten the write-ahead log of SQLite after a large change, so that its file needs less space on disk.
+
+        ``failure`` is the exception that ended the change, or None if it succeeded. A PostgreSQL server shortens its
+        log itself: nothing is done.
+        """
         ...
 
     def outcome(self, transaction: str) -> bool | None:
@@ -208,23 +222,37 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     def array_parameter(self, keys: list[str]) -> str | list[str]:
-        """Return many keys as the one parameter of a statement, in the form that the driver needs."""
+        """Return the texts ``keys`` as the one parameter of a statement, in the form that the driver needs.
+
+        The result is a list for PostgreSQL, and a JSON array in a str for SQLite.
+        """
         ...
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because the database cannot be written, or the user has no permission."""
+        """Return whether a change failed because the database cannot be written, or the user has no permission.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         ...
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer changed the same row first. The caller can repeat the
         change.
+
+        ``error`` is the exception of the driver, the server or the file system.
         """
         ...
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         ...
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because one of its tables does not exist."""
+        """Return whether a statement failed because one of its tables does not exist.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         ...

@@ -38,7 +38,7 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def binding_of(row: Row) -> Binding:
-    """Convert a row with the columns :data:`STATE` to a binding.
+    """Convert the row ``row`` with the columns :data:`STATE` to a binding.
 
     Raises :class:`UnreadableBinding` for values that Ararat does not write, because another program wrote the row.
     """
@@ -69,7 +69,8 @@ def binding_of(row: Row) -> Binding:
 
 
 def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
-    """Convert a row of the query ``stored_redirect`` (:class:`.statements.Statements`) for the name with this key.
+    """Convert the row ``row`` of the query ``stored_redirect`` (:class:`.statements.Statements`) for the name with the
+    key ``key``.
 
     Raises :class:`UnreadableBinding` for metadata that Ararat does not write.
     """
@@ -90,7 +91,7 @@ def last_event_of(state: Row) -> LastEvent:
 
 
 def row_of(binding: Binding) -> Row:
-    """Convert a binding to a row with the columns :data:`STATE`."""
+    """Convert the binding ``binding`` to a row with the columns :data:`STATE`."""
     identifier = binding.identifier
     key = index_key(identifier)
     values: dict[str, Any] = binding.__dict__ | {
@@ -115,7 +116,7 @@ def row_of(binding: Binding) -> Row:
 
 
 def element_text(element: str, text: str) -> str:
-    """Return the JSON text by which the column ``metadata`` is searched for an element with this text.
+    """Return the JSON text by which the column ``metadata`` is searched for the element ``element`` with ``text``.
 
     A text has a backslash before each quotation mark, so that no other text contains this part.
 
@@ -126,12 +127,12 @@ def element_text(element: str, text: str) -> str:
 
 
 def search_of(binding: Binding) -> Row:
-    """Return the values of the search columns (:data:`SEARCH`) for a binding."""
+    """Return the values of the search columns (:data:`SEARCH`) for the binding ``binding``."""
     return text_of(binding), sorted_title(binding.metadata)
 
 
 def search_of_row(row: Row) -> Row:
-    """Return the values of the search columns (:data:`SEARCH`) for a row with the columns :data:`STATE`.
+    """Return the values of the search columns (:data:`SEARCH`) for the row ``row`` with the columns :data:`STATE`.
 
     They are None for a row that :func:`binding_of` cannot read.
     """
@@ -174,19 +175,21 @@ def selectors_of(alternates: str) -> list[str]:
 
 
 def rule_of(row: Row) -> Rule:
-    """Convert a row of the table ``rules`` to a rule."""
+    """Convert the row ``row`` of the table ``rules`` to a rule."""
     prefix, template, redirect, changed, actor = row
     return Rule(prefix, template, redirect, datetime.fromisoformat(changed), actor)
 
 
 def prefix_record_of(row: Row) -> PrefixRecord:
-    """Convert a row of the table ``prefixes`` to the record of a NAAN or shoulder, without the field ``rule``."""
+    """Convert the row ``row`` of the table ``prefixes`` to the record of a NAAN or shoulder, without the field
+    ``rule``.
+    """
     values: dict[str, Any] = dict(zip(PREFIX, row, strict=True))
     return PrefixRecord(**{**values, "changed": datetime.fromisoformat(values["changed"])})
 
 
 def hold_of(row: Row) -> Hold | None:
-    """Convert a row of the query ``holds`` (:class:`.statements.Statements`) to the hold of a name.
+    """Convert the row ``row`` of the query ``holds`` (:class:`.statements.Statements`) to the hold of a name.
 
     Return None for an end that Ararat does not write: the lookup of the name reports it.
     """
@@ -199,7 +202,7 @@ def hold_of(row: Row) -> Hold | None:
 
 
 def time_of(key: str, stored: str) -> datetime:
-    """Parse the time in the database column ``changed`` of the name with this key.
+    """Parse the time in the database column ``changed`` of the name with the key ``key``.
 
     Raises :class:`UnreadableBinding`.
     """

@@ -79,7 +79,7 @@ class DatabaseSnapshot:
             yield last_event_of(tuple(row))
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return the columns :attr:`LastEvent.state` of one event of a name.
+        """Return the columns :attr:`LastEvent.state` of one event of the name ``key``.
 
         Return None if the event does not exist.
         """

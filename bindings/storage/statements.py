@@ -23,12 +23,17 @@ TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 
 
 def mark(dialect_name: str) -> str:
-    """Return the placeholder of a parameter in SQL: "?" for "sqlite", "%s" for "postgresql"."""
+    """Return the placeholder of a parameter in SQL: "?" for "sqlite", "%s" for "postgresql".
+
+    ``dialect_name`` is "sqlite" or "postgresql".
+    """
     return "?" if dialect_name == "sqlite" else "%s"
 
 
 def marked(text: str, dialect_name: str) -> str:
     """Return an SQL statement with the placeholders of a kind of database instead of "?".
+
+    ``dialect_name`` is "sqlite" or "postgresql".
 
     >>> marked("SELECT ? + ?", "postgresql")
     'SELECT %s + %s'

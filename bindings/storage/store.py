@@ -199,7 +199,10 @@ class DatabaseStore:
         return self.lists.page(self.lists.at_the_time(self._rows), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
-        """Yield the names of a list as they are in a snapshot. Rows that cannot be read are omitted."""
+        """Yield the names of a list as they are in a snapshot. Rows that cannot be read are omitted.
+
+        ``selection`` contains the conditions for names.
+        """
         read, after = self.lists.at_the_time(snapshot.read), None
         while True:
             page = self.lists.page(read, selection, after, MAX_PAGE)
@@ -209,6 +212,8 @@ class DatabaseStore:
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
+
+        ``selection`` contains the conditions for names.
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
@@ -225,7 +230,8 @@ class DatabaseStore:
         return DatabaseRanges(self._rows, self.lists.marked("?"), self._now)
 
     def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
-        """Return the current rows of a query, also if the connections for reading are those of a standby server.
+        """Return the current rows of the query ``query``, also if the connections for reading are those of a standby
+        server.
 
         A standby can be some seconds old. Its rows are read again from the primary server. ``values`` are the values of
         the parameters. The first column must not be null. Pass the same object for the same query: it is compiled once.
@@ -255,7 +261,10 @@ class DatabaseStore:
         return self.lists.operations(self._rows, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return a page of the changes of names, the newest first, with numbers below ``below``."""
+        """Return a page of the changes of names, the newest first, with numbers below ``below``.
+
+        ``selection`` contains the conditions for changes.
+        """
         return events.page(self._rows, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
@@ -270,7 +279,10 @@ class DatabaseStore:
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out."""
+        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out.
+
+        ``now`` is the current time in UTC.
+        """
         holds = (hold_of(row) for row in self._rows(self._statements.holds, (rfc3339(now),)))
         return [each for each in holds if each is not None]
 
@@ -280,7 +292,7 @@ class DatabaseStore:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return the changes of the rule of a NAAN or shoulder, the oldest first."""
+        """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
         return [
             RuleEvent(action, name, template, redirect, datetime.fromisoformat(changed), actor)
             for action, name, template, redirect, changed, actor in self._rows(self._statements.rule_history, (prefix,))
@@ -291,7 +303,7 @@ class DatabaseStore:
         return [prefix_record_of(row) for row in self._rows(self._statements.prefixes, ())]
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return the changes of the record of a NAAN or shoulder, the oldest first."""
+        """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
         rows = self._rows(self._statements.prefix_history, (prefix,))
         return [PrefixEvent(action, prefix_record_of(tuple(row))) for action, *row in rows]
 
@@ -364,7 +376,7 @@ class DatabaseStore:
 
 
 def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> NameCount:
-    """Return the number of names in a database: exact up to :data:`MAX_COUNTED`, above it an estimate.
+    """Return the number of names in the database ``database``: exact up to :data:`MAX_COUNTED`, above it an estimate.
 
     ``rows`` runs a query and returns its rows.
     """
@@ -377,6 +389,8 @@ def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> Nam
 
 def open_store(database: Database, *, create: bool = False, clock: Clock = utc_now) -> DatabaseStore:
     """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
+
+    ``clock`` returns the current time in UTC.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
     none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
@@ -393,6 +407,8 @@ def open_store(database: Database, *, create: bool = False, clock: Clock = utc_n
 def create_database(database: Database, *, partitions: int = 0) -> bool:
     """Create a missing SQLite file and missing tables. Return False if the tables exist already.
 
+    ``database`` is an SQLite file or a PostgreSQL database.
+
     A PostgreSQL database must exist. ``partitions`` is the number of partitions of its names, 0 for one table. Raises
     like :func:`open_store`.
     """
@@ -405,7 +421,7 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
 
 
 def has_tables(database: Database) -> bool:
-    """Return whether a database already has the tables of Ararat. Raises like :func:`open_store`."""
+    """Return whether the database ``database`` already has the tables of Ararat. Raises like :func:`open_store`."""
     if not database.exists():
         return False
     connection = database.connect_to_read()

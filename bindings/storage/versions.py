@@ -33,7 +33,7 @@ def number_of(version: str | None) -> int | None:
 
 
 def no_database(database: Database) -> str:
-    """Return the error message for a database that does not exist or has no tables of Ararat."""
+    """Return the error message for the database ``database`` that does not exist or has no tables of Ararat."""
     remedy = f"to create them, run: ararat init --database {database}"
     return f"{database} does not exist or has no tables of Ararat; {remedy}"
 
@@ -41,6 +41,8 @@ def no_database(database: Database) -> str:
 def wrong_version(database: Database, version: str | None) -> str | None:
     """Return the error message for tables of another version, which ``version`` names. Return None for the current
     version.
+
+    ``database`` is an SQLite file or a PostgreSQL database.
     """
     if version == str(VERSION):
         return None
@@ -58,6 +60,8 @@ def wrong_version(database: Database, version: str | None) -> str | None:
 
 def require_version(database: Database, version: str | None) -> None:
     """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have the current version.
+
+    ``database`` is an SQLite file or a PostgreSQL database.
 
     ``version`` is the version in the database, or None. A migration or a replaced file can change it.
     """

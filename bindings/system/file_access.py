@@ -53,8 +53,8 @@ def open_to_others(place: str | Path | os.stat_result) -> str | None:
 
 
 def can_read(path: Path, user: int, groups: set[int]) -> bool:
-    """Return whether a user can read a file, by its permissions and those of its folders. ``groups`` are those of the
-    user.
+    """Return whether a user can read the file ``path``, by its permissions and those of its folders. ``groups`` are
+    those of the user.
 
     Access control lists are not read. Raises OSError if this process cannot read the permissions.
 

@@ -171,7 +171,7 @@ def _check_test(text: str, identifier: str) -> None:
 
 
 def cells(binding: Binding) -> dict[str, str]:
-    """Convert a binding to the cells of a table row, by column. The order is that of :data:`COLUMNS`.
+    """Convert the binding ``binding`` to the cells of a table row, by column. The order is that of :data:`COLUMNS`.
 
     Empty cells are omitted.
 

@@ -32,6 +32,8 @@ class Line(NamedTuple):
 def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, None, None]:
     r"""Yield the records of a CSV or TSV file with this separator, including the header. Empty lines are omitted.
 
+    ``delimiter`` is the separator of the columns, one character.
+
     ``file`` is a path, or a binary file in UTF-8. Raises :class:`TableError` with the code ``table-encoding``,
     ``table-spreadsheet``, ``table-nul``, ``table-syntax`` or ``table-too-long``, and OSError if the file cannot be
     opened or read.
@@ -48,6 +50,8 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
 
+    ``delimiter`` is the separator of the columns, one character.
+
     Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. The errors are those of :func:`read`.
     """
     return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
@@ -55,6 +59,8 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV. An empty line is an empty list.
+
+    ``delimiter`` is the separator of the columns, one character.
 
     It is a row of the sheet. The other results are those of :func:`read_lines`.
 
@@ -99,6 +105,8 @@ def unforced(text: str) -> str:
 
 def fields(text: str, delimiter: str) -> list[str]:
     """Split one line of CSV at a delimiter. Return an empty list if the line is not valid CSV.
+
+    ``delimiter`` is the separator of the columns, one character.
 
     >>> fields("identifier;target", ";"), fields("identifier;target", ",")
     (['identifier', 'target'], ['identifier;target'])

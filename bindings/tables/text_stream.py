@@ -69,7 +69,7 @@ def opened(
 
 
 def name_of(file: str | Path | BinaryIO) -> str:
-    """Return the name of a file for messages, in printable ASCII. A file object without a name is "-".
+    """Return the name of the file ``file`` for messages, in printable ASCII. A file object without a name is "-".
 
     >>> from io import BytesIO
     >>> name_of("names.csv"), name_of(BytesIO())

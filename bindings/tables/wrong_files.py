@@ -85,7 +85,7 @@ _BEGINNINGS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def kind_of(file: bytes | BinaryIO) -> Kind | None:
-    """Return the kind of a file that is not a table of text, by its first bytes, or None.
+    """Return the kind of the file ``file`` that is not a table of text, by its first bytes, or None.
 
     Of a pipe, only the bytes that are ready are looked at. The position in the file stays.
     """
@@ -108,7 +108,8 @@ def kind_of(file: bytes | BinaryIO) -> Kind | None:
 
 
 def refuse(file: bytes | BinaryIO, name: str, *, readable: Collection[Kind] = ()) -> None:
-    """Raise :class:`TableError` for a file that is not a table, such as a PDF. ``name`` is its name for messages.
+    """Raise :class:`TableError` for the file ``file`` that is not a table, such as a PDF. ``name`` is its name for
+    messages.
 
     ``readable`` are the kinds that the caller can read. The codes are ``table-empty``, ``table-spreadsheet`` and
     ``table-not-text``.

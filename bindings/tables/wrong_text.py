@@ -87,7 +87,7 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
 
 
 def misread(text: str) -> tuple[str, str] | None:
-    """Return damaged characters in a text, and the character that they were before, or None.
+    """Return damaged characters in ``text``, and the character that they were before, or None.
 
     Such characters are UTF-8 that was read in another encoding.
 

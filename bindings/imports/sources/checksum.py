@@ -45,13 +45,15 @@ class NameIndex:
         self._new: dict[str, str] = {}
 
     def add(self, key: str, target: str) -> None:
-        """Add a name in normal form with its target in stored form, or "" for none."""
+        """Add the name ``key`` (a normal form) with its ``target`` in stored form. The target is "" if the name does
+        not have one.
+        """
         self._new.setdefault(key, target)
         if len(self._new) >= _NAMES_AT_ONCE:
             self._store()
 
     def known(self, keys: list[str]) -> set[str]:
-        """Return those of the names with these keys that are in the index."""
+        """Return those of ``keys``, the normal forms of names, that are in the index."""
         self._store()
         query = "SELECT key FROM names WHERE key IN (SELECT value FROM json_each(?))"
         return {key for (key,) in self._spill.rows(query, (json.dumps(keys),))}

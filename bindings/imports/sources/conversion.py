@@ -36,7 +36,7 @@ _SHORTEN = "shorten the value in the dump"
 def not_imported(record: DumpRecord, test_naans: Collection[str] = ()) -> Omission | None:
     """Return the reason why the name of a dump cannot be imported, or None if it can.
 
-    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
+    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`. ``record`` is the record of the name.
 
     >>> print(not_imported(DumpRecord(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN
@@ -52,7 +52,7 @@ def not_imported(record: DumpRecord, test_naans: Collection[str] = ()) -> Omissi
 
 
 def row(record: DumpRecord, now: datetime, passthrough: str = "no") -> tuple[Row, list[Omission]]:
-    """Convert a record of a dump to a row of a table. Return the row and the values that are not imported.
+    """Convert the record ``record`` of a dump to a row of a table. Return the row and the values that are not imported.
 
     ``now`` is the time of the import, in UTC. ``passthrough`` is "no", "normal" or "given", for names whose target has
     a path.
@@ -147,7 +147,7 @@ def _parts(text: str) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line: line breaks and other control characters become spaces.
+    """Return ``text`` on one line: line breaks and other control characters become spaces.
 
     Bindings cannot contain them.
     """

@@ -81,7 +81,12 @@ def import_dump(
     report: Report | None = None,
     report_omission: OmissionReport | None = None,
 ) -> Migration:
-    """Import the names of a dump of EZID, arklet, noid or N2T with their targets, metadata and states.
+    """Import the names of the dump ``file`` of EZID, arklet, noid or N2T with their targets, metadata and states.
+
+    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
+    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
+    with the number of rows so far. ``encoding`` is that of a text file; None detects it. ``batch`` is the number of
+    rows of one transaction. ``report`` is called for each refused row.
 
     A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
     user cannot always correct the dump of another system.
@@ -90,7 +95,7 @@ def import_dump(
     these systems append the rest of a request to the target of each name, and "no" for those of noid.
 
     ``source`` is "ezid", "arklet", "noid" or "n2t"; the content of the file shows its format (:mod:`.dump`).
-    ``report_omission`` is called for each value that is not imported. The other arguments, and the errors, are those of
+    ``report_omission`` is called for each value that is not imported. Raises like
     :func:`~ararat.bindings.imports.importing.import_table`.
 
     >>> import io, tempfile

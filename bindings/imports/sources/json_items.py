@@ -31,6 +31,8 @@ class Item(NamedTuple):
 def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
     """Yield the objects of a JSON file one by one; ``file`` is its name in messages.
 
+    ``stream`` is open for reading bytes.
+
     With ``keyed``, an object at the beginning whose values are objects is a map from identifiers. Raises
     :class:`TableError` with the code ``dump-syntax`` for a text that is not JSON or has other values. The code is
     ``table-too-long`` for an object of more than 1,000,000 characters.
@@ -55,7 +57,7 @@ def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
 
 
 def as_text(value: Any) -> str:
-    """Return a JSON value as the text of a metadata element. A string stays, and null is "".
+    """Return the JSON value ``value`` as the text of a metadata element. A string stays, and null is "".
 
     >>> as_text("a"), as_text(None), as_text([1])
     ('a', '', '[1]')

@@ -21,6 +21,8 @@ _GROUPS = ("erc", "dc", "datacite")
 def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
     """Yield each name of a JSON dump of N2T as a record. ``file`` is the name of the file in messages.
 
+    ``stream`` is open for reading bytes.
+
     Raises :class:`TableError` if the dump is not valid.
     """
     for item in json_items.read(stream, file, keyed=True):

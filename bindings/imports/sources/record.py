@@ -86,6 +86,8 @@ class Counter(NamedTuple):
 def read_time(text: str) -> datetime | None:
     """Parse the time of a name in a dump: Unix seconds, or RFC 3339 with or without a time zone.
 
+    ``text`` is the time as it is in the dump.
+
     Return None for another text.
 
     The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as another text.
@@ -100,7 +102,7 @@ def read_time(text: str) -> datetime | None:
 
 
 def read_instant(text: str) -> datetime | None:
-    """Parse a time of any year in a dump, in the forms of :func:`read_time`. Return None for another text.
+    """Parse the time ``text`` of any year in a dump, in the forms of :func:`read_time`. Return None for another text.
 
     >>> read_instant("0").year, read_instant("99999999999999")
     (1970, None)

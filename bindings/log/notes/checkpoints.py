@@ -47,7 +47,7 @@ class Checkpoint:
 
     @classmethod
     def of_text(cls, text: str) -> Checkpoint:
-        """Parse the signed text of a checkpoint. Raises :class:`LogError` for any other text."""
+        """Parse ``text``, the signed text of a checkpoint. Raises :class:`LogError` for any other text."""
         if not text.endswith("\n"):
             raise LogError("the checkpoint does not end with a line end")
         origin, *rest = text.removesuffix("\n").split("\n")
@@ -71,6 +71,8 @@ def read_checkpoint(
     content: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
 ) -> tuple[Checkpoint, list[VerifiedSignature]]:
     """Parse the checkpoint of the log with the public key ``key``, and verify its signatures.
+
+    ``content`` is the whole file of the checkpoint.
 
     Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if the note is not a
     checkpoint of this log. The same is raised if its signature is missing, or a signature of a known key is wrong.

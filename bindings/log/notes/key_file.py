@@ -17,7 +17,10 @@ _MAX_BYTES = 4096
 
 
 def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
-    """Create a random secret key for a log or witness. Write it to a new file that only the owner can read.
+    """Create a random secret key for a log or witness. Write it to the new file ``path``, which only the owner can
+    read.
+
+    ``algorithm`` is the type of the key.
 
     Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written, or the package for
     signatures is missing. The code is ``log-origin`` if ``name`` cannot be the name of a log.
@@ -44,7 +47,7 @@ def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerK
 
 @contextmanager
 def locked_key(path: Path) -> Iterator[SignerKey]:
-    """Read the secret key in a file, and lock the file until the ``with`` block ends.
+    """Read the secret key in the file ``path``, and lock the file until the ``with`` block ends.
 
     Raises :class:`BindingError` with the code ``log-key`` if the file cannot be used, and ``log-busy`` if another
     process has locked it.

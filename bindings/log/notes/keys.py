@@ -71,7 +71,7 @@ ALGORITHMS = {algorithm.code: algorithm for algorithm in (ED25519, COSIGNATURE)}
 
 
 def is_key_name(name: str) -> bool:
-    """Return whether a text can be the name of a key, and so of a log, such as "example.org/log".
+    """Return whether ``name`` can be the name of a key, and so of a log, such as "example.org/log".
 
     >>> is_key_name("example.org/log"), is_key_name("my log"), is_key_name("a+b"), is_key_name("")
     (True, False, False, False)
@@ -107,7 +107,8 @@ class VerifierKey:
 
     @classmethod
     def of_text(cls, text: str) -> VerifierKey:
-        """Parse a public key, such as ``example.org/log+a1b2c3d4+AQ…``. Raises :class:`LogError` for another text.
+        """Parse the public key ``text``, such as ``example.org/log+a1b2c3d4+AQ…``. Raises :class:`LogError` for another
+        text.
 
         >>> key = VerifierKey.of_text("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
         >>> key.name, key.algorithm.title
@@ -140,7 +141,11 @@ class SignerKey:
 
     @classmethod
     def create(cls, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
-        """Create a random secret key with a name. Raises :class:`LogError` if the name cannot be that of a key."""
+        """Create a random secret key with the name ``name``. Raises :class:`LogError` if the name cannot be that of a
+        key.
+
+        ``algorithm`` is the type of the key.
+        """
         if not is_key_name(name):
             raise LogError(f"{display.escape(name[:100])} cannot be the name of a key")
         return cls(name=name, secret=secrets.token_bytes(KEY_BYTES), algorithm=algorithm)
@@ -159,7 +164,8 @@ class SignerKey:
 
     @classmethod
     def of_text(cls, text: str) -> SignerKey:
-        """Parse a secret key, such as ``PRIVATE+KEY+example.org/log+…``. Raises :class:`LogError` for another text.
+        """Parse the secret key ``text``, such as ``PRIVATE+KEY+example.org/log+…``. Raises :class:`LogError` for
+        another text.
 
         The message does not contain the secret.
         """
@@ -181,7 +187,10 @@ class SignerKey:
 
 
 def signature_time(algorithm: Algorithm, signature: bytes) -> int:
-    """Return the time in a signature in seconds since 1970. It is 0 for a type of signatures without a time."""
+    """Return the time in ``signature`` in seconds since 1970. It is 0 for a type of signatures without a time.
+
+    ``algorithm`` is the type of the key that signed.
+    """
     return int.from_bytes(signature[:_TIME_BYTES], "big") if algorithm.has_time else 0
 
 
@@ -191,7 +200,8 @@ def encode(content: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """Return the bytes of a Base 64 text. Raises ValueError for any text that :func:`encode` does not return.
+    """Return the bytes of the Base 64 text ``text``. Raises ValueError for any text that :func:`encode` does not
+    return.
 
     >>> decode("aGk=")
     b'hi'

@@ -39,7 +39,9 @@ class Signature:
 
     @classmethod
     def create(cls, text: bytes, key: SignerKey, time: int = 0) -> Signature:
-        """Sign the text of a note with a secret key. ``time`` is in seconds since 1970, for a cosignature."""
+        """Sign ``text``, the text of a note in bytes, with the secret ``key``. ``time`` is in seconds since 1970, for a
+        cosignature.
+        """
         return cls(name=key.name, key_id=key.verifier.key_id, value=key.sign(text, time))
 
 
@@ -71,7 +73,9 @@ class SignedNote:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> SignedNote:
-        """Parse a signed note. Raises :class:`LogError` for any other content. No signature is verified."""
+        """Parse ``content``, a signed note. Raises :class:`LogError` for any other content. No signature is
+        verified.
+        """
         if len(content) > MAX_BYTES:
             raise LogError(f"the note has {len(content):,} bytes; at most {MAX_BYTES:,} are allowed")
         try:
@@ -91,7 +95,7 @@ class SignedNote:
         return cls(text=f"{text}\n", signatures=tuple(map(_signature, lines)))
 
     def verify(self, keys: Iterable[VerifierKey]) -> list[VerifiedSignature]:
-        """Verify the signatures of the note by these public keys, and return them in the order of the note.
+        """Verify the signatures of the note by the public ``keys``, and return them in the order of the note.
 
         Signatures of other keys are ignored. Raises :class:`LogError` if a signature of a known key is wrong, or if all
         are missing.
@@ -113,7 +117,8 @@ class SignedNote:
 
 
 def sign_note(text: str, keys: Iterable[SignerKey], time: int = 0) -> SignedNote:
-    """Return a text as a note that is signed with all secret keys. ``time`` is in seconds since 1970, for cosignatures.
+    """Return ``text`` as a note that is signed with all secret ``keys``. ``time`` is in seconds since 1970, for
+    cosignatures.
 
     >>> key = SignerKey(name="example.org/log", secret=bytes(32))
     >>> note = sign_note("hello\\n", [key])

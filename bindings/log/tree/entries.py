@@ -80,7 +80,7 @@ class LogEntry:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> LogEntry:
-        """Parse the bytes of a log entry. Raises :class:`LogError` for any other content."""
+        """Parse the bytes of the log entry ``content``. Raises :class:`LogError` for any other content."""
         match = _ENTRY.fullmatch(content)
         if match is None:
             raise LogError(f"the entry {display.escape(content[:60].decode('latin-1'))} is not {VERSION}")
@@ -106,9 +106,11 @@ class LogEntry:
 def entry_bytes(
     key: str, revision: int, action: str, time: str, thing: bytes | None, state: bytes, before: int | None
 ) -> bytes:
-    """Return the log entry of a change of a name as bytes, eight lines of text.
+    """Return the log entry of a change of the name ``key`` as bytes, eight lines of text.
 
-    ``time`` is a text in RFC 3339 with microseconds and "Z".
+    ``time`` is a text in RFC 3339 with microseconds and "Z". ``revision`` is the number of the change, and ``action``
+    its kind, such as "bound". ``thing`` and ``state`` are hashes; ``thing`` is None without a resource. ``before`` is
+    the number of the previous entry of the name, or None.
 
     Raises :class:`LogError` if a value cannot be in an entry, such as a key with a line end.
     """
@@ -126,7 +128,9 @@ def entry_bytes(
 
 
 def thing_hash(salt: bytes, resource: str) -> bytes:
-    """Return the field ``thing`` of a name: SHA-256 of its salt and of its resource in UTF-8.
+    """Return the field ``thing`` of a name: SHA-256 of its ``salt`` and of its ``resource`` in UTF-8.
+
+    ``salt`` is the secret random value of the name, as bytes.
 
     >>> thing_hash(bytes(16), "inv. 1940,0041").hex()[:16]
     '46668d480caa79e9'
@@ -137,6 +141,8 @@ def thing_hash(salt: bytes, resource: str) -> bytes:
 def state_hash(salt: bytes, text: str) -> bytes:
     """Return the field ``state`` of an event: SHA-256 of its salt, then of the :func:`value_text` of its values.
 
+    ``salt`` is the secret random value of the event, and ``text`` the joined texts of the values.
+
     The order is: the fields of the binding by name, then the alternates by selector, then the metadata by element.
 
     >>> state_hash(bytes(16), value_text("kind", "located") + value_text("target", "https://example.org/1")).hex()[:16]
@@ -146,7 +152,8 @@ def state_hash(salt: bytes, text: str) -> bytes:
 
 
 def value_text(name: str, value: str) -> str:
-    """Return the text of a value: its name, a space, the number of its bytes in UTF-8, a line end, itself, a line end.
+    """Return the text of the value ``value``: its ``name``, a space, the number of its bytes in UTF-8, a line end,
+    itself, a line end.
 
     >>> value_text("target", "/\xe9")
     'target 3\\n/\xe9\\n'

@@ -48,7 +48,7 @@ class GrowingTree:
             raise LogError(f"{folder}: the last tile of entries differs from the last tile of hashes")
 
     def append(self, entries: Iterable[bytes], hashes: Sequence[bytes] | None = None) -> None:
-        """Append entries to the tree in their order.
+        """Append ``entries``, the bytes of log entries, to the tree in their order.
 
         ``hashes`` are their leaf hashes, if the caller has computed them.
         """

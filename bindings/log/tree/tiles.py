@@ -101,7 +101,7 @@ def last_tiles(size: int) -> Iterator[Tile]:
 
 
 def tile_at(level: int | str, index: int, size: int) -> Tile:
-    """Return the tile with this level and index in a tree of ``size`` entries. The last one can be incomplete.
+    """Return the tile with this ``level`` and ``index`` in a tree of ``size`` entries. The last one can be incomplete.
 
     Raises IndexError if the tree has no such tile.
     """
@@ -113,7 +113,9 @@ def tile_at(level: int | str, index: int, size: int) -> Tile:
 
 
 def hashes_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the hashes (32 bytes each) in the content of a tile.
+    """Return the hashes (32 bytes each) in the content of the tile ``tile``.
+
+    ``content`` is the file of the tile.
 
     Raises :class:`LogError` if the content is not as long as the tile is wide.
     """
@@ -123,7 +125,7 @@ def hashes_of(tile: Tile, content: bytes) -> list[bytes]:
 
 
 def bundle_of(entries: Sequence[bytes]) -> bytes:
-    """Return the content of a tile of entries: each entry after its length, two bytes in big-endian order.
+    """Return the content of a tile of entries: each of ``entries`` after its length, two bytes in big-endian order.
 
     >>> bundle_of([b"one", b""])
     b'\\x00\\x03one\\x00\\x00'
@@ -132,7 +134,9 @@ def bundle_of(entries: Sequence[bytes]) -> bytes:
 
 
 def entries_of(tile: Tile, content: bytes) -> list[bytes]:
-    """Return the log entries in the content of a tile of entries.
+    """Return the log entries in the content of the tile ``tile`` of entries.
+
+    ``content`` is the file of the tile.
 
     Raises :class:`LogError` if their number is not the width of the tile.
 

@@ -29,7 +29,7 @@ ReadHash = Callable[[int, int], bytes]
 
 
 def leaf_hash(entry: bytes) -> bytes:
-    """Return the hash of a log entry, a leaf of the Merkle tree (32 bytes; RFC 6962, section 2.1).
+    """Return the hash of the log entry ``entry``, a leaf of the Merkle tree (32 bytes; RFC 6962, section 2.1).
 
     >>> leaf_hash(b"").hex()[:16]
     '6e340b9cffb37a98'
@@ -38,12 +38,15 @@ def leaf_hash(entry: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of a node of the Merkle tree from the hashes of its two children (RFC 6962, section 2.1)."""
+    """Return the hash of a node of the Merkle tree from the hashes of its two children ``left`` and ``right`` (RFC
+    6962, section 2.1).
+    """
     return sha256(b"\1" + left + right).digest()
 
 
 def subtree_hash(hashes: Sequence[bytes]) -> bytes:
-    """Return the hash of the node above neighbouring subtrees of one level. Their number is a power of 2.
+    """Return the hash of the node above neighbouring subtrees of one level, whose hashes are ``hashes``. Their number
+    is a power of 2.
 
     >>> subtree_hash([leaf_hash(b"a"), leaf_hash(b"b")]) == node_hash(leaf_hash(b"a"), leaf_hash(b"b"))
     True
@@ -80,6 +83,8 @@ def _split(size: int) -> int:
 
 def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
     """Return the proof that the entry ``index`` is in the Merkle tree of the first ``size`` entries.
+
+    ``read`` returns the hash of a subtree with a level and an index.
 
     The proof has the hashes from the neighbour of the entry to the child of the root: at most 63. Raises IndexError
     if the tree does not have the entry.
@@ -128,6 +133,8 @@ def root_of_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes]
 def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
     """Return the proof that the Merkle tree of ``new`` entries only appends to the tree of the first ``old`` entries.
 
+    ``read`` returns the hash of a subtree with a level and an index.
+
     The proof is empty if a tree is empty or if both are the same. Raises IndexError if ``old`` is larger than ``new``.
     """
     if not 0 <= old <= new:
@@ -150,6 +157,9 @@ def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
 
 def check_consistency(old: int, old_root: bytes, new: int, new_root: bytes, proof: Sequence[bytes]) -> None:
     """Check the proof that the tree of ``new`` entries begins with the tree of ``old`` entries.
+
+    ``old_root`` and ``new_root`` are the root hashes of the trees. ``proof`` is the result of
+    :func:`consistency_proof`.
 
     Raises :class:`LogError` if the proof is wrong, so the log removed or changed entries, or the proof is forged.
 

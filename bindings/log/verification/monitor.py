@@ -40,7 +40,9 @@ class LastSeen:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> LastSeen:
-        """Parse the state file of a monitor. Raises :class:`LogError` if the signature in it is not valid."""
+        """Parse ``content``, the state file of a monitor. Raises :class:`LogError` if the signature in it is not
+        valid.
+        """
         line, _, note = content.partition(b"\n")
         try:
             key = VerifierKey.of_text(line.decode())
@@ -61,7 +63,7 @@ class LogSource(Protocol):
         ...
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile of the log. Raises :class:`LogError` if it does not exist."""
+        """Return the content of the tile ``tile`` of the log. Raises :class:`LogError` if it does not exist."""
         ...
 
 

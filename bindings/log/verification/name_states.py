@@ -73,7 +73,7 @@ class NameStates:
         return number
 
     def add(self, first: int, entries: Sequence[LogEntry]) -> Iterator[LogFinding]:
-        """Compare entries with the earlier entries of their names, and yield the problems. The first has the number
+        """Compare ``entries`` with the earlier entries of their names, and yield the problems. The first has the number
         ``first``.
         """
         for start in range(0, len(entries), _BATCH):

@@ -80,7 +80,8 @@ class Policy:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> Policy:
-        """Parse the file of a policy. Raises :class:`LogError` with the number of the line that is not valid.
+        """Parse ``content``, the file of a policy. Raises :class:`LogError` with the number of the line that is not
+        valid.
 
         >>> Policy.of_bytes(b"# no witness\\nquorum none\\n").quorum
         'none'
@@ -106,7 +107,7 @@ class Policy:
         return [witness.key for witness in self.witnesses.values()]
 
     def is_satisfied(self, keys: Collection[VerifierKey]) -> bool:
-        """Return whether the witnesses with these public keys are a quorum by the policy."""
+        """Return whether the witnesses with the public ``keys`` are a quorum by the policy."""
         seen = {name for name, witness in self.witnesses.items() if witness.key in keys}
         for group in self.groups:
             if sum(member in seen for member in group.members) >= group.threshold:
@@ -114,7 +115,8 @@ class Policy:
         return self.quorum == NONE or self.quorum in seen
 
     def read(self, content: bytes) -> VerifiedCheckpoint:
-        """Parse a checkpoint, and verify its signatures by the keys of the policy. The quorum is not checked.
+        """Parse the checkpoint ``content``, and verify its signatures by the keys of the policy. The quorum is not
+        checked.
 
         Raises :class:`LogError` if it is not a checkpoint, or has no signature of a log of the policy. The same is
         raised if a signature of a known key is wrong.
@@ -128,7 +130,7 @@ class Policy:
         raise LogError(f"the checkpoint has no signature of {names or 'a log, because the policy has none'}")
 
     def require_quorum(self, cosignatures: Iterable[VerifiedSignature]) -> None:
-        """Raise :class:`LogError` if the witnesses of these cosignatures are not a quorum by the policy."""
+        """Raise :class:`LogError` if the witnesses of these ``cosignatures`` are not a quorum by the policy."""
         keys = {signature.key for signature in cosignatures}
         if not self.is_satisfied(keys):
             quorum = display.escape(self.quorum)

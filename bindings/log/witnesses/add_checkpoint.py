@@ -45,8 +45,8 @@ class AddCheckpoint:
 
     @classmethod
     def of_bytes(cls, content: bytes) -> AddCheckpoint:
-        """Parse the body of a request ``add-checkpoint``, and verify nothing. Raises :class:`LogError` for any other
-        content.
+        """Parse ``content``, the body of a request ``add-checkpoint``, and verify nothing. Raises :class:`LogError` for
+        any other content.
         """
         head, separator, checkpoint = content.partition(b"\n\n")
         try:
@@ -62,8 +62,8 @@ class AddCheckpoint:
 
 
 def read_size(content: bytes) -> int:
-    """Return the number of entries that a witness has seen, from its answer 409. Raises :class:`LogError` for another
-    text.
+    """Return the number of entries that a witness has seen, from ``content``, the body of its answer 409. Raises
+    :class:`LogError` for another text.
 
     >>> read_size(b"17\\n")
     17

@@ -42,7 +42,9 @@ class Witnessing:
     is_required: bool = True
 
     def is_satisfied(self, content: bytes, key: VerifierKey) -> bool:
-        """Return whether a signed checkpoint of the log with the public key ``key`` has the quorum of cosignatures."""
+        """Return whether ``content``, a signed checkpoint of the log with the public key ``key``, has the quorum of
+        cosignatures.
+        """
         try:
             cosignatures = read_checkpoint(content, key, self.policy.witness_keys)[1]
         except LogError:
@@ -93,7 +95,7 @@ class Cosigning:
         self._sizes = sizes
 
     def cosign(self, note: SignedNote, size: int, read: ReadHash) -> SignedNote:
-        """Return the note of a checkpoint of ``size`` entries with the cosignatures of the witnesses.
+        """Return ``note``, the signed note of a checkpoint of ``size`` entries, with the cosignatures of the witnesses.
 
         ``read`` returns the hashes of the tree. Raises :class:`BindingError` with the code ``log-quorum`` if the quorum
         is required and missing.

@@ -132,7 +132,7 @@ def search_text(texts: Iterable[str]) -> str:
 
 
 def text_of(binding: Binding) -> str:
-    """Return all texts of a binding that a search finds: its metadata, its resource and its targets."""
+    """Return all texts of the binding ``binding`` that a search finds: its metadata, its resource and its targets."""
     if binding.target and not (binding.metadata or binding.resource or binding.alternates):
         return search_text((binding.target,))  # most rows of a large import
     addresses = (binding.resource, binding.target, *binding.alternates.values())

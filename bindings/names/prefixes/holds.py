@@ -66,6 +66,8 @@ def require_limited(until: datetime, now: datetime) -> None:
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
     """Check the end and the reason of a new hold, and return them in their stored form.
 
+    ``now`` is the current time in UTC.
+
     Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
     until = until.astimezone(UTC)
@@ -107,7 +109,7 @@ class Holds:
         )
 
     def may_cover(self, key: str) -> bool:
-        """Return whether a hold can stop the redirect of a name.
+        """Return whether a hold can stop the redirect of the name ``key``.
 
         This check is quick, and can be true without a hold.
         """
@@ -122,6 +124,7 @@ class Holds:
 
         Holds of names that are not public are omitted.
 
+        - ``now``: the current time in UTC.
         - ``key``: the normal form of the name, or of a text below it.
         - ``above``: further names whose holds include this name: those that it is a variant of.
         - ``read``: the name whose record was read, so that its hold here can be older.
@@ -131,7 +134,9 @@ class Holds:
         return narrowest(holds, now)
 
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
-        """Return the next time at which a hold begins to stop the redirect of a name, or None.
+        """Return the next time at which a hold begins to stop the redirect of the name ``key``, or None.
+
+        ``now`` is the current time in UTC.
 
         A hold of a reserved name begins when the name becomes public.
 

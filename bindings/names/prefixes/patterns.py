@@ -152,7 +152,8 @@ class Pattern:
         return self.radix**self.length
 
     def name(self, number: int) -> str | None:
-        """Return the name of the pattern with a number from 0 to ``numbers`` - 1, or None if minting skips it.
+        """Return the name of the pattern with the number ``number`` from 0 to ``numbers`` - 1, or None if minting skips
+        it.
 
         A URN is skipped if its namespace has a rule that it does not follow, such as a wrong check digit of an ISBN.
 

@@ -221,7 +221,7 @@ class PrefixRecord:
         )
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
-        """Return the address of a name at the resolver of the delegated prefix, or else the page for people.
+        """Return the address of the name ``key`` at the resolver of the delegated prefix, or else the page for people.
 
         Return None for an address that would not be valid. The parameters are those of
         :func:`.delegation.address_elsewhere`.
@@ -251,7 +251,7 @@ def record(
     actor: str | None = None,
     revision: int = 1,
 ) -> PrefixRecord:
-    """Create the record that describes a prefix, such as ``ark:12345/x5``, from its texts by field.
+    """Create the record that describes the prefix ``prefix``, such as ``ark:12345/x5``, from its texts by field.
 
     The fields are those of :data:`RECORDED`, such as "who". Missing ones are None.
     """
@@ -280,7 +280,7 @@ class InheritedText(NamedTuple):
 
 
 def root_of(key: str) -> str:
-    """Return the beginning of a name or prefix in normal form: its NAAN with the slash, or its URN namespace.
+    """Return the beginning of the name ``key`` or prefix in normal form: its NAAN with the slash, or its URN namespace.
 
     >>> root_of("ark:12345/x5"), root_of("urn:nbn:se:uu:diva-1"), root_of("urn:nbn:")
     ('ark:12345/', 'urn:nbn:', 'urn:nbn:')
@@ -291,7 +291,8 @@ def root_of(key: str) -> str:
 
 
 def kind_of(prefix: str) -> str:
-    """Return what a prefix in its stored form is: "NAAN", "shoulder", "URN namespace" or "beginning of URNs".
+    """Return what the prefix ``prefix`` in its stored form is: "NAAN", "shoulder", "URN namespace" or "beginning of
+    URNs".
 
     >>> kind_of("ark:12345/"), kind_of("ark:12345/x5"), kind_of("urn:nbn:"), kind_of("urn:nbn:se:uu:")
     ('NAAN', 'shoulder', 'URN namespace', 'beginning of URNs')
@@ -344,7 +345,7 @@ class PrefixRecords:
         self._restricted_lengths = sorted(restricted, reverse=True)
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this prefix in stored form, such as ``ark:12345/x5``, or None."""
+        """Return the record of exactly the prefix ``prefix`` in stored form, such as ``ark:12345/x5``, or None."""
         return self._records.get(prefix)
 
     @property
@@ -414,7 +415,7 @@ class PrefixRecords:
                 raise MintedElsewhere(record.where_minted, record.minter, identifier=beginning)
 
     def is_minted_here(self, key: str) -> bool:
-        """Return whether a name can be minted here. Names of a delegated or retired prefix cannot."""
+        """Return whether the name ``key`` can be minted here. Names of a delegated or retired prefix cannot."""
         try:
             self.require_minted_here(key)
         except BindingError:
@@ -592,6 +593,8 @@ def changed(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Any, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
     """Return the record of a prefix after a change of its texts. Return ``existing`` itself if nothing differs.
+
+    ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
 
     ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
     :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded, ``prefix-retired`` if a retired

@@ -72,6 +72,8 @@ class Readers:
     def rows(self, query: str, parameters: Sequence[Any]) -> list[Row]:
         """Run a query on a pooled connection, and return its rows. If the connection is broken, use a new one.
 
+        ``query`` is the SQL text. ``parameters`` are the values of its placeholders, in order.
+
         Raises :class:`BindingsUnavailable` if the database cannot be read. The next call tries again.
         """
         if self._closed:

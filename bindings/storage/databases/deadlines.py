@@ -74,7 +74,10 @@ class DeadlineConnection(psycopg.Connection[TupleRow]):
         return _with_deadline(STATEMENT_SECONDS, connecting, _give_up)
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of the driver's generator ``gen``, and check the server if the connection is silent."""
+        """Wait for the result of the driver's generator ``gen``, and check the server if the connection is silent.
+
+        ``args`` and ``kwargs`` are those of the method ``wait`` of psycopg.
+        """
         until = monotonic() + (PROGRESS_SECONDS if self.is_large else STATEMENT_SECONDS)
 
         def check() -> None:
@@ -127,6 +130,8 @@ class WriterConnection(DeadlineConnection):
     def copy(self, statement: bytes, rows: Iterable[Sequence[Any]]) -> None:
         """Send rows to PostgreSQL with a COPY statement, without waiting until the server has written them.
 
+        ``statement`` is the COPY statement in bytes. ``rows`` are sequences of column values.
+
         The next statement or the end of the transaction waits. It raises the exception of psycopg if COPY failed.
         """
         copy = self._copying.enter_context(self.cursor().copy(statement))
@@ -134,7 +139,10 @@ class WriterConnection(DeadlineConnection):
             copy.write_row(row)
 
     def cursor(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a cursor for a statement. A running COPY ends first."""
+        """Return a cursor for a statement. A running COPY ends first.
+
+        ``args`` and ``kwargs`` are those of the method ``cursor`` of psycopg.
+        """
         self._copying.close()
         return super().cursor(*args, **kwargs)
 
@@ -172,7 +180,10 @@ class ReaderConnection(psycopg.Connection[TupleRow]):
     """A connection to PostgreSQL for reading, which waits at most :data:`ANSWER_SECONDS` for an answer."""
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of the driver's generator ``gen``, at most :data:`ANSWER_SECONDS`."""
+        """Wait for the result of the driver's generator ``gen``, at most :data:`ANSWER_SECONDS`.
+
+        ``args`` and ``kwargs`` are those of the method ``wait`` of psycopg.
+        """
         return super().wait(_with_deadline(ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
 
@@ -230,8 +241,9 @@ def _with_answer(connecting: Generator[Any, Any, Any], query: bytes, expected: b
 def responds(host: str, port: int) -> bool:
     """Return whether a PostgreSQL server answers a ping on a new connection within :data:`SILENCE_SECONDS`.
 
-    ``host`` is a name, an address, or the folder of a Unix socket.
-    ``PQping`` of libpq would block all threads of the process, because the driver keeps the GIL while it runs.
+    ``host`` is a name, an address, or the folder of a Unix socket. ``PQping`` of libpq would block all threads of the
+    process, because the driver keeps the GIL while it runs. ``port`` is the TCP port, or the number in the name of the
+    socket.
     """
     try:
         if host.startswith("/"):

@@ -60,7 +60,10 @@ class Patience:
 
 
 def sqlite_engine(patience: Patience) -> Engine:
-    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens."""
+    """Return an SQLAlchemy engine for an SQLite file, whose connections :class:`.reuse.ReusedConnection` opens.
+
+    ``patience`` determines how long a connection waits for other writers.
+    """
     engine = create_engine("sqlite://", poolclass=QueuePool, pool_size=1, max_overflow=-1, hide_parameters=True)
     event.listen(engine, "begin", lambda connection: _begin_immediate(connection, patience))
     event.listen(engine, "commit", _identify)

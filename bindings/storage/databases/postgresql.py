@@ -208,11 +208,17 @@ class PostgreSQL:
         return database
 
     def fingerprint(self, in_use: bool = False) -> Hashable:
-        """Return None: only a file has a fingerprint. A broken connection to a server raises an error itself."""
+        """Return None: only a file has a fingerprint. A broken connection to a server raises an error itself.
+
+        ``in_use`` is ignored.
+        """
         return None
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False, because a server is not a file."""
+        """Return False, because a server is not a file.
+
+        ``before`` and ``now`` are ignored.
+        """
         return False
 
     def connect_to_read(self) -> PreparedConnection | _PooledConnection:
@@ -284,7 +290,10 @@ class PostgreSQL:
         return make_conninfo("", **parameters), {} if password is None else {"PGPASSWORD": str(password)}
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Do nothing: PostgreSQL removes its write-ahead log itself."""
+        """Do nothing: PostgreSQL removes its write-ahead log itself.
+
+        ``failure`` is ignored.
+        """
 
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed: True, False, or None if this cannot be known.
@@ -312,7 +321,11 @@ class PostgreSQL:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows. A thousand rows at a time are in memory."""
+        """Run a query and yield its rows. A thousand rows at a time are in memory.
+
+        ``connection`` is an open connection of the driver. ``query`` is the SQL text. Each row is a sequence of column
+        values.
+        """
         connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
         while rows := connection.execute("FETCH 1000 FROM ararat").fetchall():
             yield from rows
@@ -344,8 +357,8 @@ class PostgreSQL:
         """Do nothing: the server checks the permissions of each statement."""
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert an error of the driver or the server to the exception to raise. Its message contains no password and
-        no user.
+        """Convert the error ``error`` of the driver or the server to the exception to raise. Its message contains no
+        password and no user.
         """
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         first = _NAMED_USER.sub(r'\1 "***"', first)
@@ -366,27 +379,38 @@ class PostgreSQL:
         return f" (server process {row[0]}, application {row[1] or 'unknown'})" if row else ""
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because the server is a standby or the user has no permission to write."""
+        """Return whether a change failed because the server is a standby or the user has no permission to write.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         errors = self._psycopg.errors
         return isinstance(error, (errors.ReadOnlySqlTransaction, errors.InsufficientPrivilege))
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer changed the same row first. The caller can repeat the
         change.
+
+        ``error`` is the exception of the driver, the server or the file system.
         """
         errors = self._psycopg.errors
         return isinstance(error, (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationFailure))
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         return isinstance(error, self._psycopg.errors.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection can be used again after this error, such as a time limit."""
+        """Return whether the connection can be used again after the error ``error``, such as a time limit."""
         return isinstance(error, (self._psycopg.errors.QueryCanceled, self._psycopg.errors.LockNotAvailable))
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist."""
+        """Return whether a statement failed because a table does not exist.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         return isinstance(error, self._psycopg.errors.UndefinedTable)
 
     def close_writers(self) -> None:
@@ -400,7 +424,7 @@ class PostgreSQL:
 
     @staticmethod
     def array_parameter(keys: list[str]) -> list[str]:
-        """Return many keys as the one parameter of a statement: an array."""
+        """Return the texts ``keys`` as the one parameter of a statement: an array."""
         return keys
 
     def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:

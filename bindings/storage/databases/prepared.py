@@ -56,7 +56,10 @@ class PreparedConnection:
         self._names: dict[str, bytes] = {}
 
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
-        """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``."""
+        """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``.
+
+        ``query`` is the SQL text. ``params`` are the values of its placeholders, in order.
+        """
         if self._settings and params:
             self._set(self._settings.get(query, self._other_settings))
         # The driver refuses U+0000. libpq would end the text there.

@@ -40,7 +40,10 @@ class SnapshotFile(SQLite):
     estimate_sql = f"SELECT value FROM ararat WHERE name = '{NAMES}'"  # noqa: S608 - a constant
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False: a snapshot file is never changed, so another state of it is another file."""
+        """Return False: a snapshot file is never changed, so another state of it is another file.
+
+        ``before`` and ``now`` are ignored.
+        """
         return False
 
     def connect_to_read(self) -> sqlite3.Connection:
@@ -72,7 +75,7 @@ class SnapshotFile(SQLite):
         raise ReadOnlyBindings(f"{self} is a snapshot, which is never changed; change the database that it was made of")
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert an error of SQLite or of the file system to the exception to raise."""
+        """Convert the error ``error`` of SQLite or of the file system to the exception to raise."""
         if error_code(error) & 0xFF in _DAMAGED:
             return UnusableSnapshot("snapshot-damaged", f"{self}: {error}; {_AGAIN}")
         if isinstance(error, FileNotFoundError):

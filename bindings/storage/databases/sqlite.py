@@ -187,7 +187,7 @@ class SQLite:
         return fingerprint
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return whether two fingerprints differ only in the size and the time of the file."""
+        """Return whether the fingerprints ``before`` and ``now`` differ only in the size and the time of the file."""
         return isinstance(before, tuple) and isinstance(now, tuple) and before[:2] == now[:2]
 
     def _check_log(self, file_stat: os.stat_result, in_use: bool, is_reading: bool = True) -> bool:
@@ -344,7 +344,11 @@ class SQLite:
 
     @staticmethod
     def stream(connection: Any, query: str) -> Iterator[Any]:
-        """Run a query and yield its rows one at a time."""
+        """Run a query and yield its rows one at a time.
+
+        ``connection`` is an open connection of the driver. ``query`` is the SQL text. Each row is a tuple of column
+        values.
+        """
         return iter(connection.execute(query))
 
     def create(self) -> None:
@@ -390,7 +394,7 @@ class SQLite:
         self._require_permissions(creating=False)
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert an error of SQLite or of the file system to the exception to raise."""
+        """Convert the error ``error`` of SQLite or of the file system to the exception to raise."""
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked()
         if isinstance(error, FileNotFoundError):
@@ -411,12 +415,17 @@ class SQLite:
         return BindingsLocked(f"{self}: {message}")
 
     def is_read_only(self, error: Exception) -> bool:
-        """Return whether a change failed because this process cannot write the file."""
+        """Return whether a change failed because this process cannot write the file.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         return error_code(error) & 0xFF == sqlite3.SQLITE_READONLY
 
     def is_conflict(self, error: Exception) -> bool:
         """Return whether a change failed because another writer added the same row first. The caller can repeat the
         change.
+
+        ``error`` is the exception of the driver, the server or the file system.
         """
         # The trigger runs before the check of the unique index, and reports the same fault.
         return ROW_EXISTS in str(error) or error_code(error) in (
@@ -425,19 +434,30 @@ class SQLite:
         )
 
     def is_constraint_violation(self, error: Exception) -> bool:
-        """Return whether a change failed because a trigger or a constraint of the tables forbids it."""
+        """Return whether a change failed because a trigger or a constraint of the tables forbids it.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         return isinstance(error, sqlite3.IntegrityError)
 
     def is_transient(self, error: Exception) -> bool:
-        """Return whether the connection can be used again after this error, such as a lock of another writer."""
+        """Return whether the connection can be used again after the error ``error``, such as a lock of another
+        writer.
+        """
         return error_code(error) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT)
 
     def is_missing_table(self, error: Exception) -> bool:
-        """Return whether a statement failed because a table does not exist."""
+        """Return whether a statement failed because a table does not exist.
+
+        ``error`` is the exception of the driver, the server or the file system.
+        """
         return isinstance(error, sqlite3.OperationalError) and str(error).startswith("no such table")
 
     def outcome(self, transaction: str) -> bool | None:
-        """Return None: the answer of a function of this process cannot be lost."""
+        """Return None: the answer of a function of this process cannot be lost.
+
+        ``transaction`` is ignored.
+        """
         return None
 
     def close_writers(self) -> None:
@@ -470,7 +490,7 @@ class SQLite:
 
     @staticmethod
     def array_parameter(keys: list[str]) -> str:
-        """Return many keys as the one parameter of a statement: a JSON array."""
+        """Return the texts ``keys`` as the one parameter of a statement: a JSON array."""
         return json.dumps(keys)
 
     def connect_to_write(self) -> sqlite3.Connection:
@@ -609,6 +629,8 @@ def _remedy(error: Exception) -> str:
 
 def error_code(error: BaseException | None) -> int:
     """Return the extended result code of an SQLite error, or 0 for another error.
+
+    ``error`` is an exception of sqlite3, any other one, or None.
 
     Source: https://www.sqlite.org/rescode.html
     """

@@ -29,14 +29,20 @@ _MAX_FRAMES = 100_000
 
 
 class FirstPage(NamedTuple):
-    """The change counter and the ``application_id`` in the first page of an SQLite file, which identify its version."""
+    """Two values in the first page of an SQLite file that identify its version.
+
+    The fields are the change counter, which grows with each transaction, and the ``application_id`` of the program.
+    """
 
     counter: int
     identity: int
 
 
 def first_page(content: bytes) -> FirstPage | None:
-    """Parse the first page of an SQLite file. Return None if the content is not that of a database."""
+    """Parse the first page of an SQLite file. Return None if the content is not that of a database.
+
+    ``content`` contains at least the first 100 bytes of the file.
+    """
     if len(content) < _HEADER_BYTES or not content.startswith(_MAGIC):
         return None
     return FirstPage(int.from_bytes(content[24:28], "big"), int.from_bytes(content[68:72], "big"))
@@ -44,6 +50,8 @@ def first_page(content: bytes) -> FirstPage | None:
 
 def first_pages(log: Path) -> list[FirstPage]:
     """Return all versions of the first page of a database that its write-ahead log contains, in order.
+
+    ``log`` is the path of the file that ends in "-wal".
 
     Only the beginning of a very long log is read.
     """
@@ -73,9 +81,11 @@ def first_pages(log: Path) -> list[FirstPage]:
 
 
 def belongs(file: FirstPage | None, log: list[FirstPage]) -> bool:
-    """Return whether a write-ahead log can belong to an SQLite file.
+    """Return whether a write-ahead log (the file that ends in "-wal") can belong to an SQLite file.
 
-    ``log`` has the versions of the first page in the log. An empty log belongs to every database.
+    - ``file``: the first page of the SQLite file; None if it is not a database.
+    - ``log``: the versions of the first page that the write-ahead log contains, in order (:func:`first_pages`). An
+      empty log belongs to every database.
 
     >>> belongs(FirstPage(7, 1), [FirstPage(8, 1), FirstPage(9, 1)])
     True

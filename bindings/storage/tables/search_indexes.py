@@ -119,12 +119,17 @@ _CREATE = re.compile(r"\s*CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
 
 
 def existing(connection: Connection) -> set[str]:
-    """Return the names of all indexes in a database; in SQLite also those of tables and triggers."""
+    """Return the names of all indexes in a database; in SQLite also those of tables and triggers.
+
+    ``connection`` is an open connection to the database.
+    """
     return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
 
 
 def create(connection: Connection) -> int:
     """Create the indexes for lists and search that the tables of a database lack. Return their number.
+
+    ``connection`` is an open connection to the database.
 
     The parts of the trigrams of SQLite count as one. Names that are in the tables already are added to it.
     """

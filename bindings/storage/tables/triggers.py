@@ -129,7 +129,10 @@ def _refusal(why: str) -> str:
 
 
 def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
-    """Create triggers in a database, and in PostgreSQL the function that they run. Existing ones are replaced."""
+    """Create triggers in a database, and in PostgreSQL the function that they run. Existing ones are replaced.
+
+    ``connection`` is an open connection to the database.
+    """
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_CREATE_FUNCTION)

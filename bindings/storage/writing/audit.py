@@ -28,6 +28,8 @@ _MAX_NAME = 4000
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
     """Write a row to the audit for each change of a transaction. Its actor must have an operation for the audit.
 
+    ``transaction`` is an open transaction of the database.
+
     An operation on many names has one row. That of minted names has a row for each of its few names.
     """
     rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]

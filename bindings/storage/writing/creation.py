@@ -57,7 +57,9 @@ def create_tables(database: Database, partitions: int = 0) -> None:
 
 
 def require_no_tables(database: Database) -> None:
-    """Raise an error if :func:`create_tables` cannot create tables in this database, because it has some already."""
+    """Raise an error if :func:`create_tables` cannot create tables in the database ``database``, because it has some
+    already.
+    """
     try:
         with database.engine.connect() as connection:
             _has_no_tables(database, connection)
@@ -79,7 +81,7 @@ def _has_no_tables(database: Database, connection: Connection) -> bool:
 
 
 def delete_if_empty(database: Database) -> None:
-    """Delete the tables of a database that has no records, and the file of SQLite.
+    """Delete the tables of the database ``database`` that has no records, and the file of SQLite.
 
     Keep a file that another connection uses, and tables of PostgreSQL that another transaction uses.
     """

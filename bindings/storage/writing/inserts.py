@@ -21,6 +21,8 @@ MAX_ROWS = 500
 def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
     """Insert a row into a table whose primary key is a number that the database assigns. Return this number.
 
+    ``connection`` is an open connection to the database.
+
     SQLite has RETURNING since version 3.35 only. SQLAlchemy asks the driver of SQLite for the number of the last row,
     and uses RETURNING with PostgreSQL.
     """

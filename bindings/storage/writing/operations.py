@@ -69,6 +69,8 @@ class Operations:
     ) -> int:
         """Record that an operation begins, and return its number.
 
+        ``actor`` is the name of the user for the history, or None.
+
         The parameters are the fields of :class:`.Operation`.
         """
         row = {
@@ -89,7 +91,7 @@ class Operations:
         self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
 
     def get(self, number: int) -> Operation:
-        """Return the recorded operation with a number.
+        """Return the recorded operation with the number ``number``.
 
         Raises :class:`BindingError` with the code ``operation-unknown``.
         """
@@ -101,7 +103,7 @@ class Operations:
         return operations[0]
 
     def require_in_effect(self, number: int) -> None:
-        """Raise :class:`BindingError` if an operation is not recorded or was undone.
+        """Raise :class:`BindingError` if the operation ``number`` is not recorded or was undone.
 
         The codes are ``operation-unknown`` and ``operation-undone``.
         """
@@ -140,11 +142,13 @@ class Operations:
         return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
 
     def keys_of(self, number: int) -> Iterator[str]:
-        """Yield the keys of the names that the operation with this number changed. A key can be repeated."""
+        """Yield the keys of the names that the operation with the number ``number`` changed. A key can be repeated."""
         return self._stream("SELECT key FROM events WHERE operation = ?", [number])
 
     def keys_withdrawn_by(self, number: int) -> Iterator[str]:
-        """Yield the keys of the names that the operation with this number withdrew, unless they were restored."""
+        """Yield the keys of the names that the operation with the number ``number`` withdrew, unless they were
+        restored.
+        """
         return self._stream(
             "SELECT key FROM events WHERE operation = ? AND action = 'withdrawn' AND NOT EXISTS "
             "(SELECT 1 FROM events AS later WHERE later.key = events.key AND later.revision > events.revision "
@@ -218,7 +222,7 @@ class KeyRange(NamedTuple):
         return " AND (key = ? OR (key >= ? AND key < ?) OR (key >= ? AND key < ?))", bounds
 
     def includes(self, identifier: str) -> bool:
-        """Return whether a name in normal form is in the range.
+        """Return whether the name ``identifier`` in normal form is in the range.
 
         Check it after a query: the SQL condition can also find other very long names.
         """

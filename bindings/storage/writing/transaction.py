@@ -85,7 +85,11 @@ def begin(
     exclusive: bool = False,
     large: bool = False,
 ) -> Iterator[Transaction]:
-    """Begin a transaction of a database in a ``with`` block, as :meth:`.store.DatabaseStore.transaction` describes."""
+    """Begin a transaction of the database ``database`` in a ``with`` block, as :meth:`.store.DatabaseStore.transaction`
+    describes.
+
+    ``clock`` returns the current time in UTC. With ``exclusive``, other writers wait until the transaction ends.
+    """
     failure: Exception | None = None
     try:
         with ExitStack() as stack:
@@ -316,6 +320,8 @@ class Transaction:
     ) -> list[Change]:
         """Write changes of names: the new binding of each name, and an event to its history. Each change has an action.
 
+        ``actor`` is the name of the user for the history, or None.
+
         Return the changes as they are recorded: the history of a deleted name continues with its next revision.
 
         ``sources`` contains the file and line of each change, or None. ``operation`` is the number of the operation
@@ -365,7 +371,9 @@ class Transaction:
         return written
 
     def get_rule(self, prefix: str) -> Rule | None:
-        """Return the rule of exactly this prefix, or None. Other writers of rules wait until the transaction ends."""
+        """Return the rule of exactly the prefix ``prefix``, or None. Other writers of rules wait until the transaction
+        ends.
+        """
         self._raise_rules_version()
         row = self.connection.execute(select(schema.rules).where(schema.rules.c.prefix == prefix)).fetchone()
         return None if row is None else rule_of(tuple(row))
@@ -378,7 +386,10 @@ class Transaction:
         self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
 
     def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete the rule of a prefix and add the event "removed" to its history. Earlier events stay."""
+        """Delete the rule of the prefix ``prefix`` and add the event "removed" to its history. Earlier events stay.
+
+        ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
+        """
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
@@ -394,7 +405,7 @@ class Transaction:
         return list(kept[_KEPT_RECORDS])
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly this NAAN or shoulder, or None.
+        """Return the record of exactly the NAAN or shoulder ``prefix``, or None.
 
         Other writers of records wait until the transaction ends.
         """
@@ -415,7 +426,11 @@ class Transaction:
         self.connection.execute(insert(schema.prefix_events), [{**row, "action": "set"}])
 
     def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete the record of a NAAN or shoulder, and add the event "removed" to its history. Earlier events stay."""
+        """Delete the record of the NAAN or shoulder ``prefix``, and add the event "removed" to its history. Earlier
+        events stay.
+
+        ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
+        """
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
         row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))
         self.connection.execute(insert(schema.prefix_events), [{**row, "action": "removed"}])
@@ -550,5 +565,5 @@ def _failure(database: Database, cause: Exception) -> Exception:
 
 
 def driver_cause(error: DBAPIError) -> Exception:
-    """Return the exception of the driver that an exception of SQLAlchemy wraps."""
+    """Return the exception of the driver that the exception ``error`` of SQLAlchemy wraps."""
     return error.orig if isinstance(error.orig, Exception) else error

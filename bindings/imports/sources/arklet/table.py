@@ -29,6 +29,8 @@ _ALSO = "ark"
 def csv_records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each ARK of a CSV export of arklet's table as a record. The first line contains the names of the columns.
 
+    ``lines`` are the lines of the file.
+
     Raises :class:`TableError` for a file that is not CSV, or that lacks the columns of arklet.
     """
     rows = delimited.read_lines(lines, ",")
@@ -41,6 +43,8 @@ def csv_records(lines: Lines) -> Iterator[DumpRecord]:
 
 def copy_records(lines: Lines) -> Iterator[DumpRecord]:
     """Yield each ARK in a ``pg_dump`` of arklet's database as a record. Other tables and statements are skipped.
+
+    ``lines`` are the lines of the file.
 
     Raises :class:`TableError` if no COPY statement has the columns of arklet, or if its rows do not end.
     """
@@ -115,6 +119,8 @@ _MODEL = "ark.ark"
 
 def json_records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
     """Yield each ARK of a JSON export of arklet's table as a record. ``file`` is its name in messages.
+
+    ``stream`` is open for reading bytes.
 
     Objects of other models in the output of ``dumpdata`` are skipped. Raises :class:`TableError` for a text that is not
     JSON.

@@ -49,8 +49,8 @@ _ESCAPES = re.compile("(?:_[0-9A-F]{2})+")
 
 
 def metadata_name(name: str) -> str | None:
-    """Return the name of the metadata element that keeps the values of an EZID element. Return None if no name is
-    possible.
+    """Return the name of the metadata element that keeps the values of the EZID element ``name``. Return None if no
+    name is possible.
 
     Such names are too long or have a control character.
 
@@ -71,8 +71,8 @@ def metadata_name(name: str) -> str | None:
 
 
 def element_name(element: str) -> str | None:
-    """Return the name of the EZID element whose values a metadata element keeps. Return None for the document
-    ``schema``.
+    """Return the name of the EZID element whose values the metadata element ``element`` keeps. Return None for the
+    document ``schema``.
 
     >>> [element_name(each) for each in ("erc.who", "ezid.title", "ezid-setting.profile", "ezid-quoted.x-my_20name")]
     ['erc.who', 'title', '_profile', 'my name']

@@ -41,7 +41,8 @@ _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a
 
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
-    """Convert an identifier of EZID and its elements (pairs of name and text) to a record for the import.
+    """Convert the identifier ``identifier`` of EZID and its elements (pairs of name and text) to a record for the
+    import.
 
     ``line`` is the line of the file where the identifier begins.
 
@@ -186,7 +187,8 @@ class _Reading:
 
 
 def read_status(value: str) -> tuple[State | None, str]:
-    """Return the state and the reason in a value of the EZID element ``_status``, such as "unavailable | moved".
+    """Return the state and the reason in the value ``value`` of the EZID element ``_status``, such as "unavailable |
+    moved".
 
     The state is None if it is not one of EZID.
 
@@ -198,7 +200,8 @@ def read_status(value: str) -> tuple[State | None, str]:
 
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:
-    r"""Parse a value of the EZID element ``erc``. Return its elements, and whether the whole value is an ERC record.
+    r"""Parse the value ``value`` of the EZID element ``erc``. Return its elements, and whether the whole value is an
+    ERC record.
 
     >>> erc_elements("who: Noah\nwhat: The Ark"), erc_elements("Noah")
     (({'erc.who': 'Noah', 'erc.what': 'The Ark'}, True), ({}, False))

@@ -30,6 +30,8 @@ _MAX_AHEAD = 4 * MAX_OCTETS
 def records(stream: BinaryIO, file: str) -> Iterator[DumpRecord]:
     """Yield each identifier of an EZID batch download in XML as a record. ``file`` is its name in messages.
 
+    ``stream`` is open for reading bytes.
+
     Raises :class:`TableError` with the code ``dump-syntax`` for a text that is not such a file. The code is
     ``table-too-long`` for a record of more than 1,000,000 characters.
     """

@@ -42,7 +42,7 @@ def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
     """Yield each identifier in a dump of noid or egg as a record. Add the settings of its minter to ``minter``.
 
     ``first`` is the first line that is not empty or a comment; it decides the form. Raises :class:`TableError` for a
-    line of another form.
+    line of another form. ``lines`` are the lines of the file after ``first``.
     """
     if first.startswith("VERSION="):
         bindings = _dumped(lines, minter)

@@ -46,6 +46,8 @@ _LABELS = ("ark:", "urn:", "doi:", "uuid:", "http:", "https:")
 def identifier_of(text: str) -> str:
     """Return the identifier for a key in a binder of noid or egg. A key without a label, such as 13030/xf9, is an ARK.
 
+    ``text`` is the key.
+
     >>> identifier_of("13030/xf93gt2q"), identifier_of("ark:/13030/xf93gt2q")
     ('ark:/13030/xf93gt2q', 'ark:/13030/xf93gt2q')
     """
@@ -53,7 +55,7 @@ def identifier_of(text: str) -> str:
 
 
 def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> DumpRecord:
-    """Convert an identifier of noid or egg to a record. Its elements are pairs of name and text.
+    """Convert the identifier ``identifier`` of noid or egg to a record. Its elements are pairs of name and text.
 
     ``line`` is the line of the file where the identifier begins.
 
