@@ -135,7 +135,7 @@ _UNLABELLED = re.compile(f"[{BASE29}]{{5}}/")
 
 
 def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the ARKs and URNs in a text. The matches are in order and do not overlap.
+    """Find the ARKs and URNs in ``text``. The matches are in order and do not overlap.
 
     The whole text, without surrounding white space (space, tab, CR, LF), is one match in two cases. A report can then
     name the first wrong character:
@@ -168,7 +168,7 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the ARKs and URNs in a text of sentences. Unlike :func:`find`, the whole text is never one identifier.
+    """Find the ARKs and URNs in ``text`` of sentences. Unlike :func:`find`, the whole text is never one identifier.
 
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']

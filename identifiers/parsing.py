@@ -73,7 +73,7 @@ def read(text: str, profile: str | None) -> Identifier:
 
 
 def reads(text: str) -> bool:
-    """Return whether a text is an ARK, a URN, or an address with one, which :func:`parse` accepts. It is faster than
+    """Return whether ``text`` is an ARK, a URN, or an address with one, which :func:`parse` accepts. It is faster than
     parse.
 
     >>> reads("https://n2t.net/ark:/12345/x"), reads("ark:12345")
@@ -89,7 +89,7 @@ def reads(text: str) -> bool:
 
 
 def normalize(text: str) -> str:
-    """Return the normal form of an ARK, of the ARK in an address, or of a URN.
+    """Return the normal form of the ARK ``text``, of the ARK in an address, or of a URN.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` like :func:`parse`. The function of the ARK draft, for
     Extended ARKs only, is :func:`ararat.identifiers.ark.parser.normalize`.

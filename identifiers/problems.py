@@ -121,7 +121,8 @@ def caret(
 
 
 def problem(code: str, start: int, end: int, message: str | None = None, **overrides: Any) -> Problem:
-    """Create the problem of an identifier with this code at ``text[start:end]``. The default message is its title.
+    """Create the problem of an identifier with the code ``code`` at ``text[start:end]``. The default message is its
+    title.
 
     ``overrides`` (severity, expected, reference) replace values of the catalogue, for a code that means something else
     in another grammar. Raises KeyError for an unknown code.

@@ -73,7 +73,7 @@ def covered(naan: str, name: str, covers: Coverage) -> str:
 
 
 def find(normal_form: str, *, required: bool = False) -> CheckCharacter | None:
-    """Return the check character at the end of the Name of an ARK in normal form, or None without one.
+    """Return the check character at the end of the Name of the ARK ``normal_form`` in normal form, or None without one.
 
     Set ``required`` if the naming authority states that its names have a check character. A wrong character is then
     returned too, with ``covers`` None.

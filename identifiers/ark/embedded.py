@@ -152,7 +152,8 @@ class EmbeddedArk:
 
 
 def from_label(text: str) -> str | None:
-    """Return the rest of an address from the label ``ark:`` on, which starts the address or one of its segments.
+    """Return the rest of the address ``text`` from the label ``ark:`` on, which starts the address or one of its
+    segments.
 
     The rest need not be a valid ARK. Return None without such a label.
 
@@ -166,7 +167,7 @@ def from_label(text: str) -> str | None:
 
 
 def split(text: str) -> SplitAddress | None:
-    """Split an address before its ARK. Return None if it contains no ARK by the letter of the grammar.
+    """Split the address ``text`` before its ARK. Return None if it contains no ARK by the letter of the grammar.
 
     By that letter, the end of a word can be a label: check :attr:`SplitAddress.is_ark`. The last label before a query
     or fragment counts, because no ARK contains a colon after its label (E-01).
@@ -218,7 +219,8 @@ def parse(text: str) -> EmbeddedArk:
 
 
 def shifted(problem: Problem, by: int) -> Problem:
-    """Return a copy of a problem whose place is ``by`` characters further to the right, for a text with a prefix.
+    """Return a copy of the problem ``problem`` whose place is ``by`` characters further to the right, for a text with a
+    prefix.
 
     >>> shifted(problem("bad-char", 11, 12), 8).start
     19

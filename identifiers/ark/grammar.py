@@ -78,7 +78,7 @@ METADATA_INFLECTIONS = ("?", "??", "?info")
 
 
 def naan_of(normal_form: str) -> str:
-    """Return the NAAN of an ARK in normal form: the text between ``ark:`` and the first slash.
+    """Return the NAAN of the ARK ``normal_form`` in normal form: the text between ``ark:`` and the first slash.
 
     >>> naan_of("ark:12345/x6np1?info")
     '12345'

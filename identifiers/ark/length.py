@@ -24,7 +24,7 @@ _NOT_ASCII = bytes(range(0x80, 0x100))
 
 
 def code_points(text: str) -> int:
-    """Return the length of an ARK in characters (code points), after its percent-encoded UTF-8 was decoded.
+    """Return the length of the ARK ``text`` in characters (code points), after its percent-encoded UTF-8 was decoded.
 
     A percent-encoded byte that is not part of valid UTF-8 counts as three characters.
 
@@ -37,7 +37,7 @@ def code_points(text: str) -> int:
 
 
 def octets(text: str) -> int:
-    """Return the length of an ARK in bytes, after its non-ASCII characters were percent-encoded.
+    """Return the length of the ARK ``text`` in bytes, after its non-ASCII characters were percent-encoded.
 
     An ASCII character counts as 1, and each byte of UTF-8 of another character as 3.
 

@@ -51,7 +51,7 @@ class ArkParts(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> ArkParts:
-        """Split an Extended ARK at its delimiters into its parts.
+        """Split the Extended ARK ``text`` at its delimiters into its parts.
 
         Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text.
 

@@ -191,7 +191,7 @@ RULES: tuple[NormalizationRule, ...] = (
 
 
 def normal(ark: Parts) -> Parts:
-    """Return the parts of an Extended ARK in normal form, by all rules of normalization in order.
+    """Return the parts of the Extended ARK ``ark`` in normal form, by all rules of normalization in order.
 
     >>> "".join(normal(Parts("ark:/", "12345/c37-009-31--", "")))
     'ark:12345/c3700931'
@@ -202,7 +202,7 @@ def normal(ark: Parts) -> Parts:
 
 
 def steps(ark: Parts) -> Iterator[Step]:
-    """Yield a step for each rule of normalization that changes an Extended ARK, in the order of :data:`RULES`.
+    """Yield a step for each rule of normalization that changes the Extended ARK ``ark``, in the order of :data:`RULES`.
 
     >>> [step.rule for step in steps(Parts("ARK:/", "12345/x", ""))]
     ['scheme-case', 'classic-slash']

@@ -24,7 +24,7 @@ _NON_ASCII_OCTET = re.compile("%[89A-F][0-9A-F]")
 
 
 def parse(text: str) -> Ark:
-    """Parse an Extended ARK from any str, in linear time.
+    """Parse the Extended ARK ``text`` from any str, in linear time.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text, also for an embedded ARK. The error
     marks the first wrong place.
@@ -44,7 +44,7 @@ def parse(text: str) -> Ark:
 
 
 def reads(text: str) -> bool:
-    """Return whether a text is an Extended ARK, which :func:`parse` accepts. It is faster than parse on invalid text.
+    """Return whether ``text`` is an Extended ARK, which :func:`parse` accepts. It is faster than parse on invalid text.
 
     >>> reads("ark:12345/x.en"), reads("ark:12345"), reads("ark:12345/-")
     (True, False, False)
@@ -84,7 +84,7 @@ def naan_at_start(text: str) -> str | None:
 
 
 def normalize(text: str) -> str:
-    """Return the normal form of an Extended ARK, by the algorithm of the draft.
+    """Return the normal form of the Extended ARK ``text``, by the algorithm of the draft.
 
     Raises :class:`~ararat.identifiers.problems.IdentifierError` with the code ``not-an-extended-ark`` for any other
     string ("This algorithm is explicitly undefined for strings other than Extended ARKs.").

@@ -91,7 +91,7 @@ class Productions:
 
 @functools.lru_cache(maxsize=64)
 def repaired(profile: Profile) -> Productions:
-    """Return the grammar of the namespaces of a policy profile, without the errors of document 002.
+    """Return the grammar of the namespaces of the policy profile ``profile``, without the errors of document 002.
 
     >>> from .profile import built_in
     >>> repaired(built_in("17beta")).matching("https://17beta.top/en/some_book")
@@ -117,6 +117,8 @@ def repaired(profile: Profile) -> Productions:
 def printed(profile: Profile) -> Productions:
     """Return the grammar as document 002 prints it, with its errors, to compare it with :func:`repaired`.
 
+    ``profile`` is the profile of the IRI policy.
+
     >>> from .profile import built_in
     >>> printed(built_in("17beta")).matching("https://17beta.top/en")
     ()
@@ -132,7 +134,10 @@ def printed(profile: Profile) -> Productions:
 
 
 def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
-    """Return the namespaces of an IRI, the primary one first. An IRI in no other namespace is in "miscellaneous".
+    """Return the namespaces of the IRI ``text``, the primary one first. An IRI in no other namespace is in
+    "miscellaneous".
+
+    ``profile`` is the profile of the IRI policy.
 
     Source: section 6; POL-042 to POL-060.
 
@@ -145,6 +150,8 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 def is_reserved(text: str, profile: Profile) -> bool:
     """Return whether only the resolver of an identifier scheme may answer a path, such as ``/ark:21206/10015``.
+
+    ``profile`` is the profile of the IRI policy.
 
     Source: section 4; POL-037.
 

@@ -27,8 +27,8 @@ def components(text: str) -> tuple[str, ...]:
 
 
 def parents(text: str) -> tuple[str, ...]:
-    """Return the more general IRIs above an IRI, the nearest first. Each lacks one more component; the last is the
-    root.
+    """Return the more general IRIs above the IRI ``text``, the nearest first. Each lacks one more component; the last
+    is the root.
 
     The first step also removes query and fragment. The root and an IRI without a path have no parents. For very long
     paths, the result contains the nearest 99 parents and the root.

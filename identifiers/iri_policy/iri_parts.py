@@ -51,7 +51,8 @@ class IriParts(NamedTuple):
 
 
 def split(text: str) -> IriParts:
-    """Split a text into scheme, authority, path, query and fragment, as an IRI reference. It can be any text.
+    """Split the text ``text`` into scheme, authority, path, query and fragment, as an IRI reference. It can be any
+    text.
 
     >>> split("https://17beta.top/en?x")
     IriParts(scheme='https', authority='17beta.top', path='/en', query='x', fragment=None, start=18)
@@ -63,7 +64,7 @@ def split(text: str) -> IriParts:
 
 
 def first_fault(text: str) -> int | None:
-    """Return the index of the first character of a text that an IRI with an authority cannot contain, or None.
+    """Return the index of the first character of ``text`` that an IRI with an authority cannot contain, or None.
 
     >>> first_fault("https://17beta.top/a b"), first_fault("https://17beta.top/a")
     (20, None)
@@ -72,7 +73,7 @@ def first_fault(text: str) -> int | None:
 
 
 def first_fault_of_any_scheme(text: str) -> int | None:
-    """Return the index of the first character of a text that no IRI of any scheme can contain, or None.
+    """Return the index of the first character of ``text`` that no IRI of any scheme can contain, or None.
 
     >>> first_fault_of_any_scheme("mailto:somebody@example.org"), first_fault_of_any_scheme("a:two words")
     (None, 5)
@@ -92,7 +93,8 @@ def _end_of(pattern: str, text: str) -> int | None:
 
 
 def normal_form(text: str) -> str | None:
-    """Return the normal form of an IRI with an authority: case, character, percent-encoding and path segments.
+    """Return the normal form of the IRI ``text`` with an authority: case, character, percent-encoding and path
+    segments.
 
     Return None if the text is not in Unicode normal form C and is longer than :data:`MAX_COMPOSED`: conversion of a
     long text can take quadratic time.

@@ -9,7 +9,7 @@ MAX_CHARACTERS = 200
 
 
 def fault(tag: str) -> str | None:
-    """Return the error in a language tag as printable ASCII, or None if the tag is valid.
+    """Return the error in the language tag ``tag`` as printable ASCII, or None if the tag is valid.
 
     A valid tag is well-formed, and all its subtags are registered. A deprecated subtag is valid. RFC 5646, section
     2.2.9.

@@ -36,7 +36,9 @@ class Shoulder(NamedTuple):
 
 
 def shoulder(ark: Ark, profile: Profile) -> Shoulder:
-    """Return the shoulder at the beginning of the Name of an ARK, and whether the policy reserves it.
+    """Return the shoulder at the beginning of the Name of the ARK ``ark``, and whether the policy reserves it.
+
+    ``profile`` is the profile of the IRI policy.
 
     The normal form counts, so hyphens are ignored (P-16). Source: section 3.1; POL-028 to POL-031.
 
@@ -57,6 +59,8 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 def allows_shoulder(text: str, profile: Profile) -> bool:
     """Return whether the policy permits new names with this shoulder. It must be complete and not reserved.
 
+    ``profile`` is the profile of the IRI policy.
+
     >>> from .profile import built_in
     >>> [allows_shoulder(text, built_in("17beta")) for text in ("73", "730", "0", "")]
     [False, True, False, False]
@@ -67,7 +71,7 @@ def allows_shoulder(text: str, profile: Profile) -> bool:
 
 
 def naan_and_name(ark: Ark) -> tuple[str, str]:
-    """Return the NAAN and the Name of an ARK in normal form, without its components and variants.
+    """Return the NAAN and the Name of the ARK ``ark`` in normal form, without its components and variants.
 
     >>> from ..ark.parser import parse
     >>> naan_and_name(parse("ark:21206/10-015/p1.pdf"))
@@ -95,6 +99,8 @@ def meaning(name: str) -> str | None:
 def ark_of(text: str, profile: Profile) -> Ark | None:
     """Return the ARK in ``text``, which is either the ARK alone or its URL at a resolver of the profile.
 
+    ``profile`` is the profile of the IRI policy.
+
     Return None for any other text, also for an ARK at another resolver.
 
     >>> from .profile import built_in
@@ -115,7 +121,10 @@ def ark_of(text: str, profile: Profile) -> Ark | None:
 
 
 def equivalence_class(text: str, profile: Profile) -> tuple[str, ...]:
-    """Return the texts in normal form that identify the same as an ARK: the ARK, and its URL at each resolver.
+    """Return the texts in normal form that identify the same as the ARK ``text``: the ARK, and its URL at each
+    resolver.
+
+    ``profile`` is the profile of the IRI policy.
 
     Every other spelling of such a text is equivalent, too. The result is empty for a text that is not an ARK and for an
     ARK under another resolver.

@@ -52,7 +52,7 @@ _DOCUMENTS = {
 
 
 def of_ark(ark: Ark) -> dict[str, Any]:
-    """Describe the registration of the NAAN and shoulder of an ARK in JSON values.
+    """Describe the registration of the NAAN and shoulder of the ARK ``ark`` in JSON values.
 
     In addition to the members that all descriptions have:
 
@@ -91,7 +91,7 @@ def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
 
 
 def of_naan(naan: str) -> dict[str, Any]:
-    """Describe the registration of a NAAN (in normal form) in JSON values: holder, resolver and shoulders.
+    """Describe the registration of the NAAN ``naan`` (in normal form) in JSON values: holder, resolver and shoulders.
 
     The result is like that of :func:`of_ark` with two differences. ``resolver`` contains the resolver prefix of the
     template, or None, instead of an address. ``shoulders`` lists all registered shoulders of the NAAN with their

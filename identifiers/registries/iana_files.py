@@ -195,7 +195,7 @@ class XMLElement:
         return [part for part in self.content if isinstance(part, XMLElement) and part.name in names]
 
     def child(self, name: str) -> XMLElement | None:
-        """Return the first child element with this name, or None if it has none."""
+        """Return the first child element with the name ``name``, or None if it has none."""
         return next(iter(self.children(name)), None)
 
 

@@ -127,7 +127,7 @@ def day_of(value: object) -> str | None:
 
 
 def day(text: str) -> str:
-    """Check that a text is a date of the form YYYY-MM-DD, and return it. Raises ValueError for any other text.
+    """Check that ``text`` is a date of the form YYYY-MM-DD, and return it. Raises ValueError for any other text.
 
     >>> day("2026-11-22")
     '2026-11-22'

@@ -107,7 +107,8 @@ class TemplateParts(NamedTuple):
 
     @classmethod
     def of(cls, ark: Ark) -> TemplateParts:
-        """Return the parts of an ARK for a target template, in its own spelling. Only hyphens in the NAAN are removed.
+        """Return the parts of the ARK ``ark`` for a target template, in its own spelling. Only hyphens in the NAAN are
+        removed.
 
         >>> from ararat.identifiers.ark import parser as ark
         >>> TemplateParts.of(ark.parse("ARK:/12-345/x-5/%61-b?q-r#f"))

@@ -94,7 +94,8 @@ def is_private(name: str) -> bool:
 
 
 def similar_names(name: str) -> Iterator[str]:
-    """Yield the registered URI schemes whose names are easily confused with a name, without the name itself (SCH-008).
+    """Yield the registered URI schemes whose names are easily confused with the name ``name``, without the name itself
+    (SCH-008).
 
     They differ in case, separators or digits that look like letters. Names of four or more characters can also differ
     in one character, added, removed or changed.

@@ -31,7 +31,7 @@ class Record(NamedTuple):
         return self.elements[0].line
 
     def values(self, label: str) -> list[Element]:
-        """Return the elements of the record that have this label.
+        """Return the elements of the record that have the label ``label``.
 
         >>> [element.value for element in next(parse("who: A\\nwhere: x\\nwhere: y")).values("where")]
         ['x', 'y']
@@ -54,7 +54,7 @@ _IN_VALUES = re.compile("%(25|0[Aa]|0[Dd])")
 
 
 def parse(text: str) -> Iterator[Record]:
-    """Yield the records of a text in ANVL. Raises :class:`AnvlError` at the first invalid line.
+    """Yield the records of the text ``text`` in ANVL. Raises :class:`AnvlError` at the first invalid line.
 
     >>> [record] = parse("erc:\\nwho:  A\\n  and B\\n# no element\\nwhat: 100%25\\n")
     >>> record.elements
@@ -84,6 +84,8 @@ def parse(text: str) -> Iterator[Record]:
 def element(label: str, value: str) -> str:
     r"""Return an element of ANVL as a line. White space around label and value is removed.
 
+    ``label`` and ``value`` are texts of any characters; those with a meaning in ANVL are percent-encoded.
+
     >>> element("what", "100% flood:\nthe Ark")
     'what: 100%25 flood:%0Athe Ark\n'
     """
@@ -91,7 +93,7 @@ def element(label: str, value: str) -> str:
 
 
 def decoded_label(text: str) -> str:
-    """Decode the escapes in a label of ANVL: ``%25``, ``%3A``, ``%0A`` and ``%0D``.
+    """Decode the escapes in the label ``text`` of ANVL: ``%25``, ``%3A``, ``%0A`` and ``%0D``.
 
     >>> decoded_label("at 10%3A30")
     'at 10:30'
@@ -100,7 +102,7 @@ def decoded_label(text: str) -> str:
 
 
 def decoded_value(text: str) -> str:
-    r"""Decode the escapes in a value of ANVL: ``%25``, ``%0A`` and ``%0D``.
+    r"""Decode the escapes in the value ``text`` of ANVL: ``%25``, ``%0A`` and ``%0D``.
 
     >>> decoded_value("100%25 flood:%0Athe %41rk")
     '100% flood:\nthe %41rk'

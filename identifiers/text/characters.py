@@ -83,7 +83,7 @@ def short_name(char: str) -> str:
 
 
 def name(char: str) -> str:
-    """Return the Unicode name of a character, its alias for a control, or a label in angle brackets.
+    """Return the Unicode name of the character ``char``, its alias for a control, or a label in angle brackets.
 
     The names of hidden characters do not depend on the version of Python. A visible character that is too new for
     Python is "<unnamed>".

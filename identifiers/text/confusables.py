@@ -25,7 +25,7 @@ def looks_like(char: str) -> str | None:
 
 
 def places(text: str, most: int | None = None) -> list[int]:
-    """Return the indexes of the characters of a text that look like an ASCII character, but are not ASCII.
+    """Return the indexes of the characters of ``text`` that look like an ASCII character, but are not ASCII.
 
     ``most`` is the maximum number of indexes. None returns all.
 

@@ -140,7 +140,7 @@ def percent(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """Decode the percent-encoded UTF-8 of an identifier for display.
+    """Decode the percent-encoded UTF-8 of the identifier ``text`` for display.
 
     ASCII characters, hidden characters and invalid UTF-8 stay percent-encoded, so that percent-encoding the result
     restores the identifier. Show the result through :func:`atoms`.
@@ -174,7 +174,7 @@ def atoms(text: str) -> list[Atom]:
 
 
 def unusual(text: str, *, limit: int = 200) -> list[Character]:
-    """Return the characters of a text outside printable ASCII with their explanations, in order, at most ``limit``.
+    """Return the characters of ``text`` outside printable ASCII with their explanations, in order, at most ``limit``.
 
     >>> unusual("a\\u202e")[0].name
     'RIGHT-TO-LEFT OVERRIDE'

@@ -86,7 +86,8 @@ _for_any = functools.cache(re.compile)
 
 
 def is_ucschar(char: str) -> bool:
-    """Return whether a character is one of the non-ASCII characters that IRIs can contain (RFC 3987, section 2.2).
+    """Return whether the character ``char`` is one of the non-ASCII characters that IRIs can contain (RFC 3987, section
+    2.2).
 
     >>> is_ucschar("é"), is_ucschar("e"), is_ucschar("\ue000")
     (True, False, False)
@@ -108,7 +109,7 @@ def run(inside: str, *, least: int = 1) -> str:
 
 
 def decode(text: str, octets: re.Pattern[str]) -> str:
-    """Decode some percent-encodings of a text to ASCII characters, once. ``octets`` is the pattern that selects them.
+    """Decode some percent-encodings of ``text`` to ASCII characters, once. ``octets`` is the pattern that selects them.
 
     :func:`triplets` creates such a pattern.
 

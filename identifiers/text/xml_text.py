@@ -27,7 +27,7 @@ def valid(text: str) -> str:
 
 
 def content(text: str) -> str:
-    r"""Escape a text for the content of an XML element.
+    r"""Escape ``text`` for the content of an XML element.
 
     A carriage return becomes a reference, because an XML parser replaces it by a line feed.
 
@@ -40,7 +40,7 @@ def content(text: str) -> str:
 
 
 def attribute(text: str) -> str:
-    """Escape a text for the value of an XML attribute, and add the quotation marks.
+    """Escape ``text`` for the value of an XML attribute, and add the quotation marks.
 
     >>> attribute('the "Ark"')
     '\\'the "Ark"\\''

@@ -48,7 +48,7 @@ def parse(text: str, profile: str | None = None) -> Urn:
 
 
 def reads(text: str) -> bool:
-    """Return whether a text is a URN, which :func:`parse` accepts. It is faster than parse.
+    """Return whether ``text`` is a URN, which :func:`parse` accepts. It is faster than parse.
 
     >>> reads("urn:example:a/b"), reads("urn:a:b")
     (True, False)

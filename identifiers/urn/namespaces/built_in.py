@@ -18,7 +18,7 @@ _known: dict[str, Namespace] = {namespace.nid: namespace for namespace in BUILT_
 
 
 def lookup(nid: str) -> Namespace | None:
-    """Return the rules of the namespace with this NID, in any case of its letters.
+    """Return the rules of the namespace with the NID ``nid``, in any case of its letters.
 
     Return None if the namespace is neither built in nor added with :func:`register`. IANA may have registered it.
 

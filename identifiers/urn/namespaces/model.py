@@ -72,8 +72,8 @@ class GeneralFragments:
     allowed: frozenset[str] | re.Pattern[str] | None = None
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the names of the namespace allow this fragment: it is in the set ``allowed``, or matches the
-        pattern.
+        """Return whether the names of the namespace allow the fragment ``fragment``: it is in the set ``allowed``, or
+        matches the pattern.
 
         Return False if ``allowed`` is None.
         """
@@ -184,7 +184,8 @@ class Namespace:
         return dict(self.tells(nss)) if self.tells else {}
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the namespace allows this fragment after its names, by one of the rules in ``fragments``.
+        """Return whether the namespace allows the fragment ``fragment`` after its names, by one of the rules in
+        ``fragments``.
 
         >>> from ararat.identifiers import namespaces
         >>> namespaces.lookup("nbn").allows("page=2"), namespaces.lookup("isbn").allows("page=2")

@@ -27,8 +27,8 @@ class RecordFault(NamedTuple):
 
 
 def lint(namespace: Namespace) -> tuple[RecordFault, ...]:
-    """Check the record of a URN namespace, and return its errors and warnings: about its facts, then about its
-    functions.
+    """Check the record of the URN namespace ``namespace``, and return its errors and warnings: about its facts, then
+    about its functions.
 
     The functions are applied to ``example``, if it is set.
 
