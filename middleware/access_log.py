@@ -46,6 +46,8 @@ def log_resolutions(logger: logging.Logger) -> Callable[[Resolution], None]:
 def entry(resolution: Resolution, time: datetime) -> dict[str, Any]:
     """Return the members of the line in the access log for one resolution. ``time`` is the time of the answer in UTC.
 
+    ``resolution`` is the result of the resolution of the identifier.
+
     >>> entry(Resolution(given="ark:", status=302, outcome="located"), datetime(2026, 10, 4, tzinfo=UTC))
     {'time': '2026-10-04T00:00:00.000Z', 'status': 302, 'outcome': 'located'}
     """

@@ -59,6 +59,8 @@ def is_wsgi(app: object) -> bool:
 def named(app: object) -> str:
     """Return the name of an application for an error message: its module, and its function or class.
 
+    ``app`` is the WSGI or ASGI application, any object.
+
     The name is printable ASCII of at most 200 characters of the original.
 
     >>> named({})

@@ -63,15 +63,14 @@ _KEPT = ("located", "related", "described")
 
 
 class RequestHandler:
-    """The resolver of one site: it answers requests for names and for its resources, from WSGI or ASGI.
+    """The resolver of one site. It answers requests for names and for its own resources, from WSGI or ASGI.
 
-    It has ``settings`` and reads ``bindings``.
+    - ``settings``: the settings of the resolver. ``bindings``: the store that it reads.
+    - ``on_resolve``: the function of :class:`~ararat.middleware.ResolverMiddleware` that is called for each resolution.
+    - ``colons``: the positions of the colon in reserved paths, as a quick check.
+    - ``is_announced``: whether ``/.well-known/ark`` is answered if the site has no page there.
 
-    ``on_resolve`` is the setting of :class:`~ararat.middleware.ResolverMiddleware`. Raises ValueError if the settings
-    need bindings that can be listed.
-
-    ``colons`` are the positions of the colon in reserved paths, as a quick check. ``is_announced`` is whether
-    ``/.well-known/ark`` is answered if the site has no page there.
+    Raises ValueError if the settings need bindings that can be listed.
     """
 
     def __init__(
@@ -144,6 +143,8 @@ class RequestHandler:
     def announcement(self, request: Request) -> Answer:
         """Return the answer to ``/.well-known/ark``: the path of the resolver, and what is public about it.
 
+        ``request`` is the HTTP request.
+
         No exception is raised; they are logged.
         """
         try:
@@ -153,7 +154,9 @@ class RequestHandler:
             return last_resort()
 
     def is_reserved(self, target: Target) -> bool:
-        """Return whether a request target is the path of a name, so that the resolver answers and not the site."""
+        """Return whether the request target ``target`` is the path of a name, so that the resolver answers and not the
+        site.
+        """
         return target.path[:5] in self._labels or (bool(self._own) and self._own_scheme(target) is not None)
 
     def resource(self, path: str, recover: Callable[[], Target]) -> Respond | None:
@@ -175,6 +178,8 @@ class RequestHandler:
     def answer(self, request: Request, failure: BindingsUnavailable | None = None) -> Answer | Handover:
         """Answer a request for a name or for a service on a name. No exception is raised; they are logged.
 
+        ``request`` is the HTTP request.
+
         ``failure`` is the result of :meth:`quick` for this request if the bindings could not be read.
         """
         began = perf_counter()
@@ -195,10 +200,17 @@ class RequestHandler:
         return answer
 
     def kept(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | None:
-        """Return the answer for a name whose redirect is in the memory of this process, else None.
+        """Return the answer for a name whose redirect is in the memory of this process. Return None if it is not in
+        memory.
 
-        It waits only for ``on_resolve`` and the metrics, if ``can_wait`` is True. ``path`` and ``mount`` are the result
-        of ``plain_path`` (:mod:`.http.wsgi`, :mod:`.http.asgi`). So no request is read.
+        - ``path``: the path of the request below the mount, as ``plain_path`` returns it (:mod:`.http.wsgi`,
+          :mod:`.http.asgi`).
+        - ``mount``: the path at which the site is mounted, percent-encoded, as ``plain_path`` returns it.
+        - ``method``: the HTTP method, such as "GET".
+        - ``is_secure``: whether the request has the scheme https.
+
+        The store is not read. The call waits only for the function ``on_resolve`` and for the metrics, if ``can_wait``
+        is True.
         """
         began = perf_counter() if self._observers else 0.0
         redirect = self._redirects.find(path)
@@ -211,10 +223,14 @@ class RequestHandler:
         return answer
 
     def quick(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | BindingsUnavailable | None:
-        """Return the answer for a name whose redirect is in memory, or is read with one query.
+        """Return the answer for a name whose redirect is in memory, or can be read with one query.
 
-        The arguments are those of :meth:`kept`. The result is None if :meth:`answer` must decide. If the bindings
-        cannot be read, the result is the failure, for :meth:`answer`.
+        - ``path``, ``mount``: the path below the mount, and the mount, as ``plain_path`` returns them.
+        - ``method``: the HTTP method, such as "GET".
+        - ``is_secure``: whether the request has the scheme https.
+
+        The result is None if :meth:`answer` must decide. If the bindings cannot be read, the result is the exception,
+        to be passed to :meth:`answer`.
         """
         # on_resolve and the metrics need the resolution.
         if self._observers:

@@ -35,7 +35,7 @@ class OmittedNames:
     first: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, key: str, reason: str) -> None:
-        """Count a name that the export leaves out. Keep it with its reason if it is one of the first."""
+        """Count the name ``key`` that the export leaves out. Keep it with the ``reason`` if it is one of the first."""
         self.number += 1
         if len(self.first) < _LISTED:
             self.first.append((key, reason))
@@ -63,6 +63,8 @@ def export_redirects(
 ) -> tuple[Marker, OmittedNames]:
     """Write the redirects of all names for a front server to a binary file. Return the marker and the omitted names.
 
+    - ``file``: open for writing bytes.
+    - ``bindings``: the open store.
     - ``name``: the format. ``settings``: those of the resolver, with its prefix.
     - ``omit``: whether to leave out the names that the format cannot represent. Ararat then answers for them.
     - ``progress``: called with the number of redirects after each thousand.

@@ -34,21 +34,32 @@ class EdgeFormat(Protocol):
     def body(self, redirects: Iterable[EdgeRedirect], refuse: Refuse) -> Iterator[str]:
         """Yield the text of the redirects in this format.
 
+        ``redirects`` are the redirects to export, in the order of the file. ``refuse`` is called for a redirect that
+        the format cannot represent. Each item is text of the file.
+
         It is called once, and before :meth:`head` and :meth:`tail`.
         """
         ...
 
     def head(self, marker: Marker) -> str:
-        """Return the text before the redirects in the exported file, with the marker of the export."""
+        """Return the text before the redirects in the exported file.
+
+        ``marker`` has the properties of the export, such as its time; the text contains it.
+        """
         ...
 
     def tail(self, marker: Marker) -> str:
-        """Return the text after the redirects in the exported file."""
+        """Return the text after the last redirect in the exported file, such as a closing brace.
+
+        ``marker`` has the properties of the export, such as its time. The text is "" if the format needs no end.
+        """
         ...
 
 
 def fault(redirect: EdgeRedirect) -> str | None:
-    """Return the reason why no configuration file of a front server can represent a redirect, or None."""
+    """Return the reason why no configuration file of a front server can represent the redirect ``redirect``, or
+    None.
+    """
     if not all(map(_URI.fullmatch, (*redirect.paths, redirect.location))):
         return CHARACTERS
     if redirect.further_links is None:
@@ -57,7 +68,7 @@ def fault(redirect: EdgeRedirect) -> str | None:
 
 
 def double_quoted(text: str) -> str:
-    """Return a text in double quotation marks for a configuration of nginx or Caddy. It contains no backslash.
+    """Return ``text`` in double quotation marks for a configuration of nginx or Caddy. It contains no backslash.
 
     >>> double_quoted('<https://example.org/>; rel="type"')
     '"<https://example.org/>; rel=\\\\"type\\\\""'

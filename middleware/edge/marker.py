@@ -63,6 +63,8 @@ class Marker:
 def read_marker(file: Path) -> Marker | None:
     """Return the marker of an exported file of redirects. Return None if the file has none. Raises OSError.
 
+    ``file`` is the path of the exported file.
+
     >>> read_marker(Path(__file__)) is None
     True
     """
@@ -85,7 +87,10 @@ def read_marker(file: Path) -> Marker | None:
 
 
 def digest_of(holds: Iterable[Hold]) -> str:
-    """Return a text that differs if other names or prefixes are on hold. It is "none" if none is."""
+    """Return a text that differs if other names or prefixes are on hold. It is "none" if none is.
+
+    ``holds`` are all holds that last now.
+    """
     lines = sorted(f"{each.of} {each.is_prefix}\n" for each in holds)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16] if lines else _NONE
 

@@ -84,7 +84,9 @@ class EdgeRedirects:
         self.fields = [field for field in self._answer(sample, "").headers if field[0] not in _OF_NAME]
 
     def of(self, binding: Binding) -> EdgeRedirect | None:
-        """Return the redirect that a front server can send for a name, or None if Ararat must answer for it."""
+        """Return the redirect that a front server can send for the name ``binding``, or None if Ararat must answer for
+        it.
+        """
         key = binding.identifier
         if not (binding.is_live and binding.kind in ("located", "related")) or binding.alternates:
             return None

@@ -43,7 +43,7 @@ class Feed(Protocol):
     def methods(self) -> tuple[str, ...]: ...
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer of the feed to a request with one of its methods, or HEAD.
+        """Return the answer of the feed to the request ``request`` with one of its methods, or HEAD.
 
         Raises :class:`~ararat.middleware.BindingsUnavailable`.
         """
@@ -52,6 +52,8 @@ class Feed(Protocol):
 
 def only_parameter(query: str, name: str) -> str | None:
     """Return the value of the query parameter ``name`` if the query has no other parameter. Otherwise return None.
+
+    ``query`` is the query of a URL, without its question mark.
 
     >>> only_parameter("from=ark%3A1", "from"), only_parameter("from=a&from=b", "from"), only_parameter("x=1", "from")
     ('ark:1', None, None)
@@ -64,7 +66,7 @@ def only_parameter(query: str, name: str) -> str | None:
 
 
 def utc_seconds(time: datetime) -> str:
-    """Format a time in UTC with whole seconds.
+    """Format the ``time`` in UTC with whole seconds.
 
     >>> utc_seconds(datetime(2020, 10, 4, 12, 0, 0, 999, tzinfo=UTC))
     '2020-10-04T12:00:00Z'
@@ -73,14 +75,20 @@ def utc_seconds(time: datetime) -> str:
 
 
 def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
-    """Return an answer 200 with an XML document that clients can store for ``seconds``."""
+    """Return an answer 200 with an XML document that clients can store for ``seconds``.
+
+    ``content`` is the document in bytes. ``media_type`` is the value of Content-Type.
+    """
     headers = [("Content-Type", f"{media_type}; charset=utf-8"), ("Content-Length", str(len(content)))]
     headers += [("Cache-Control", f"max-age={seconds}"), *validators(content, None)]
     return FeedAnswer(200, headers, content)
 
 
 def refusal(status: int, text: str) -> FeedAnswer:
-    """Return an answer with an error status and an explanation in plain ASCII text."""
+    """Return an answer with an error status and an explanation in plain ASCII text.
+
+    ``status`` is the HTTP status. ``text`` is the explanation.
+    """
     body = f"{text}\n".encode("ascii", "backslashreplace")
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]
     return FeedAnswer(status, [*headers, ("Cache-Control", "no-store")], body)

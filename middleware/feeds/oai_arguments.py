@@ -127,6 +127,8 @@ def read(pairs: Sequence[tuple[str, str]]) -> tuple[Verb, Mapping[str, str]]:
 def harvest(arguments: Mapping[str, str]) -> Harvest:
     """Return the names that the arguments of an OAI-PMH list request select.
 
+    ``arguments`` are the query parameters of the request, by name.
+
     Raises :class:`OaiError` with the code ``badArgument`` or ``cannotDisseminateFormat``.
 
     >>> names = harvest({"metadataPrefix": "oai_dc", "from": "2026-01-31", "until": "2026-01-31"})
@@ -149,7 +151,10 @@ def harvest(arguments: Mapping[str, str]) -> Harvest:
 
 
 def require_format(arguments: Mapping[str, str]) -> None:
-    """Raise :class:`OaiError` (``cannotDisseminateFormat``) if an OAI-PMH request has an unknown metadata format."""
+    """Raise :class:`OaiError` (``cannotDisseminateFormat``) if an OAI-PMH request has an unknown metadata format.
+
+    ``arguments`` are the query parameters of the request, by name.
+    """
     if arguments["metadataPrefix"] != METADATA_PREFIX:
         raise OaiError("cannotDisseminateFormat", f"the only metadata format is {METADATA_PREFIX}")
 

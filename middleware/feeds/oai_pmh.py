@@ -66,7 +66,9 @@ class OaiPmh:
         self._host = urlsplit(self._prefix).hostname or ""
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the answer of the OAI-PMH repository to a request. An error of the protocol has the status 200."""
+        """Return the answer of the OAI-PMH repository to the request ``request``. An error of the protocol has the
+        status 200.
+        """
         try:
             text = self._arguments(request)
         except RequestEntityTooLarge:

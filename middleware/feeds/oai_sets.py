@@ -36,17 +36,20 @@ class Sets:
     def prefix(self, spec: str) -> str | None:
         """Return the beginning of the names in an OAI-PMH set, such as ``ark:12345/x5``. Return None for an unknown
         set.
+
+        ``spec`` is the setSpec of the set.
         """
         return self._prefixes.get(spec)
 
     def of(self, key: str) -> list[str]:
-        """Return the setSpecs of the OAI-PMH sets that contain a name, the largest set first."""
+        """Return the setSpecs of the OAI-PMH sets that contain the name ``key``, the largest set first."""
         specs = (self._specs.get(key[:length]) for length in self._lengths if length <= len(key))
         return [spec for spec in specs if spec is not None]
 
 
 def spec_of(prefix: str) -> str:
-    """Return the setSpec of the OAI-PMH set of a prefix. A character that is not permitted becomes "!" and its code.
+    """Return the setSpec of the OAI-PMH set of the prefix ``prefix``. A character that is not permitted becomes "!" and
+    its code.
 
     >>> spec_of("ark:12345/"), spec_of("ark:12345/x5"), spec_of("ark:12345/x=5")
     ('12345', '12345:x5', '12345:x!3D5')

@@ -68,7 +68,10 @@ class Sitemap:
         self._refreshing = ForkSafeLock()
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the index of the sitemap, or with ``?from=`` the file that begins there."""
+        """Return the index of the sitemap, or with ``?from=`` the file that begins there.
+
+        ``request`` is the HTTP request.
+        """
         query = request.target.query
         if not query:
             return self._index()

@@ -18,6 +18,8 @@ _AROUND = 4  # the colon, the space and the line end of a field
 def size_of(headers: Iterable[tuple[str, str]]) -> int:
     """Return the size of HTTP header fields in bytes, as HTTP/1.1 sends them.
 
+    ``headers`` are pairs of name and value.
+
     >>> size_of([("Vary", "Accept")])
     14
     """
@@ -26,6 +28,8 @@ def size_of(headers: Iterable[tuple[str, str]]) -> int:
 
 def within_limit(headers: Headers, own: int | None = None) -> Headers:
     """Return HTTP header fields within the size :data:`MAX_HEADER`: the last Link fields are left out if necessary.
+
+    ``headers`` are pairs of name and value.
 
     Only the last ``own`` fields are omitted; None: all.
 
@@ -52,7 +56,10 @@ class Answer:
     body: bytes | Iterable[bytes]
 
     def under(self, conditions: Conditions) -> Answer:
-        """Return a response 304 if the client already has this one by its :class:`.Conditions`, else this one."""
+        """Return a response 304 if the client already has this one by its :class:`.Conditions`, else this one.
+
+        ``conditions`` are those of the request, such as If-None-Match.
+        """
         if not conditions.met(dict(self.headers)):
             return self
         # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.

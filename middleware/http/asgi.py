@@ -49,6 +49,8 @@ class Disconnected(Exception):
 def path_below_mount(scope: Scope) -> str:
     """Return the decoded path below ``root_path``, which it can contain: "path ... includes the root_path".
 
+    ``scope`` is the ASGI scope of the request.
+
     >>> path_below_mount({"path": "/app/ark:", "root_path": "/app"}), path_below_mount({"path": "/apps"})
     ('/ark:', '/apps')
     """
@@ -58,6 +60,8 @@ def path_below_mount(scope: Scope) -> str:
 
 def plain_path(scope: Scope) -> tuple[str, str] | None:
     """Return the path and the mount of an ASGI request that can have a simple redirect, else None.
+
+    ``scope`` is the ASGI scope of the request.
 
     Its redirect depends only on them and the URL scheme. The path is that below the mount. The mount is percent-encoded
     and has no slash at its end.
@@ -78,6 +82,8 @@ def plain_path(scope: Scope) -> tuple[str, str] | None:
 def recover(scope: Scope) -> Target:
     """Return the request target of an ASGI scope as the client sent it, without a bare question mark.
 
+    ``scope`` is the ASGI scope of the request.
+
     >>> recover({"path": "/ark:12345/a/b", "raw_path": b"/ark:12345/a%2Fb", "query_string": b"info"}).identifier
     'ark:12345/a%2Fb?info'
     >>> recover({"path": "/ark:12345/a/b", "query_string": b""})
@@ -94,7 +100,7 @@ def recover(scope: Scope) -> Target:
 
 
 def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
-    """Convert an ASGI scope to a :class:`.Request`.
+    """Convert the ASGI ``scope`` of a request to a :class:`.Request`.
 
     ``target`` is its recovered target, ``prefix`` the resolver prefix.
     """
@@ -117,7 +123,9 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 async def with_body(request: Request, receive: Receive) -> Request:
     """Return an ASGI request with its body, of which at most :data:`MAX_FORM` bytes are kept.
 
-    Raises :class:`Disconnected`.
+    ``request`` is the HTTP request. ``receive`` is the function of the ASGI server that returns the body in parts.
+
+    Raises :class:`Disconnected` if the client closes the connection.
     """
     body, more = b"", True
     while more and len(body) <= MAX_FORM:
@@ -138,6 +146,8 @@ def _limited(body: bytes) -> bytes:
 def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_FIELDS) -> list[EncodedField]:
     """Convert HTTP header fields to the form of ASGI. ``cache`` contains fields that are already in this form.
 
+    ``fields`` are pairs of name and value as str. Each result is a pair of bytes.
+
     >>> encoded([("Vary", "Accept")])
     [(b'vary', b'Accept')]
     """
@@ -146,6 +156,8 @@ def encoded(fields: Iterable[Field], cache: Mapping[Field, EncodedField] = _NO_F
 
 def local_scope(scope: Scope, handover: Handover) -> Scope:
     """Return a copy of an ASGI scope that requests the path of the site for a served name.
+
+    ``scope`` is the original scope. ``handover`` contains the path of the site and its query.
 
     It is a copy, because servers write their access logs from the original scope.
     """
@@ -160,7 +172,11 @@ def local_scope(scope: Scope, handover: Handover) -> Scope:
 
 
 def add_fields(send: Send, handover: Handover) -> Send:
-    """Wrap ``send`` for a served name, so that the response is changed by :func:`~.handover.adapt`."""
+    """Return a function that an ASGI application can call instead of ``send`` when it answers for a served name.
+
+    ``send`` is the function of the ASGI server. ``handover`` contains the header fields to add. A permanent redirect of
+    the application is changed to a temporary one.
+    """
 
     async def send_with_fields(message: Message) -> None:
         if message["type"] == "http.response.start":

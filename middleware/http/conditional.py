@@ -24,6 +24,8 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 def entity_tag(revision: int, *changed: datetime) -> str:
     """Return a strong entity tag (ETag) with its quotation marks, from a revision and times of changes.
 
+    ``revision`` is a number. ``changed`` are the times of changes, in UTC.
+
     >>> entity_tag(1, datetime(2026, 11, 23, tzinfo=UTC))
     '"1-660e646648000"'
     """
@@ -56,6 +58,8 @@ class Conditions(NamedTuple):
 
     def met(self, headers: Mapping[str, str]) -> bool:
         """Return whether the client already has the response with these header fields, so that the answer is 304.
+
+        ``headers`` are the header fields of the response, by name.
 
         A malformed value is ignored. Source: RFC 9110, section 13.2.2.
 

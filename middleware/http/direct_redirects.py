@@ -35,7 +35,10 @@ Many are kept in memory. The garbage collector stops visiting plain tuples of te
 
 
 def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
-    """Return the redirect in a resolution. With ``whole``, it also contains the resolution."""
+    """Return the redirect in a resolution. With ``whole``, it also contains the resolution.
+
+    ``resolution`` is the result of the resolution of the identifier.
+    """
     binding = resolution.binding
     links = links_by_metadata(NOTHING if binding is None else binding.metadata)
     path = None if binding is None else f"/{resolution.key}"
@@ -51,6 +54,7 @@ def direct_redirect(
 ) -> Redirect | None:
     """Return the redirect for the path of a plain request, or None if :func:`resolve` must decide.
 
+    - ``settings`` are the settings of the resolver.
     - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
     - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
     - ``holds``: the holds of names and prefixes.

@@ -104,7 +104,7 @@ class AnswerFault(NamedTuple):
 
 
 def path_of(name: str) -> str:
-    """Return the path and query at which a site answers for a name, percent-encoded where HTTP needs it.
+    """Return the path and query at which a site answers for the name ``name``, percent-encoded where HTTP needs it.
 
     >>> path_of("ark:12345/x?info"), path_of("/ark:12345/\u00e9 %41")
     ('/ark:12345/x?info', '/ark:12345/%C3%A9%20%41')
@@ -113,7 +113,7 @@ def path_of(name: str) -> str:
 
 
 def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
-    """Return the right answer of a site for a recorded name at the time ``now`` in UTC."""
+    """Return the right answer of a site for the recorded name ``binding`` at the time ``now`` in UTC."""
     if binding.is_withdrawn or binding.is_hidden:
         return ExpectedAnswer((410,))
     if binding.is_reserved:
@@ -131,7 +131,7 @@ def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
 
 
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
-    """Compare the answer of a site with the right one, and return the difference, or None.
+    """Compare the ``answer`` of a site with the ``expected`` one, and return the difference, or None.
 
     ``request`` is the request in words. ``url`` is its absolute address, against which a Location is resolved. A target
     that is a path is compared with the path of the Location.

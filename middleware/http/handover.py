@@ -50,6 +50,8 @@ class Handover(NamedTuple):
 def hand_over(resolution: Resolution, request: Request, seconds: int = 0) -> Handover:
     """Return the request for the path of the site that serves a resolved name (``resolution.target``).
 
+    ``request`` is the HTTP request.
+
     ``seconds`` is the setting ``cache``.
     """
     links = links_of_resolution(resolution, request.root)
@@ -103,7 +105,7 @@ def _temporary(value: str, seconds: int, *, expires: bool) -> str:
 
 
 def local_target(target: str, query: str | None) -> tuple[str, str]:
-    """Return the path and the query of a target on this site, with ``query`` appended to its query.
+    """Return the path and the query of the target ``target`` on this site, with ``query`` appended to its query.
 
     >>> local_target("/show?id=3#part", "page=2")
     ('/show', 'id=3&page=2')

@@ -58,7 +58,9 @@ class RedirectCache:
         self._generations: tuple[Generation, Generation] = ({}, {})
 
     def find(self, path: str) -> Redirect | None:
-        """Return the cached redirect of a path, or None. None also means that :meth:`renew` must be called."""
+        """Return the cached redirect of the path ``path``, or None. None also means that :meth:`renew` must be
+        called.
+        """
         if self._clock() >= self._valid_until or self._bindings.own_changes != self._own_changes:
             return None
         recent, older = self._generations
@@ -86,7 +88,9 @@ class RedirectCache:
         return self._generations[0]
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
-        """Add the redirect of a path to the cache, if it was read in ``generation`` and depends on nothing else."""
+        """Add ``redirect`` as that of the path ``path`` to the cache, if it was read in ``generation`` and depends on
+        nothing else.
+        """
         _, target, _, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:
             return

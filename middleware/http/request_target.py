@@ -66,6 +66,8 @@ class Target(NamedTuple):
 def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
     """Return the beginnings of reserved paths in all combinations of ASCII case: ``/ark:``, ``/ARK:`` and so on.
 
+    ``schemes`` are the names of the URI schemes, such as "ark".
+
         resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)       (POL-037)
 
     The set lists all spellings, because case folding maps other letters to these (U+212A KELVIN SIGN).
@@ -79,7 +81,8 @@ def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:
 
 
 def recover(environ: Mapping[str, Any]) -> Target:
-    """Return the request target of a WSGI environ as the client sent it. Rebuild it if the server does not pass it on.
+    """Return the request target of the WSGI environ ``environ`` as the client sent it. Rebuild it if the server does
+    not pass it on.
 
     >>> recover({"PATH_INFO": "/ark:12345/a/b", "QUERY_STRING": "", "REQUEST_URI": "/ark:12345/a%2Fb?"}).identifier
     'ark:12345/a%2Fb?'
@@ -129,7 +132,8 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
 
 
 def with_colon(path: str) -> str:
-    """Return a path or an identifier with a plain colon after its label ``ark`` or ``urn`` instead of ``%3A``.
+    """Return ``path``, a path or an identifier, with a plain colon after its label ``ark`` or ``urn`` instead of
+    ``%3A``.
 
     Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays.
 
@@ -143,6 +147,8 @@ def with_colon(path: str) -> str:
 def mount_path(environ: Mapping[str, Any]) -> str:
     """Return the mount of a WSGI application (``SCRIPT_NAME``) as the beginning of paths in links.
 
+    ``environ`` is the WSGI environ of the request.
+
     It is percent-encoded, without a slash at its end.
 
     Several slashes at its start become one, so that no link leads to another host.
@@ -155,7 +161,10 @@ def mount_path(environ: Mapping[str, Any]) -> str:
 
 
 def quoted_mount(mount: bytes) -> str:
-    """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does."""
+    """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does.
+
+    ``mount`` is the path as bytes.
+    """
     mount = mount.strip(b"/")
     # Two slashes at the start would begin an authority.
     return f"/{quote(mount, safe=_PCHAR_AND_SLASH)}" if mount else ""

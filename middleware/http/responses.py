@@ -86,11 +86,17 @@ def no_branding() -> Branding:
 
 
 def not_logged(key: str) -> None:
-    """Return None, for a resolver without a public log."""
+    """Return None, for a resolver without a public log.
+
+    ``key`` is the key of a name, and is ignored.
+    """
 
 
 def not_bound(key: str) -> None:
-    """Return None, for a resolver whose bindings are not at hand."""
+    """Return None, for a resolver whose bindings are not at hand.
+
+    ``key`` is the key of a name, and is ignored.
+    """
 
 
 class Answers:
@@ -139,6 +145,8 @@ class Answers:
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
         """Return the HTTP response for a resolution.
 
+        ``resolution`` is the result of the resolution of the identifier. ``request`` is the HTTP request.
+
         For a served name, return the request that the site must answer.
         """
         if request.service is not None:
@@ -174,23 +182,36 @@ class Answers:
         return most if resolution.fresh_for is None else min(most, resolution.fresh_for)
 
     def options(self, request: Request, methods: str = METHODS) -> Answer:
-        """Return the response 204 to OPTIONS with the allowed methods, also for a CORS preflight request."""
+        """Return the response 204 to OPTIONS with the allowed methods, also for a CORS preflight request.
+
+        ``request`` is the HTTP request. ``methods`` is the value of the field Allow, such as "GET, HEAD, OPTIONS".
+        """
         headers = [("Allow", methods), ("Cache-Control", "no-store")]
         if self._settings.cors:
             headers += [("Access-Control-Allow-Methods", methods), ("Access-Control-Allow-Headers", "*")]
         return self._with_common(204, headers, b"", request)
 
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
-        """Return a response of a feed, with the header fields that every response of the resolver has."""
+        """Return a response of a feed, with the header fields that every response of the resolver has.
+
+        ``request`` is the HTTP request. ``status`` is the HTTP status, ``headers`` are the fields of the feed, and
+        ``body`` is its document in bytes.
+        """
         return self._with_common(status, headers, body, request)
 
     def page(self, view: View, seconds: int, request: Request) -> Answer:
-        """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for some seconds."""
+        """Return 200 with a page of the resolver, or its JSON or text. Caches can keep it for ``seconds``.
+
+        ``request`` is the HTTP request. ``view`` is the content of the page in its forms.
+        """
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
         return self._negotiated(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
     def announcement(self, request: Request, source: BindingSource) -> Answer:
-        """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`)."""
+        """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`).
+
+        ``request`` is the HTTP request. ``source`` is the interface to the bindings.
+        """
         path = f"{urlsplit(request.root).path}/"
         media_type = preferred(request.accepted.media_types, ("text/plain", "application/json"))
         freshness = self._found_for
@@ -210,7 +231,8 @@ class Answers:
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
         """Return the redirect 302, 303 or 307 to the target of a name, or to its description without a target.
 
-        ``root``, ``is_secure`` and ``origin`` are those of the :class:`.Request`.
+        ``root``, ``is_secure`` and ``origin`` are those of the :class:`.Request`. ``redirect`` is the redirect that was
+        found for the name.
 
         It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
         note", but clients that follow redirects never show it, and servers send it in a separate packet.

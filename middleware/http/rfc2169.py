@@ -38,6 +38,8 @@ class ServiceRequest(NamedTuple):
 def parse_service_request(target: Target, services: str) -> ServiceRequest | None:
     """Parse a request for a service of RFC 2169, such as ``/uri-res/N2L?urn:example:maps``. ``services`` is their path.
 
+    ``target`` is the recovered target of the request.
+
     Return None for another path or an unknown service.
 
     >>> parse_service_request(Target("/uri-res/N2C", "urn:example:maps"), "/uri-res").target.identifier
@@ -57,6 +59,8 @@ def parse_service_request(target: Target, services: str) -> ServiceRequest | Non
 
 def as_redirect(resolution: Resolution) -> Resolution:
     """Convert a resolution to a redirect, because the services N2L and N2C only redirect.
+
+    ``resolution`` is the result of the resolution of the identifier.
 
     A description or a served name becomes a redirect to the address of the identifier.
     """
@@ -96,6 +100,8 @@ class Places:
 
 def places(resolution: Resolution, root: str) -> Places:
     """Return the locations of a resolved resource: its target first, then its alternate targets.
+
+    ``resolution`` is the result of the resolution of the identifier.
 
     ``root`` is the resolver prefix.
 

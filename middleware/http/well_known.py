@@ -36,6 +36,9 @@ _NO_PAGE = (404, 405, 410)
 def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes] | None:
     """Return the answer of a WSGI application to a request for :data:`PATH`, or None if it has no page there.
 
+    ``environ`` is the WSGI environ of the request. ``start_response`` is the function of the WSGI server. ``app`` is
+    the WSGI application of the site.
+
     Other methods than GET and HEAD are those of the site.
     """
     if environ.get("REQUEST_METHOD") not in READING:
@@ -61,7 +64,7 @@ def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: Sta
 
 
 def is_announcement(scope: Scope) -> bool:
-    """Return whether an ASGI scope is a request for the path of the resolver, :data:`PATH`."""
+    """Return whether the ASGI ``scope`` is a request for the path of the resolver, :data:`PATH`."""
     try:
         return scope["type"] == "http" and scope["path"].endswith(PATH) and _is_path(scope)
     except Exception:  # noqa: BLE001 - the site handles malformed scopes
@@ -73,7 +76,10 @@ def _is_path(scope: Scope) -> bool:
 
 
 async def ask_asgi_site(app: ASGISite, scope: Scope, receive: Receive, send: Send) -> bool:
-    """Send the answer of an ASGI application to a request for :data:`PATH`. Return False if it has no page there."""
+    """Send the answer of an ASGI application to a request for :data:`PATH`. Return False if it has no page there.
+
+    ``app`` is the ASGI application of the site. ``scope``, ``receive`` and ``send`` are its three arguments.
+    """
     has_page = True
 
     async def send_page(message: Message) -> None:
@@ -108,6 +114,7 @@ class ResolverDocument(NamedTuple):
 def announced(source: BindingSource, root: str, path: str, prefix: str | None) -> ResolverDocument:
     """Return the document about a resolver: its path, and the prefixes, delegations and holds that are public.
 
+    - ``source``: the interface to the bindings.
     - ``root``: the beginning of links. ``path``, ``prefix``: the path of the resolver, and its URL or None.
 
     The lists have no test prefix, and only holds of public names in feeds. ``complete`` is false if they are longer

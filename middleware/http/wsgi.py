@@ -22,12 +22,12 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
-    """Return the path and the mount of a WSGI request that can have a simple redirect, else None.
+    """Return the path and the mount of the WSGI request ``environ`` that can have a simple redirect, else None.
 
     Its redirect depends only on them and the URL scheme.
 
-    It has no query, No-Redirect or Origin, and no raw target that differs from mount and path. The mount is that of
-    :func:`~.request_target.mount_path`.
+    Such a request has no query, and no No-Redirect or Origin field, and no raw target that differs from mount and path.
+    The mount is that of :func:`~.request_target.mount_path`.
     """
     path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
     mount = mount_path(environ) if environ.get("SCRIPT_NAME") else ""
@@ -43,8 +43,8 @@ def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
 
 
 def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | None) -> Request:
-    """Convert a WSGI environ to a request for a name. ``target`` is the recovered target, ``prefix`` the resolver
-    prefix.
+    """Convert the WSGI environ ``environ`` to a request for a name. ``target`` is the recovered target, ``prefix`` the
+    resolver prefix.
     """
     return Request(
         environ.get("REQUEST_METHOD"),
@@ -56,7 +56,10 @@ def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | Non
 
 
 def request_for_resource(environ: WSGIEnvironment, prefix: str | None) -> Request:
-    """Convert a WSGI environ to a request for a resource of the resolver, whose body can be read."""
+    """Convert the WSGI environ ``environ`` to a request for a resource of the resolver, whose body can be read.
+
+    ``prefix`` is the resolver prefix, or None.
+    """
     return request_for_name(environ, recover(environ), prefix)._replace(read_body=partial(_read_body, environ))
 
 
@@ -65,7 +68,9 @@ def _read_body(environ: WSGIEnvironment) -> bytes:
 
 
 def send(answer: Answer, start_response: StartResponse, *, head: bool = False) -> Iterable[bytes]:
-    """Send the status and header fields of an answer to a WSGI server, and return the body.
+    """Send the status and header fields of the answer ``answer`` to a WSGI server, and return the body.
+
+    ``start_response`` is the function of the WSGI server.
 
     With ``head`` it is empty.
     """
@@ -81,6 +86,9 @@ def pass_on(
 ) -> Iterable[bytes]:
     """Call the WSGI application ``app`` with the request for a served name, and return its body.
 
+    ``environ`` is the WSGI environ of the request. ``start_response`` is the function of the WSGI server. ``handover``
+    contains the path of the site and the header fields to add.
+
     ``ararat.ark`` in the environ is the normal form of the identifier.
     """
     environ["ararat.ark"] = handover.key
@@ -91,7 +99,8 @@ def pass_on(
 
 
 def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
-    """Return a copy of a WSGI environ that requests a path of the site, which is percent-encoded, with this query.
+    """Return a copy of the WSGI environ ``environ`` that requests the path ``path`` of the site, which is
+    percent-encoded, with the query ``query``.
 
     It is a copy, because servers write their access logs from the original environ.
     """
@@ -105,7 +114,14 @@ def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnviro
 
 
 def add_fields(start_response: StartResponse, fields: list[tuple[str, str]], seconds: int = 0) -> StartResponse:
-    """Wrap ``start_response`` for a served name, so that the response is changed by :func:`~.handover.adapt`."""
+    """Return a function that a WSGI application can call instead of ``start_response`` when it answers for a served
+    name.
+
+    - ``start_response``: the function of the WSGI server, which gets the changed status and header fields.
+    - ``fields``: pairs of name and value that are added to the response, such as Link fields.
+    - ``seconds``: how long caches can keep a permanent redirect of the application, which is changed to a temporary
+      one.
+    """
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
         code = int(status[:3]) if status[:3].isdecimal() else 0

@@ -38,6 +38,8 @@ class LogPages:
     def answer(self, request: Request) -> Answer:
         """Return the page about the public log in a form that the client accepts.
 
+        ``request`` is the HTTP request.
+
         Raises FileNotFoundError without a checkpoint, and OSError or :class:`.errors.LogError` if it cannot be read.
         """
         published = self._names.checkpoint()

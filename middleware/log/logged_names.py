@@ -43,6 +43,8 @@ class PublishedCheckpoint:
 def bindings_of_log(bindings: object, folder: LogFolder) -> Bindings | None:
     """Return the bindings that know the numbers of log entries, or None.
 
+    ``folder`` is the folder with the files of the public log. ``bindings`` is the store of the resolver.
+
     For a file of bindings, these are in the database next to the folder of the log.
     """
     if not isinstance(bindings, Bindings):

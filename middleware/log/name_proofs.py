@@ -37,7 +37,11 @@ _logger = logging.getLogger(__name__)
 
 
 def prove(folder: LogFolder, numbers: Sequence[int]) -> Proof | None:
-    """Return the proof that one of these entries is in a log: the last one that the published checkpoint contains.
+    """Return the proof that one of several entries is in the public log. Return None if the published checkpoint
+    contains none of them.
+
+    ``folder`` contains the files of the log. ``numbers`` are the numbers of the entries, from 0. The last entry that
+    the published checkpoint contains is proved.
 
     The entry itself is the extra data of the proof. Raises :class:`LogError` if a file is missing or damaged.
     """
@@ -65,7 +69,9 @@ class NameProofs:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer | None:
-        """Return the answer to a request for the proof of a name in the log. Return None for any other request."""
+        """Return the answer to the request ``request`` for the proof of a name in the log. Return None for any other
+        request.
+        """
         if request.method not in ("GET", "HEAD") or request.target.query is None:
             return None
         if request.target.dotted or request.service is not None:

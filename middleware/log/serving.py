@@ -48,7 +48,7 @@ class LogFiles:
         self._page = page
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers requests for a file of the log. Return None for another path."""
+        """Return the function that answers requests for the file ``path`` of the log. Return None for another path."""
         return partial(self._respond, path[len(self._beginning) :]) if path.startswith(self._beginning) else None
 
     def _respond(self, name: str, request: Request) -> Answer:

@@ -77,7 +77,11 @@ class Metrics:
         _BUILD.labels(__version__, platform.python_version()).set(1)
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count one resolution in the metrics. ``seconds`` is its duration."""
+        """Count one resolution in the metrics. ``seconds`` is its duration.
+
+        ``resolution`` is the result of the resolution of the identifier. ``method`` is the HTTP method, and ``status``
+        is the status of the response.
+        """
         where = (resolution.outcome, self._prefix(resolution))
         (self._resolutions.get(where) or self._counter(*where)).inc()
         if resolution.problem is not None:

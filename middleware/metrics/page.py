@@ -58,7 +58,10 @@ class MetricsPage:
         self._warn_of_workers(several=workers(sys.argv, os.environ) > 1)
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers requests for the page of the metrics, or None for another path."""
+        """Return the function that answers requests for the page of the metrics, or None for another path.
+
+        ``path`` is the path of the request below the mount.
+        """
         return self._respond if path == self._path else None
 
     def _warn_of_workers(self, *, several: bool) -> None:
@@ -105,6 +108,8 @@ class MetricsPage:
 def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Return the number of worker processes, from the command line of gunicorn, uvicorn or hypercorn or their
     variables.
+
+    ``arguments`` is the command line. ``environ`` contains the environment variables by name.
 
     >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn", "--workers=2"], {}), workers([], {})
     (4, 2, 1)

@@ -42,7 +42,10 @@ class FoundBinding(NamedTuple):
 
 
 def find_exact(request: ResolutionRequest, fetch: Fetch) -> Binding | None:
-    """Return the binding of exactly the requested identifier, or None if it is not bound."""
+    """Return the binding of exactly the requested identifier, or None if it is not bound.
+
+    ``request`` contains the parsed identifier. ``fetch`` returns the bindings of several keys.
+    """
     key = request.key
     if not _can_be_bound(key):
         return None
@@ -65,7 +68,10 @@ class BoundAbove(NamedTuple):
 
 
 def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
-    """Look up the names above an identifier that is not bound itself, such as ark:12345/x above ark:12345/x/p1.
+    """Look up the names above the identifier ``identifier`` that is not bound itself, such as ark:12345/x above
+    ark:12345/x/p1.
+
+    ``fetch`` returns the bindings of several keys.
 
     The result is empty for a URN.
     """
@@ -77,6 +83,8 @@ def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
 
 def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fetch) -> BoundAbove:
     """Look up the bindings of several names above an identifier with one query. Reserved names are omitted.
+
+    ``fetch`` returns the bindings of several keys.
 
     A name that was public before it was reserved is included.
 
@@ -94,7 +102,8 @@ def find_bound(containers: Iterable[str], withdrawing: Sequence[str], fetch: Fet
 
 
 def withdrawing_keys(identifier: Ark) -> list[str]:
-    """Return the keys of the names whose withdrawal includes an ARK, nearest first, beginning with the ARK itself.
+    """Return the keys of the names whose withdrawal includes the ARK ``identifier``, nearest first, beginning with the
+    ARK itself.
 
     These are all containers of the ARK, and each name that the ARK or a container is a variant of.
 

@@ -44,7 +44,8 @@ _NO_CHOICE = Choice(None, ())
 def choose(alternates: Mapping[str, str], accepted: Accepted) -> Choice:
     """Choose the target of a name that a client prefers, by content negotiation.
 
-    ``alternates`` maps selectors, such as "text/html;de", to targets.
+    ``alternates`` maps selectors, such as "text/html;de", to targets. ``accepted`` has the Accept and Accept-Language
+    fields of the client.
 
     Source: RFC 9110, sections 12.4.2 and 12.5; RFC 4647.
 
@@ -122,6 +123,8 @@ def _language_match(text: str, language: str) -> int:
 
 def preferred(accept: str | None, forms: tuple[str, ...]) -> str:
     """Return the media type of ``forms`` that a client prefers by its Accept field.
+
+    ``accept`` is the value of the Accept field; None if the client sent none.
 
     Return the first one if the field has no preference or accepts none of them. Parameters, such as ``charset`` and
     ``profile``, make no difference.

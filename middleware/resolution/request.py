@@ -44,6 +44,8 @@ class ResolutionRequest(NamedTuple):
 def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING) -> ResolutionRequest | Problem:
     """Parse a requested identifier with its query. Return a problem if it is too long or not an identifier.
 
+    ``settings`` are the settings of the resolver. ``given`` is the identifier as received, with its query.
+
     ``accepted`` has the Accept and Accept-Language fields of the client.
     """
     if length.may_refuse(given, settings.max_length):
@@ -84,6 +86,8 @@ def _parse(core: str, settings: Settings) -> Identifier:
 def q_component(query: str) -> str | None:
     """Return the q-component in the query of a URN, or None. An r-component before it is omitted.
 
+    ``query`` is the text between the question mark and the fragment.
+
     The r-component is for a resolver; no parameters of it are defined. The q-component is for the resource. Neither
     is a part of the name. Source: RFC 8141, section 2.3.
 
@@ -95,7 +99,9 @@ def q_component(query: str) -> str | None:
 
 
 def without_final_dot(request: ResolutionRequest, settings: Settings) -> ResolutionRequest | None:
-    """Return the request for an ARK without the dots at its end, or None if it has none (A-13).
+    """Return the request for an ARK without the dots at its end, or None if no dot is at its end (A-13).
+
+    ``request`` is the parsed request. ``settings`` are the settings of the resolver.
 
     A dot at the end is mostly the full stop of a sentence. ``settings.ignore_trailing_slash`` also decides about dots.
 
@@ -115,7 +121,8 @@ def without_final_dot(request: ResolutionRequest, settings: Settings) -> Resolut
 
 
 def inflection(query: str | None) -> str:
-    """Return the inflection in a query, in normal form with its question mark. It is "" without a query (None).
+    """Return the inflection in the query ``query``, in normal form with its question mark. It is "" without a query
+    (None).
 
     >>> inflection(None), inflection(""), inflection("%69nfo%c3")
     ('', '?', '?info%C3')

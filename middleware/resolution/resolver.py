@@ -81,7 +81,7 @@ def no_prefixes() -> PrefixRecords:
 
 
 def no_rules(identifier: Identifier) -> None:
-    """Return None for each identifier, for a site without redirect rules."""
+    """Return None for each ``identifier``, for a site without redirect rules."""
 
 
 def resolve(
@@ -96,7 +96,13 @@ def resolve(
 ) -> Resolution:
     """Resolve an identifier as received: look up its binding, and choose the answer for a client.
 
-    ``holds`` are those of names and prefixes, and ``now`` returns the time that they are compared with.
+    - ``given``: the identifier as received, with its query.
+    - ``fetch``: returns the bindings of several keys.
+    - ``rules``: returns the binding that a redirect rule makes for an unbound identifier, or None.
+    - ``settings``: the settings of the resolver.
+    - ``accepted``: the Accept and Accept-Language fields of the client.
+    - ``prefixes``: returns the records of prefixes.
+    - ``holds``: the holds of names and prefixes. ``now``: returns the time that they are compared with.
 
     >>> resolve("ark:12345/", lambda keys: {}, no_rules, Settings()).problem.code
     'empty-name'

@@ -144,6 +144,7 @@ def setting(
 ) -> Any:
     """Declare a setting of the resolver: its default and its description. The result is a field of :class:`Settings`.
 
+    - ``default``: the default. ``factory``: a function that creates a default that can be changed, such as a list.
     - ``text``: what the setting does, for ``ararat serve``, the docstring of the middleware and docs/settings.md.
     - ``details``: further sentences, for the last two.
     - ``metavar``: the name of the value of the option. A setting without it has no option, unless it is a bool.
@@ -428,8 +429,8 @@ class Settings:
         return {**DESCRIBED, **self.inflections}
 
     def not_ours(self, identifier: Ark | Urn) -> str | None:
-        """Return the reason why this resolver does not answer for the NAAN of an ARK. Return None if it answers, and
-        for a URN.
+        """Return the reason why this resolver does not answer for the NAAN of the ARK ``identifier``. Return None if it
+        answers, and for a URN.
 
         ``naans`` has the NAANs that it answers for.
 
@@ -447,11 +448,12 @@ class Settings:
         )
 
     def refuses_naan(self, identifier: Ark) -> bool:
-        """Return whether this resolver refuses the NAAN of an ARK, because it is reserved (X-06)."""
+        """Return whether this resolver refuses the NAAN of the ARK ``identifier``, because it is reserved (X-06)."""
         return identifier.reserved_naan and identifier.normal_naan not in self.test_naans
 
     def own_identifier(self, target: str) -> str | None:
-        """Return the identifier with its query and fragment if a target requests it from this resolver, else None.
+        """Return the identifier with its query and fragment if the target ``target`` requests it from this resolver,
+        else None.
 
         >>> Settings(prefix="https://example.org").own_identifier("https://example.org/ark:12345/x?info")
         'ark:12345/x?info'
@@ -463,7 +465,7 @@ class Settings:
         return None if match is None else target[match.end() :]
 
     def reserves(self, path: str) -> bool:
-        """Return whether a path of the site belongs to its own schemes, a service of RFC 2169 or the log.
+        """Return whether the path ``path`` of the site belongs to its own schemes, a service of RFC 2169 or the log.
 
         The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them
         for all bindings.

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 
 def source_of(bindings: Bindings | BindingSource) -> BindingSource:
-    """Return the interface through which a resolver reads these bindings."""
+    """Return the interface through which a resolver reads ``bindings``, a store or an object with this interface."""
     return bindings.source if isinstance(bindings, Bindings) else bindings
 
 
 def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments) -> Settings:
     """Check the settings of a resolver of these bindings, and return them. Raises ValueError for a wrong one.
+
+    ``bindings`` is the store or another source. ``arguments`` are the settings that the user passed, by name.
 
     The bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
     """
@@ -47,13 +49,15 @@ class BindingSource(Protocol):
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
         """Return the bindings of several names by their keys, the normal forms of the identifiers.
 
+        ``keys`` are the normal forms of the names.
+
         Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
         cannot be read.
         """
         ...
 
     def stored_redirect(self, key: str, /) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None.
+        """Return the redirect of the live name ``key`` without alternates that the site does not serve, else None.
 
         It replaces ``fetch`` for most requests, so that less is read. After None, the resolver calls ``fetch``.
 
@@ -62,7 +66,7 @@ class BindingSource(Protocol):
         return None
 
     def binding_by_rule(self, identifier: Ark | Urn, /) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for an unbound identifier, or None if no rule applies.
+        """Return the binding that a redirect rule makes for the unbound ``identifier``, or None if no rule applies.
 
         A rule creates targets for all unbound names of a NAAN or shoulder from a template.
         """
@@ -81,11 +85,13 @@ class BindingSource(Protocol):
         return NO_HOLDS
 
     def is_mistyped(self, identifier: Ark | Urn, /) -> bool:
-        """Return whether an unbound identifier probably has a typing error, because its check character is wrong."""
+        """Return whether the unbound ``identifier`` probably has a typing error, because its check character is
+        wrong.
+        """
         return False
 
     def correction(self, identifier: Ark | Urn, /) -> str | None:
-        """Return the key of the only live name that an unbound identifier probably means, or None."""
+        """Return the key of the only live name that the unbound ``identifier`` probably means, or None."""
         return None
 
     def branding(self) -> Branding:

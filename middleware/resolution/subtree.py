@@ -49,7 +49,7 @@ def nearest_ark(core: str, place: int) -> Ark | None:
 
 
 def containers(identifier: Ark) -> Iterator[str]:
-    """Yield the key of an ARK and the keys of its containers, the nearest first.
+    """Yield the key of the ARK ``identifier`` and the keys of its containers, the nearest first.
 
     The name that the ARK is a variant of is omitted.
     """
@@ -74,6 +74,9 @@ def site_path(container: Binding, core: str) -> str | None:
 def find_below(request: ResolutionRequest, container: Binding, settings: Settings) -> FoundBinding | None:
     """Return the binding of an identifier below a name whose whole subtree the site serves, or None.
 
+    ``settings`` are the settings of the resolver. ``request`` is the parsed request. ``container`` is the binding of
+    the name above.
+
     The site answers for the container. Only a description is that of the identifier below it.
     """
     path = site_path(container, request.core)
@@ -93,6 +96,8 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
 
 def find_below_text(given: str, problem: Problem, fetch: Fetch, settings: Settings) -> FoundBinding | None:
     """Return the binding for a text that is not an ARK, below an ARK that accepts any path, or None.
+
+    ``settings`` are the settings of the resolver. ``fetch`` returns the bindings of several keys.
 
     Such an ARK has a subtree that the site serves, or the passthrough "given".
 

@@ -60,7 +60,11 @@ class Statistics:
         atexit.register(_flush, weakref.ref(self))
 
     def observe(self, resolution: Resolution, method: str | None, status: int, seconds: float) -> None:
-        """Count a resolution if it is a successful GET request for a bound name."""
+        """Count a resolution if it is a successful GET request for a bound name.
+
+        ``resolution`` is the result of the resolution of the identifier. ``method`` is the HTTP method, ``status`` is
+        the status of the response, and ``seconds`` its duration, which is ignored.
+        """
         binding = resolution.binding
         if binding is None or method != "GET" or status not in _SUCCESSES:
             return

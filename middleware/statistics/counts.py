@@ -99,6 +99,8 @@ class CountStore:
     def at(cls, url_or_path: str) -> CountStore:
         """Return the recorded counts of requests at a URL or path, without opening the database.
 
+        ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
+
         Raises :class:`~ararat.middleware.BindingError` for another text.
         """
         return cls(database_at(url_or_path))
@@ -130,13 +132,20 @@ class CountStore:
             raise self._unavailable(error) from error
 
     def add(self, counts: Iterable[DailyCount]) -> None:
-        """Add new counts of requests to the recorded ones, in one transaction."""
+        """Add new counts of requests to the recorded ones, in one transaction.
+
+        ``counts`` are numbers of requests by name, day and other properties.
+        """
         # In the same order in each process, so that no two transactions wait for each other.
         rows = sorted((index_key(name), day.isoformat(), *numbers) for name, day, *numbers in counts)
         self._write(self._add, rows)
 
     def totals(self, by: Unit, requested: CountSelection = CountSelection(), limit: int | None = None) -> list[Total]:
-        """Return the sums of requests by name, the largest first, or by time, the newest first, at most ``limit``."""
+        """Return the sums of requests by name, the largest first, or by time, the newest first, at most ``limit``.
+
+        ``by`` is the unit: names, or a period such as months. ``requested`` selects names and days. A ``limit`` of None
+        returns all.
+        """
         label, (where, values) = _LABELS[by], self._condition(requested)
         order = "sum(resolutions) + sum(descriptions) DESC, name" if by == "name" else "1 DESC"
         most = "" if limit is None else f" LIMIT {limit:d}"
@@ -149,7 +158,10 @@ class CountStore:
         return [Total(*row) for row in rows]
 
     def total(self, requested: CountSelection = CountSelection()) -> Total:
-        """Return the sum of requests of all selected names and days. The label is empty."""
+        """Return the sum of requests of all selected names and days. The label is empty.
+
+        ``requested`` selects names and days. By default, all are counted.
+        """
         where, values = self._condition(requested)
         sums = "coalesce(CAST(sum(resolutions) AS BIGINT), 0), coalesce(CAST(sum(descriptions) AS BIGINT), 0)"
         ((resolutions, descriptions),) = self._rows(f"SELECT {sums} FROM daily_counts{where}", values)

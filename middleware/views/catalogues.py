@@ -19,12 +19,17 @@ _log = logging.getLogger(__name__)
 
 @cache
 def translations(language: str) -> NullTranslations:
-    """Return the translations of the public pages from English into a language of :data:`~.settings.LANGUAGES`."""
+    """Return the translations of the public pages from English into a language of :data:`~.settings.LANGUAGES`.
+
+    ``language`` is its code, such as "de".
+    """
     return load(__name__.rpartition(".")[0], language)
 
 
 def load(package: str, language: str) -> NullTranslations:
     """Return the translations into a language from the folder ``po`` of a package.
+
+    ``package`` is the name of the Python package. ``language`` is the code of the language, such as "de".
 
     A missing or damaged catalogue is logged, and has the messages in English.
     """
@@ -39,7 +44,7 @@ def load(package: str, language: str) -> NullTranslations:
 
 
 def translatable(message: str) -> str:
-    """Return a message unchanged. It marks a text of a module that a template translates later.
+    """Return ``message`` unchanged. It marks a text of a module that a template translates later.
 
     >>> translatable("Who")
     'Who'

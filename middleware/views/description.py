@@ -145,6 +145,8 @@ class Description(Formatted):
     def cited(self, institution: str | None) -> str | None:
         """The reference to the item for a list of sources: who, year, title, institution and address; None without a
         title, for a withdrawn name and for a name for tests.
+
+        ``institution`` is the name of the institution, or None.
         """
         if not self.title or not self.binding.is_live or self.binding.is_test:
             return None
@@ -341,6 +343,8 @@ class Description(Formatted):
 def hold_sentence(hold: Hold | None) -> str | None:
     """Return the sentence that the redirect of a name is on hold, with the reason. Return None without a hold.
 
+    ``hold`` is the hold that lasts now, or None.
+
     >>> from datetime import UTC, datetime
     >>> hold_sentence(Hold("ark:12345/x", datetime(2027, 3, 2, tzinfo=UTC), "A court order."))
     'The redirect of this identifier is on hold until 2027-03-02T00:00:00.000000Z. A court order.'
@@ -352,18 +356,27 @@ def hold_sentence(hold: Hold | None) -> str | None:
 
 
 def hold_lines(hold: Hold | None) -> dict[str, str]:
-    """Return the lines about a hold in the text form of a description, by their labels. Without a hold it has none."""
+    """Return the lines about a hold in the text form of a description, by their labels. Without a hold, the result is
+    empty.
+
+    ``hold`` is the hold that lasts now, or None.
+    """
     members = {} if hold is None else hold.as_dict()
     return {f"hold_{name}": str(value) for name, value in members.items() if value is not None}
 
 
 def sources(inherited: InheritedStatements, root: str) -> dict[str, str]:
-    """Return the NAANs and shoulders from which a name inherits statements, each with the address of its record."""
+    """Return the NAANs and shoulders from which a name inherits statements, each with the address of its record.
+
+    ``inherited`` has the inherited statements. ``root`` is the beginning of links.
+    """
     return {prefix: f"{root}/{prefix}" for prefix in source_members(inherited).values()}
 
 
 def source_members(inherited: InheritedStatements) -> dict[str, str]:
     """Return the NAAN or shoulder of each inherited statement, as members of a JSON object.
+
+    ``inherited`` has the inherited statements.
 
     >>> from ararat.bindings.names.prefixes.prefixes import InheritedText
     >>> source_members(InheritedStatements(availability=InheritedText("lifetime", "ark:12345/")))
@@ -374,6 +387,9 @@ def source_members(inherited: InheritedStatements) -> dict[str, str]:
 
 def citation(reference: Reference, institution: str | None, address: str) -> str:
     """Return a bibliographic reference as one line of text for a list of sources.
+
+    ``reference`` has the parts, such as the creators. ``institution`` is the publisher or None, and ``address`` is the
+    URL of the name.
 
     >>> from types import SimpleNamespace
     >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", publisher=None)
@@ -388,7 +404,9 @@ def citation(reference: Reference, institution: str | None, address: str) -> str
 
 @lru_cache(256)
 def qr_code(address: str) -> Markup | None:
-    """Return an address as a QR code in SVG. Return None for a long address, or without the package segno."""
+    """Return the ``address`` of a name as a QR code in SVG. Return None for a long address, or without the package
+    segno.
+    """
     try:
         import segno
     except ImportError:
@@ -428,7 +446,7 @@ def describe(
 def successor_address(successor: str, root: str) -> str:
     """Return the address of the successor of a withdrawn name: a URL unchanged, and a name at this resolver.
 
-    ``root`` is the beginning of links.
+    ``root`` is the beginning of links. ``successor`` is the recorded successor.
 
     >>> successor_address("ark:12345/y", "https://example.org"), successor_address("https://example.net/", "")
     ('https://example.org/ark:12345/y', 'https://example.net/')
@@ -443,7 +461,7 @@ def _place(binding: Binding, root: str) -> str | None:
 
 
 def link_address(text: str, root: str = "") -> str | None:
-    """Return the address of a link to a text. Return None if the text cannot be the target of a binding.
+    """Return the address of a link to ``text``. Return None if the text cannot be the target of a binding.
 
     ``root`` is put before a path.
 

@@ -205,6 +205,7 @@ def explain(
 ) -> Explanation:
     """Create the error page of a refused request.
 
+    - ``resolution``: the result of the resolution of the identifier.
     - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
     - ``inspector``: the address or path of an inspector, or None.
     - ``inflections``: all known inflections with their descriptions.
@@ -243,7 +244,8 @@ def explain(
 
 
 def excerpt(text: str, problem: Problem) -> Excerpt:
-    """Return the part of an identifier around the place of a problem, at most 120 characters on each side.
+    """Return the part of the identifier ``text`` around the place of the problem ``problem``, at most 120 characters on
+    each side.
 
     >>> excerpt("ark:12345/x!", Problem("bad-char", "error", "", 11, 12, "", ""))
     Excerpt(before='ark:12345/x', marked='!', after='', cut_before=False, cut_after=False, marks=True)

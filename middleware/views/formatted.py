@@ -54,7 +54,10 @@ class Formatted(ABC):
         return json.dumps(self.as_dict(), indent=1).encode() + b"\n"
 
     def in_format(self, form: Format) -> bytes:
-        """Return the description in one of its formats. The page is in English and without a branding."""
+        """Return the description in one of its formats. The page is in English and without a branding.
+
+        ``form`` is the name of the format.
+        """
         if form.serializer is not None:
             module, _, function = form.serializer.partition(".")
             text: str = getattr(import_module(f".formats.{module}", __package__), function)(self.reference)

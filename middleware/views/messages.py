@@ -75,6 +75,8 @@ _SENTENCES = {
 def sentence(code: str) -> Sentence:
     """Return the first sentence of an error page, and the advice for visitors, for the code of a problem.
 
+    ``code`` is the code, such as "not-found".
+
     >>> sentence("double-slash").headline
     'This address does not contain a valid identifier.'
     """

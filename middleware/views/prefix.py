@@ -169,7 +169,7 @@ class PrefixDescription(Formatted):
 def describe_prefix(
     record: PrefixRecord, root: str, inherited: InheritedStatements = NO_STATEMENTS, hold: Hold | None = None
 ) -> PrefixDescription:
-    """Create the description of a prefix from its record.
+    """Create the description of a prefix from its ``record``.
 
     ``root`` is the beginning of links: the resolver prefix, or SCRIPT_NAME. ``inherited`` has the persistence
     statements of shorter prefixes. ``hold`` is the hold that lasts now, or None.

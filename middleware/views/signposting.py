@@ -85,6 +85,8 @@ def links_of_name(address: str, recorded: str, container: str | None = None) -> 
 def links_by_metadata(recorded: Mapping[str, str]) -> str:
     """Return the links ``type``, ``license`` and ``author`` of a name by its metadata, each after a comma.
 
+    ``recorded`` is the metadata of the name, by the full names of its elements.
+
     >>> links_by_metadata({"ararat.licence": "https://creativecommons.org/licenses/by/4.0/"}), links_by_metadata({})
     ('', '')
     """
@@ -192,6 +194,8 @@ def _context(anchor: str, links: Iterable[Link]) -> dict[str, object]:
 def describedby(info: str) -> str:
     """Return the Link field that leads from a response to the description of the name (POL-032).
 
+    ``info`` is the address of the description.
+
     >>> describedby("/ark:12345/x?info")
     '</ark:12345/x?info>; rel="describedby"'
     """
@@ -200,6 +204,8 @@ def describedby(info: str) -> str:
 
 def links_of_resolution(resolution: Resolution, root: str) -> tuple[str, str]:
     """Return the two Link fields for the response about a resolved name. Links begin with ``root``.
+
+    ``resolution`` is the result of the resolution of the identifier.
 
     They are described at :func:`~ararat.middleware.views.signposting.links_of_name`.
     """

@@ -33,14 +33,20 @@ UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ances
 
 
 def render(template: str, site: Presentation = PLAIN, **values: Any) -> bytes:
-    """Render the public page ``templates/resolver/<template>`` with these variables. Return it as UTF-8 bytes."""
+    """Render the public page ``templates/resolver/<template>`` with these variables. Return it as UTF-8 bytes.
+
+    ``site`` has the branding of the pages. ``values`` are the values of the variables, by name.
+    """
     style = Markup(_style() + site.style)  # noqa: S704 - our own file, and a checked colour
     page = _environment(site.language).get_template(template).render(values, site=site, style=style)
     return page.encode("utf-8", "backslashreplace")
 
 
 def content_security_policy(site: Presentation = PLAIN) -> str:
-    """Return the Content-Security-Policy of a public page. It permits its style element, by its hash, and its logo."""
+    """Return the Content-Security-Policy of a public page. It permits its style element, by its hash, and its logo.
+
+    ``site`` has the branding of the pages.
+    """
     policy = f"{UNSTYLED}; style-src 'sha256-{_hash(site.style)}'"
     return policy if site.image_source is None else f"{policy}; img-src {site.image_source}"
 

@@ -27,7 +27,7 @@ _NOT_IN_KEY = re.compile("[^A-Za-z0-9:/._-]")
 
 
 def serialize(reference: Reference) -> str:
-    """Return the BibTeX entry of a name from its bibliographic reference.
+    """Return the BibTeX entry of a name from its bibliographic ``reference``.
 
     Each creator is in braces, so that it is not split into parts.
 
@@ -57,7 +57,7 @@ def serialize(reference: Reference) -> str:
 
 
 def escape(text: str) -> str:
-    r"""Return a text as the value of a BibTeX field, without its braces.
+    r"""Return ``text`` as the value of a BibTeX field, without its braces.
 
     >>> escape("R&D {new}\n line")
     'R\\&D \\{new\\} line'

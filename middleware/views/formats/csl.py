@@ -13,7 +13,7 @@ from .resource_types import OTHER
 
 
 def as_item(reference: Reference) -> dict[str, Any]:
-    """Return a bibliographic reference as an item of CSL-JSON.
+    """Return a bibliographic ``reference`` as an item of CSL-JSON.
 
     Names are literal: metadata does not state which part of a name is the family name, or if it is an organization.
     """
@@ -36,5 +36,5 @@ def as_item(reference: Reference) -> dict[str, Any]:
 
 
 def serialize(reference: Reference) -> str:
-    """Return a bibliographic reference as CSL-JSON: a list of one item, as reference managers import it."""
+    """Return a bibliographic ``reference`` as CSL-JSON: a list of one item, as reference managers import it."""
     return json.dumps([as_item(reference)], indent=1) + "\n"

@@ -26,12 +26,18 @@ _SCHEMA = (
 
 
 def is_known(reference: Reference) -> bool:
-    """Return whether the metadata of a name is enough for a DataCite record: title, creator and year."""
+    """Return whether the metadata of a name is enough for a DataCite record: title, creator and year.
+
+    ``reference`` is the bibliographic reference of the name.
+    """
     return bool(reference.title and reference.creators and reference.year)
 
 
 def has_document(reference: Reference) -> bool:
-    """Return whether a valid DataCite record in XML is recorded for a name."""
+    """Return whether a valid DataCite record in XML is recorded for a name.
+
+    ``reference`` is the bibliographic reference of the name.
+    """
     try:
         check_datacite(reference.documents.get("datacite", ""))
     except BindingError:
@@ -40,7 +46,7 @@ def has_document(reference: Reference) -> bool:
 
 
 def as_object(reference: Reference) -> dict[str, Any]:
-    """Return the DataCite record as a JSON object. :func:`is_known` must be true for the reference."""
+    """Return the DataCite record as a JSON object. :func:`is_known` must be true for the ``reference``."""
     kind = reference.type or OTHER
     record: dict[str, Any] = {
         "alternateIdentifiers": [
@@ -62,12 +68,17 @@ def as_object(reference: Reference) -> dict[str, Any]:
 
 
 def serialize_json(reference: Reference) -> str:
-    """Return the DataCite record in JSON, in ASCII."""
+    """Return the DataCite record in JSON, in ASCII.
+
+    ``reference`` is the bibliographic reference of the name. :func:`is_known` must be true for it.
+    """
     return json.dumps(as_object(reference), indent=1) + "\n"
 
 
 def serialize_xml(reference: Reference) -> str:
     """Return the DataCite record in XML: the recorded one, or one from the other metadata.
+
+    ``reference`` is the bibliographic reference of the name.
 
     Characters that XML cannot contain become U+FFFD.
     """

@@ -38,7 +38,7 @@ def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]
 
 
 def visible(text: str) -> str:
-    r"""Return a text with code points in the place of invisible and direction-changing characters. Line ends stay.
+    r"""Return ``text`` with code points in the place of invisible and direction-changing characters. Line ends stay.
 
     >>> visible("a\u202eb\n")
     'a\\u{202e}b\n'

@@ -136,9 +136,11 @@ def reference(
     statements: Mapping[str, str] = NOTHING,
     policy: str | None = None,
 ) -> Reference:
-    """Create the reference of a name from its recorded metadata, which has full names (``erc.who``).
+    """Create the reference of the name ``identifier`` from its recorded metadata, which has full names (``erc.who``).
 
-    ``statements`` are inherited persistence statements, also with full names.
+    ``statements`` are inherited persistence statements, also with full names. ``address`` is its URL at this resolver,
+    and ``target`` the URL of the resource or None. ``withdrawal`` and ``hold`` are the reasons if the name is withdrawn
+    or on hold, else None. ``policy`` is the address of the persistence policy, or None.
 
     >>> atlas = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
     >>> atlas.creators, atlas.title, atlas.issued
@@ -214,7 +216,8 @@ def _known(part: str, values: list[str]) -> Iterator[str]:
 
 
 def without_code(text: str) -> str:
-    """Return a metadata value without the code at its beginning, such as ``(:unkn)``, and without surrogates.
+    """Return the metadata value ``text`` without the code at its beginning, such as ``(:unkn)``, and without
+    surrogates.
 
     >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code("A map of (:x) places")
     ('', 'in 2030', 'A map of (:x) places')
@@ -224,6 +227,8 @@ def without_code(text: str) -> str:
 
 def schema_object(text: str | None) -> dict[str, Any]:
     """Parse the recorded schema.org object of a name.
+
+    ``text`` is the JSON text, or None.
 
     The result is empty without one, or if it is not a JSON object.
     """
@@ -247,7 +252,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def date_parts(text: str) -> tuple[int, ...]:
-    """Parse the year, month and day at the beginning of a text. Parts that are not a date are left out.
+    """Parse the year, month and day at the beginning of ``text``. Parts that are not a date are left out.
 
     >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
     ((2026, 11, 23), (2026,), (), (1999,))
@@ -266,7 +271,7 @@ def date_parts(text: str) -> tuple[int, ...]:
 
 
 def web_address(text: str) -> str | None:
-    """Return a text if it is an http(s) URL that an HTTP header field can contain, otherwise None.
+    """Return ``text`` if it is an http(s) URL that an HTTP header field can contain, otherwise None.
 
     >>> web_address("https://example.org/a"), web_address("/a"), web_address("javascript:alert(1)")
     ('https://example.org/a', None, None)

@@ -61,7 +61,7 @@ _BY_NAME = MappingProxyType({each.datacite.lower(): each for each in _TYPES})
 
 
 def resource_type(text: str | None) -> ResourceType | None:
-    """Return the type of resources that a metadata text states, such as ``Dataset`` or ``Text/Letter``.
+    """Return the type of resources that the metadata ``text`` states, such as ``Dataset`` or ``Text/Letter``.
 
     Return None if the type is not in the vocabulary. Case, spaces and the address of the DCMI's vocabulary make no
     difference; a part after a slash is a detail.

@@ -14,7 +14,7 @@ CONTEXT = "https://schema.org"
 
 
 def as_object(reference: Reference) -> dict[str, Any]:
-    """Return a bibliographic reference as a JSON-LD object of schema.org.
+    """Return a bibliographic ``reference`` as a JSON-LD object of schema.org.
 
     A recorded schema.org object (the element ``schema``) replaces the derived members.
 
@@ -71,12 +71,14 @@ def _statements(statements: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def serialize(reference: Reference) -> str:
-    """Return a bibliographic reference as a JSON-LD document of schema.org in ASCII."""
+    """Return a bibliographic ``reference`` as a JSON-LD document of schema.org in ASCII."""
     return json.dumps(as_object(reference), indent=1) + "\n"
 
 
 def as_script(reference: Reference) -> str:
     r"""Return the JSON-LD document as the text of an element ``script``.
+
+    ``reference`` is the bibliographic reference of the name.
 
     No character of it can end the element: "<", ">" and "&" are escaped as in JSON.
 
