@@ -223,7 +223,7 @@ def test_a_policy_is_previewed_published_and_read_in_all_formats(desk: Desk, ada
     public = Client(ResolverMiddleware(lambda environ, start: [], desk.bindings, prefix="https://museum.example"))
     address = f"https://museum.example/{PREFIX}"
     page = public.get(f"/{PREFIX}", headers={"Accept": "text/html", "Accept-Language": "de"})
-    assert "Es ist verf\u00fcgbar, solange die Einrichtung besteht." in page.text
+    assert "Es ist verf\u00fcgbar, solange die Institution besteht." in page.text
     assert f'<{address}>; rel="terms-of-service"' in page.headers.getlist("Link")
     assert f'<link rel="terms-of-service" href="{address}">' in page.text
     assert (
