@@ -79,11 +79,14 @@ def open_file(
     served: bool = True,
     test_naans: Iterable[str] = (),
 ) -> Bindings:
-    """Open the bindings in a table file, which can only be read. A file with an unknown extension is read as CSV.
+    """Open the bindings in the table file ``path``, which can only be read.
 
-    The other parameters are as in :func:`open_bindings`. With ``served=False`` the file is read once and no copy is
-    kept. Then this function raises :class:`TableError` for a file that is not a table of bindings, and
-    :class:`BindingsUnavailable` for a file that cannot be read.
+    - ``path``: a file of CSV, TSV or JSON Lines. An unknown extension means CSV.
+    - ``policy``: the IRI policy that each binding must meet, or None.
+    - ``state``: the folder for the copy of a served file; None is the folder of the file.
+    - ``served``: False reads the file once, without a copy. This raises :class:`TableError` for a file that is not a
+      table of bindings. It raises :class:`BindingsUnavailable` for a file that cannot be read.
+    - ``test_naans``: the NAANs below which names can be bound for tests.
     """
     bindings = _file_at(path, utc_now, policy, state, test_naans, served=served)
     if not served:
@@ -101,11 +104,12 @@ def bindings_at(
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
 ) -> Bindings:
-    """Return the bindings at a URL or path without opening the store. The parameters are those of
-    :func:`open_bindings`.
+    """Return the bindings at a URL or path without opening the store.
 
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``clock`` returns the current time in
-    UTC.
+    ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file. ``clock`` returns the
+    current time in UTC. With ``create``, missing tables are created. ``policy`` is the IRI policy of the site, or None.
+    ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table file; None is the folder of
+    the file.
 
     The store is opened when it is first used.
     """
@@ -153,7 +157,7 @@ def _file_at(
 def table_file(url_or_path: str | Path) -> Path | None:
     """Return the path of a table file (.csv, .tsv or .jsonl), or None if the text is that of a database.
 
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
+    ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file.
 
     >>> table_file("names.csv"), table_file("sqlite:///names.csv"), table_file("names.sqlite")
     (PosixPath('names.csv'), None, None)
@@ -171,7 +175,7 @@ def table_file(url_or_path: str | Path) -> Path | None:
 def may_have_password(url_or_path: str | Path) -> bool:
     """Return whether a text looks like a mistyped database URL with a password, so that messages must not repeat it.
 
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
+    ``url_or_path`` is the text that the user entered.
 
     >>> may_have_password("postgresql:/user:secret@host/names"), may_have_password("names.csv")
     (True, False)
@@ -196,7 +200,7 @@ def _refuse_password(url_or_path: str | Path) -> None:
 def database_at(url_or_path: str | Path) -> Database:
     """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
 
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL.
+    ``url_or_path`` is the path of an SQLite file, or a URL that begins with ``sqlite:`` or ``postgresql:``.
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """

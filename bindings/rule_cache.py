@@ -78,7 +78,8 @@ class RuleCache:
         self._failure: str | None = None
 
     def binding_for(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for an unbound name, or None if no rule applies.
+        """Return the binding that a redirect rule makes for the unbound name ``identifier``, or None if no rule
+        applies.
 
         The rule with the longest matching prefix is used.
 

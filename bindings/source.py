@@ -38,7 +38,10 @@ class StoredSource:
         self._rule_cache = rule_cache
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names, as :meth:`.Bindings.fetch`."""
+        """Return the bindings of several names by their keys. Keys that are not bound are omitted.
+
+        ``keys`` are the normal forms of the names. Raises :class:`BindingsUnavailable`.
+        """
         return self._opening.store.fetch(keys)
 
     def stored_redirect(self, key: str) -> StoredRedirect | None:
@@ -49,7 +52,8 @@ class StoredSource:
         return self._opening.store.stored_redirect(key)
 
     def binding_by_rule(self, identifier: Ark | Urn) -> RuleMatch | None:
-        """Return the binding that a redirect rule makes for an unbound name, with the prefix of the rule, or None.
+        """Return the binding that a redirect rule makes for the unbound name ``identifier``, with the prefix of the
+        rule, or None.
 
         The rule with the longest matching prefix applies. The binding of the name itself is not looked up.
         """
@@ -78,7 +82,7 @@ class StoredSource:
         return is_mistyped(naming.key(identifier), self._rule_cache.patterns())
 
     def correction(self, identifier: Ark | Urn) -> str | None:
-        """Return the key of the only live name that an unbound name probably means, or None.
+        """Return the key of the only live name that the unbound name ``identifier`` probably means, or None.
 
         It differs from the unbound name by a typing error (:mod:`corrections`).
         """

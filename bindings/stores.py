@@ -72,7 +72,7 @@ class Snapshot(Protocol):
         ...
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Return the rows of a database table. ``since`` limits them to rows from that time on.
+        """Return the rows of the database ``table``. ``since`` limits them to rows from that time on.
 
         For a table file, return the rows that its import into an empty database would create.
         """
@@ -84,6 +84,8 @@ class Snapshot(Protocol):
 
     def event(self, key: str, revision: int) -> Row | None:
         """Return the columns :attr:`LastEvent.state` of one event of the name ``key``.
+
+        ``revision`` is the number of the event, from 1.
 
         Return None if the event does not exist.
         """
@@ -142,7 +144,9 @@ class Store(Protocol):
         ...
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names, by their keys. Keys that are not bound are omitted."""
+        """Return the bindings of the names ``identifiers`` (normal forms), by their keys. Keys that are not bound are
+        omitted.
+        """
         ...
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
@@ -164,27 +168,39 @@ class Store(Protocol):
         ...
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the first changes of these keys; keys without an actor are left out."""
+        """Return the actors of the first changes of the names ``identifiers``, by key; keys without an actor are left
+        out.
+        """
         ...
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the last changes of these keys; keys without an actor are left out."""
+        """Return the actors of the last changes of the names ``identifiers``, by key; keys without an actor are left
+        out.
+        """
         ...
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
+        """Return the actions of the last changes of the names ``identifiers``, by key. Keys that are not bound are
+        omitted.
+        """
         ...
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
+        """Return the changes of the name with the key ``identifier``, the oldest first. The list is empty for an
+        unknown name.
+        """
         ...
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return the numbers of the entries of the name with this key in the log; empty for a file."""
+        """Return the numbers of the entries of the name with the key ``identifier`` in the public log; empty for a
+        file.
+        """
         ...
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the number and the time of the first entry of the name with this key in the log; None for a file."""
+        """Return the number and the time of the first entry of the name with the key ``identifier`` in the public log;
+        None for a file.
+        """
         ...
 
     def log_key(self) -> str | None:
@@ -226,7 +242,7 @@ class Store(Protocol):
         """Return a page of the changes of names, the newest first, with numbers below ``below``. It is empty for a
         file.
 
-        ``selection`` contains the conditions for changes.
+        ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
         """
         ...
 

@@ -168,7 +168,10 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
-    """Find the ARKs and URNs in ``text`` of sentences. Unlike :func:`find`, the whole text is never one identifier.
+    """Find the ARKs and URNs in ``text``, which consists of sentences. Unlike :func:`find`, the whole text is never one
+    identifier.
+
+    ``scope`` contains host names in lower case: addresses at these hosts are matches, too.
 
     >>> [match.literal for match in in_running_text("ark:12345/INV 1940 0041")]
     ['ark:12345/INV']

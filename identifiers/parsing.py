@@ -119,7 +119,7 @@ def _surrounding_space(text: str) -> tuple[int, int]:
 
 
 def equivalent(a: str, b: str) -> bool:
-    """Return whether two texts are equivalent identifiers. Never raises for two str.
+    """Return whether the texts ``a`` and ``b`` are equivalent identifiers. Never raises for two str.
 
     An invalid text is equivalent to nothing, not even to itself. Only the ARK in an address counts (N-06). URNs are
     also compared by the rules of their namespace (U-10).

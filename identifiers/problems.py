@@ -103,6 +103,8 @@ def caret(
 ) -> str:
     r"""Return two lines for a message: the text around ``text[start:end]``, and carets below that place.
 
+    ``indent`` is the white space before both lines.
+
     Show at most about ``width`` characters of the text and mark each cut with three dots. ``shown`` escapes the text,
     by default to printable ASCII.
 
@@ -136,8 +138,8 @@ def problem(code: str, start: int, end: int, message: str | None = None, **overr
 
 
 def catalogue(*rows: tuple[str, Severity, str, str, str, str | None]) -> dict[str, Definition]:
-    """Create a catalogue of problems, which maps codes to definitions. A row has the fields of a :class:`Definition` in
-    order.
+    """Create a catalogue of problems, which maps codes to definitions. Each of ``rows`` has the fields of a
+    :class:`Definition` in order.
 
     >>> catalogue(("odd", "note", "the text is odd", "another text", "our handbook", None))["odd"].title
     'the text is odd'

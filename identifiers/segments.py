@@ -44,7 +44,7 @@ class Segment(NamedTuple):
 
 
 def outer(items: Sequence[_Item], most: int | None) -> tuple[_Item, ...]:
-    """Return at most ``most`` of several items: the first and the last ones. None returns all.
+    """Return at most ``most`` of ``items``: the first and the last ones. None returns all.
 
     >>> outer("abcdef", 3), outer("abc", None)
     (('a', 'b', 'f'), ('a', 'b', 'c'))

@@ -157,7 +157,8 @@ def suggestions(
 
 
 def is_correctable(text: str) -> bool:
-    """Return whether a damaged text can have a valid correction. False is certain, True is not.
+    """Return whether the damaged ``text`` can have a valid correction. False is certain: no correction exists. True
+    means that :func:`suggestions` must be called.
 
     This fast path is for texts with many labels that no name follows.
 
@@ -173,7 +174,8 @@ def is_correctable(text: str) -> bool:
 
 
 def of_word(word: str, end: int) -> Suggestion | None:
-    """Return the first suggestion for a word of plain characters that begins with a valid ARK of ``end`` characters.
+    """Return the first suggestion for ``word``, which has plain characters and begins with a valid ARK of ``end``
+    characters.
 
     This fast path is for texts with many such words. It returns None if :func:`suggestions` must decide.
 
@@ -194,7 +196,7 @@ def of_word(word: str, end: int) -> Suggestion | None:
 
 
 def without_hidden(text: str) -> str:
-    """Return a text without invisible characters, and with "-" for typographic hyphens. It can be an invalid
+    """Return ``text`` without invisible characters, and with "-" for typographic hyphens. It can be an invalid
     identifier.
 
     >>> without_hidden("12345/x\u200b\u2010y")
@@ -206,7 +208,8 @@ def without_hidden(text: str) -> str:
 
 
 def without_closing(literal: str) -> str:
-    """Return an identifier without the punctuation of the sentence at its end. A bracket with a partner stays.
+    """Return the identifier ``literal`` without the punctuation of the sentence at its end. A bracket with a partner
+    stays.
 
     >>> without_closing("ark:12345/x)."), without_closing("urn:foo:(a)")
     ('ark:12345/x', 'urn:foo:(a)')
@@ -475,12 +478,12 @@ def _without_entities(text: str) -> str:
 
 
 def character(reference: re.Match[str]) -> str:
-    """Return the text of a character reference of HTML."""
+    """Return the text of the character reference of HTML that ``reference`` has matched."""
     return html5.get(reference[0][1:]) or html.unescape(reference[0])
 
 
 def with_plain_label(text: str) -> str:
-    """Return an identifier with a plain colon and plain slashes in its label, where they are percent-encoded.
+    """Return the identifier ``text`` with a plain colon and plain slashes in its label, where they are percent-encoded.
 
     In a URN, its other colons are decoded too.
 

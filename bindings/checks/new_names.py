@@ -163,9 +163,11 @@ def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameW
 
 
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
-    """Return the warnings about the successor of the name ``key`` that is withdrawn. Both are in their stored form.
+    """Return the warnings about ``successor``, which replaces the withdrawn name ``key``.
 
-    - ``bindings``: the open store.
+    ``bindings`` is the open store. ``key`` and ``successor`` are in their stored form. A ``successor`` of None has no
+    warnings. The codes of the warnings are:
+
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
     """

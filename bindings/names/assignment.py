@@ -86,7 +86,7 @@ def bind(
 ) -> Change:
     """Decide how a request changes the binding of a name, and return the change. The rules of assignment apply.
 
-    ``now`` is the current time in UTC.
+    ``now`` is the current time in UTC. ``fields`` is the request: the fields to set.
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
     same resource, as for :func:`relocate`. Without ``publish``, a reserved name stays reserved unless the request has
@@ -142,6 +142,8 @@ _FIRST: Mapping[Status, Literal["reserved", "bound", "withdrawn"]] = {
 def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
     """Raise :class:`BindingError` if the embargo in a request is in the past. ``now`` returns the current time.
 
+    ``fields`` is the request: the fields to set.
+
     A person who sets a past date probably made an error, and a public name never becomes reserved again. A table can
     have a past date, because it was written before.
     """
@@ -153,11 +155,11 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
 
 
 def first(fields: Fields, now: datetime) -> Change:
-    """Return the change that records a new name, as :func:`bind` without an existing binding.
+    """Return the change that records a new nameby the rules of :func:`bind`.
 
-    ``now`` is the current time in UTC.
+    ``now`` is the current time in UTC. ``fields`` are the fields to set.
 
-    Raises :class:`BindingError` with the code ``embargo-past``.
+    Raises :class:`BindingError` with the code ``embargo-past`` if the embargo is over.
     """
     require_later(fields, lambda: now)
     return bind(None, fields, now)
@@ -208,7 +210,8 @@ def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
     """Decide how a request reserves a name, or changes a reserved name, and return the change.
 
-    ``now`` is the current time in UTC.
+    ``now`` is the current time in UTC. ``existing`` is the recorded binding, or None for a new name. ``fields`` are the
+    fields to set.
 
     The result is that of :func:`bind` with the status "reserved". Raises :class:`BindingConflict` for a live or
     withdrawn name.
@@ -233,7 +236,7 @@ def delete(existing: Binding, now: datetime) -> Change:
 def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if a change gives a name another resource, or another place without its resource.
 
-    ``existing`` is the binding that is recorded.
+    ``existing`` is the binding that is recorded. ``after`` is the binding after the change.
 
     A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
     (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
@@ -375,7 +378,7 @@ def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
 
 
 def leads_elsewhere(before: Binding, after: Binding) -> bool:
-    """Return whether two bindings of a name lead to different places.
+    """Return whether the bindings ``before`` and ``after`` of one name lead to different places.
 
     The place is the target, kind, alternates, passthrough and scope (:data:`~.binding.PLACE`).
     """
@@ -506,7 +509,7 @@ def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetim
     """Return the changes with which a recorded name gets the stated fields, also another status.
 
     ``identifier`` is the ARK or URN, as a text or parsed. ``existing`` is the binding that is recorded. ``now`` is the
-    current time in UTC.
+    current time in UTC. ``fields`` are the fields to set.
 
     With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
     """
@@ -541,7 +544,7 @@ def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]
 
 
 def with_recorded_place(fields: Fields, existing: Binding) -> Fields:
-    """Return a request with the recorded target and kind of a name, if it states none.
+    """Return the request ``fields`` with the recorded target and kind of a name, if it states none.
 
     ``existing`` is the binding that is recorded.
     """

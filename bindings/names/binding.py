@@ -104,7 +104,8 @@ class Binding:
         return hash((self.identifier, self.revision, self.changed))
 
     def at(self, instant: datetime) -> Binding:
-        """Return the binding of a name as it is at a time. A reserved name is live from its ``embargo`` on.
+        """Return the binding of a name as it is at the time ``instant`` (UTC). A reserved name is live from its
+        ``embargo`` on.
 
         The result has the values, the time and the revision of the change that publishes the name, also if that change
         is not written yet. Each reader and each writer of a store calls it, so that the clock alone decides.
@@ -281,7 +282,8 @@ class Event:
 
 @lru_cache(maxsize=64)
 def rfc3339(time: datetime) -> str:
-    """Format a time in UTC as RFC 3339 with microseconds. The order of such texts is the order of the times.
+    """Format ``time``, which is in UTC, as RFC 3339 with microseconds. The order of such texts is the order of the
+    times.
 
     >>> from datetime import UTC
     >>> rfc3339(datetime(2020, 10, 4, 12, tzinfo=UTC))

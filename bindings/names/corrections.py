@@ -22,6 +22,8 @@ MISTYPED = "this resolver has no location for this identifier; its check charact
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     """Return whether a name probably has a typing error, because its check character is wrong.
 
+    ``patterns`` are the patterns of names that are minted here.
+
     It is compared with the patterns of the names that are minted here.
 
     ``key`` is a normal form. Only patterns with a check character, and with the longest prefix that begins the name,
@@ -42,8 +44,8 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the name ``key`` has the length and the right check character of one of the patterns of minted
-    names.
+    """Return whether the name ``key`` has the length and the right check character of one of ``patterns``, the patterns
+    of minted names.
 
     >>> has_check_character("ark:13030/xf93gt2q", [Pattern("ark:13030/xf9", 4, "noid")])
     True

@@ -63,7 +63,9 @@ def select_events(
     """Check the conditions for a list of changes that a user entered, and return the selection.
 
     ``prefix`` is the beginning of an ARK or URN in any spelling. Raises :class:`BindingError` with the code
-    ``list-prefix`` or ``list-action``.
+    ``list-prefix`` or ``list-action`` for an unknown value. ``operation`` is the number of an operation, and ``actor``
+    the user who made the changes. ``since`` and ``before`` are times in UTC: changes at or after the first and before
+    the second are selected. None means no condition.
 
     >>> select_events(prefix="ark:/12345/X5-", action="bound").prefix
     'ark:12345/X5'

@@ -181,7 +181,9 @@ def _check_scope(scope: Any, fields: Fields, key: str) -> Scope:
 
 
 def require_scope(key: str, scope: Scope, kind: str | None) -> None:
-    """Raise :class:`BindingError` if a binding of this kind cannot have the scope "subtree". Only served names can."""
+    """Raise :class:`BindingError` if the binding of the name ``key``, which has this ``kind``, cannot have this
+    ``scope``, "subtree". Only served names can.
+    """
     if scope == "subtree":
         if kind != "served":
             raise BindingError(
@@ -201,7 +203,10 @@ _NO = (None, False, "no")
 
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    """Check the target of the name ``key``, and return its stored form. Raises :class:`BindingError`."""
+    """Check ``target``, the target of the name ``key``, and return its stored form. Raises :class:`BindingError`.
+
+    ``kind`` is the kind of the binding. ``passthrough`` is whether the rest of identifiers is appended to the target.
+    """
     checked = targets.check(target, kind)
     if passthrough:
         _require_path(key, checked)
@@ -246,7 +251,7 @@ def _check_status(status: Any, fields: Fields, key: str) -> Status:
 
 
 def check_status(status: str) -> Status:
-    """Check that a text is a status of names: "live", "reserved" or "withdrawn", and return it.
+    """Check that ``status`` is a status of names: "live", "reserved" or "withdrawn", and return it.
 
     Raises :class:`BindingError` with the code ``list-state``.
     """
@@ -263,7 +268,7 @@ def _check_redirect(status: Any, fields: Fields, key: str) -> int:
 
 
 def redirect_status(status: int) -> int:
-    """Check that a number is the HTTP status of a temporary redirect, 302 or 307, and return it.
+    """Check that ``status`` is the HTTP status of a temporary redirect, 302 or 307, and return it.
 
     Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
     """
@@ -694,7 +699,8 @@ def text_of(name: str, binding: Binding) -> str:
 
 
 def differing(before: Binding | None, after: Binding) -> Iterator[tuple[Field, str, str]]:
-    """Yield each field that differs between two bindings of a name, with its old and its new text.
+    """Yield each field that differs between the bindings ``before`` and ``after`` of a name, with its old and its new
+    text.
 
     ``before`` None is a new name, whose fields differ from their defaults. The status, the spelling and the times are
     not compared: an event shows them.

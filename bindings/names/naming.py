@@ -64,7 +64,8 @@ def is_test(key: str) -> bool:
 
 
 def naans_for_tests(naans: Iterable[str]) -> frozenset[str]:
-    """Check the setting ``test_naans``, and return its NAANs in normal form. Hyphens are ignored.
+    """Check ``naans``, the value of the setting ``test_naans``, and return its NAANs in normal form. Hyphens are
+    ignored.
 
     Raises ValueError for another NAAN than those in :data:`TEST_NAANS`.
 
@@ -257,7 +258,8 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
 
 
 def confusable(key: str) -> list[str]:
-    """Return the keys of ARKs that software can confuse with this one, because it decodes ``%2E``: at most nine (A-08).
+    """Return the keys of ARKs that software can confuse with the ARK ``key``, because it decodes ``%2E``: at most nine
+    (A-08).
 
     >>> confusable("ark:12345/a%2Eb"), confusable("ark:12345/a.b.c")
     (['ark:12345/a.b'], ['ark:12345/a%2Eb%2Ec', 'ark:12345/a%2Eb.c', 'ark:12345/a.b%2Ec'])
@@ -291,7 +293,7 @@ _WHY = {
 
 
 def why_same(*spellings: str) -> str:
-    """Return the sentence that explains why several spellings are one name, for a message. It is "" if that is obvious.
+    """Return the sentence that explains why ``spellings`` are one name, for a message. It is "" if that is obvious.
 
     >>> why_same("ark:/12345/1987-12-3", "ark:12345/1987-1-23"), why_same("ark:/12345/a", "ark:12345/a")
     ('hyphens in an ARK are ignored', '')

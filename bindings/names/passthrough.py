@@ -65,7 +65,7 @@ def suffix_below(core: str, container: str) -> str:
 
 
 def append_path(target: str, suffix: str) -> str | None:
-    """Return a target with ``suffix`` at the end of its path, or None if the target has no path to extend.
+    """Return ``target`` with ``suffix`` at the end of its path, or None if the target has no path to extend.
 
     >>> append_path("https://example.org/a/?b#c", "/d"), append_path("/a.html", ".en")
     ('https://example.org/a/d?b#c', '/a.html.en')
@@ -89,7 +89,7 @@ def append_path(target: str, suffix: str) -> str | None:
 
 
 def as_received(suffix: str) -> str:
-    """Percent-encode the characters of a received path that no URL has. All others stay.
+    """Percent-encode the characters of ``suffix``, a received path, that no URL has. All others stay.
 
     >>> as_received("/full/400,/0/a%2fb-c.tar.gz/"), as_received('/a|b"%')
     ('/full/400,/0/a%2fb-c.tar.gz/', '/a%7Cb%22%25')
@@ -98,7 +98,7 @@ def as_received(suffix: str) -> str:
 
 
 def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
-    """Return the binding that a container with passthrough makes for the ARK ``key`` below it.
+    """Return the binding that ``container``, a binding with passthrough, makes for the ARK ``key`` below it.
 
     ``core`` is the ARK as received, without its query; with passthrough "given" also a text that is not an ARK. The
     default is ``key``.

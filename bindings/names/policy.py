@@ -48,7 +48,7 @@ class SettingStore(Protocol):
         ...
 
     def set_setting(self, name: str, value: str) -> None:
-        """Set or replace the value of the setting ``name`` in the store."""
+        """Set the setting ``name`` to ``value`` in the store."""
         ...
 
 
@@ -185,8 +185,9 @@ def promise_persistence(
 
     ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
 
-    The parameters are those of :meth:`.Bindings.mark_persistent`. Raises :class:`BindingConflict` for a reserved or
-    withdrawn name.
+    ``persistence`` is the text of the promise. ``availability`` is "lifetime" or "subinfinite", or None for the default
+    of the policy. ``published`` is False for a name that is not published. Raises :class:`BindingConflict` for a
+    reserved or withdrawn name.
     """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)
@@ -204,7 +205,11 @@ ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
 
 
 def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
-    """Return a change of a name unchanged: the check of bindings without an IRI policy."""
+    """Return ``change``, a change of a name, as it is.
+
+    It replaces the check by an IRI policy for bindings without a policy. ``before`` (the binding before the change, or
+    None) and ``settings`` are ignored.
+    """
     return change
 
 

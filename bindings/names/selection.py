@@ -193,7 +193,8 @@ def select(
     - ``sort``: "name", "title", "resource", "changed" or "created"; a minus sign before it reverses the order.
     - ``owner``: the actor of the first change.
     - ``hold``: "yes", "no" or "any", as for :class:`Selection`.
-    - the times: aware datetimes.
+    - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times with a zone, which limit the
+      creation and the last change.
 
     Raises :class:`BindingError` with the code ``list-prefix``, ``list-state``, ``list-target``, ``list-text``,
     ``list-resource``, ``list-metadata``, ``list-hold`` or ``list-sort``.
@@ -290,7 +291,7 @@ def group_of(name: Binding, by: Group | None) -> str:
 
 
 def cursor(*values: str | int) -> str:
-    """Return the opaque text ``after`` with which a list of names continues behind a row with these values."""
+    """Return the opaque text ``after`` with which a list of names continues behind a row with these ``values``."""
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
 

@@ -62,7 +62,8 @@ _MAX_ALTERNATES = 50
 
 
 def check(target: str | None, kind: Kind) -> str | None:
-    """Check the target of a binding and return its stored form: a URI in ASCII with scheme and host in lower case.
+    """Check ``target``, the target of a binding of this ``kind``, and return its stored form: a URI in ASCII with
+    scheme and host in lower case.
 
     The kind "described" has no target: None is returned. Characters outside ASCII are percent-encoded, and those of a
     host become A-labels. Nothing else is changed. Checking a stored form again returns it unchanged.
@@ -87,7 +88,8 @@ def check(target: str | None, kind: Kind) -> str | None:
 
 
 def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bool = False) -> Mapping[str, str]:
-    """Check the alternate targets of a binding, which map selectors to targets. Return them in stored form, sorted.
+    """Check ``alternates``, the alternate targets of a binding of this ``kind``, which map selectors to targets. Return
+    them in stored form, sorted.
 
     An alternate is another target, for clients that accept a media type or a language. Its selector is a media type
     ("text/html"), a language ("en") or both ("text/html;en"). The targets are stored as by :func:`check`. With
@@ -127,7 +129,8 @@ def check_alternates(alternates: Mapping[str, str], kind: Kind, *, deletions: bo
 
 
 def location(target: str, prefix: str | None = None) -> str:
-    """Return a stored target as the value of the header field Location. A path of this site follows ``prefix``.
+    """Return ``target``, in its stored form, as the value of the header field Location. A path of this site follows
+    ``prefix``.
 
     ``prefix`` is a resolver prefix in its stored form, or None. Raises :class:`BindingError` like :func:`check`, so
     that no client is sent to a target that could not be bound.
@@ -152,7 +155,8 @@ def is_reserved(path: str) -> bool:
 
 
 def with_query(target: str, query: str | None) -> str:
-    """Return a target with a further query, after its own query and before its fragment. None adds nothing.
+    """Return ``target`` with ``query``, a further query, after its own query and before its fragment. None adds
+    nothing.
 
     >>> with_query("https://example.org/a?b=c#d", "e=f g%"), with_query("/a", None)
     ('https://example.org/a?b=c&e=f%20g%25#d', '/a')

@@ -59,7 +59,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[
 
 
 def instant(value: object) -> datetime:
-    """Convert a date, or a time with its offset, to a time in UTC. A date is its midnight in UTC.
+    """Convert ``value``, a date or a time with its offset, to a time in UTC. A date is its midnight in UTC.
 
     Raises :class:`BindingError` with the code ``time-text`` for another value (RFC 3339).
 
@@ -82,7 +82,7 @@ def instant(value: object) -> datetime:
 
 
 def shown(text: object, most: int = 60) -> str:
-    """Return a text that a user entered in quotation marks for a message, cut after ``most`` characters.
+    """Return ``text``, which a user entered, in quotation marks for a message, cut after ``most`` characters.
 
     Letters stay, and hidden characters are escaped.
 

@@ -77,7 +77,8 @@ def fingerprint(path: Path) -> Fingerprint | None:
 
 
 def read(path: Path, name: Path | None = None) -> FileVersion:
-    """Read a whole file into memory, with its digest, permissions and times. The result has the path ``name``.
+    """Read the whole file ``path`` into memory, with its digest, permissions and times. The result has the path
+    ``name``.
 
     Raises OSError, also for a path that is not a regular file, because reading a pipe would never end.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
-    """Yield the rows that an import of a table file would write to one database table.
+    """Yield the rows that an import of the table ``file`` would write to one database ``table``.
 
     ``name`` is the name of the file, for the source of the events.
     """
@@ -34,7 +34,7 @@ def rows(file: FileTable, name: str, table: Table) -> Iterator[Row]:
 
 
 def last_events(file: FileTable) -> Iterator[LastEvent]:
-    """Yield the last event of each name in a table file, in the order of the keys in a database."""
+    """Yield the last event of each name in the table ``file``, in the order of the keys in a database."""
     for binding in sorted(file.bindings.values(), key=lambda each: index_key(each.identifier)):
         event = last_event_of(row_of(binding))
         # A line without a time has the time of the file.

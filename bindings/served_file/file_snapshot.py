@@ -35,7 +35,7 @@ class FileSnapshot:
         self._prefixes = table.prefixes()
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Return the rows of a database table that an import of the file into an empty database would create.
+        """Return the rows of the database ``table`` that an import of the file into an empty database would create.
 
         With ``since``, return all of them if the file was changed at that time or later, else none.
         """
@@ -58,7 +58,10 @@ class FileSnapshot:
         return file_rows.last_events(self._table)
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return None, because a file has no earlier events."""
+        """Return None, because a file has no earlier events.
+
+        ``key`` and ``revision`` are ignored.
+        """
         return None
 
     def faults(self) -> Iterator[Contradiction]:

@@ -129,12 +129,16 @@ class FileStore:
         return self._copy.failure if self._copy else None
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names in the file, by their keys. Keys that are not bound are omitted."""
+        """Return the bindings of the names ``identifiers`` (normal forms) in the file, by their keys. Keys that are not
+        bound are omitted.
+        """
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
-        """Return the redirect of a live name without alternates that the site does not serve, else None."""
+        """Return the redirect of the live name ``identifier`` (a normal form) without alternates that the site does not
+        serve, else None.
+        """
         binding = self._current().bindings.get(identifier)
         if binding is None or not binding.is_live or binding.alternates or binding.kind == "served":
             return None
@@ -152,15 +156,24 @@ class FileStore:
         return False
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return an empty dict: a file has no actors."""
+        """Return an empty dict: a file has no actors.
+
+        ``identifiers`` are ignored.
+        """
         return {}
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return an empty dict: a file has no actors."""
+        """Return an empty dict: a file has no actors.
+
+        ``identifiers`` are ignored.
+        """
         return {}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line."""
+        """Return "updated" for a live name that was changed after its creation, otherwise the action of its line.
+
+        ``identifiers`` are the keys of the names. The result maps keys to actions.
+        """
         bindings = self.fetch(identifiers).values()
         return {
             each.identifier: "updated" if each.is_live and each.created < each.changed else _action(each)
@@ -168,17 +181,25 @@ class FileStore:
         }
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return an empty list: the numbers are in the database next to the folder of the log."""
+        """Return an empty list: the numbers are in the database next to the folder of the log.
+
+        ``identifier`` is ignored.
+        """
         return []
 
     def log_key(self) -> None:
         """Return None: the key is in the database next to the folder of the log."""
 
     def first_log_entry(self, identifier: str) -> None:
-        """Return None: the numbers are in the database next to the folder of the log."""
+        """Return None: the numbers are in the database next to the folder of the log.
+
+        ``identifier`` is ignored.
+        """
 
     def history(self, identifier: str) -> list[Event]:
-        """Return one event for the name with this key, with its line as the source. The full history is in Git."""
+        """Return one event for the name with the key ``identifier``, with its line as the source. The full history is
+        in Git.
+        """
         table = self._current()
         binding = table.bindings.get(identifier)
         if binding is None:
@@ -218,7 +239,7 @@ class FileStore:
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
 
-        ``selection`` contains the conditions for names.
+        ``selection`` contains the conditions for names. ``most`` is ignored: all names are counted.
         """
         names = islice(filter(selection.includes, self._current().bindings.values()), most)
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
@@ -228,13 +249,16 @@ class FileStore:
         return FileRanges(self._current().bindings)
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return an empty list, because a file records no operations."""
+        """Return an empty list, because a file records no operations.
+
+        ``before`` and ``limit`` are ignored.
+        """
         return []
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return an empty page: a file has no events.
 
-        ``selection`` contains the conditions for changes.
+        ``selection``, ``below`` and ``limit`` are ignored.
         """
         return EventPage([], None, [])
 
@@ -267,7 +291,10 @@ class FileStore:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return an empty list, because the history of a file is in Git."""
+        """Return an empty list, because the history of a file is in Git.
+
+        ``prefix`` is ignored.
+        """
         return []
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -275,7 +302,10 @@ class FileStore:
         return self._current().prefixes()
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return an empty list, because the history of a file is in Git."""
+        """Return an empty list, because the history of a file is in Git.
+
+        ``prefix`` is ignored.
+        """
         return []
 
     def recorded_branding(self) -> None:
@@ -287,7 +317,10 @@ class FileStore:
 
     @contextmanager
     def transaction(self, *, exclusive: bool = False, large: bool = False) -> Iterator[NoReturn]:
-        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file."""
+        """Raise :class:`ReadOnlyBindings`, because only the operator changes the file.
+
+        ``exclusive`` and ``large`` are ignored.
+        """
         raise ReadOnlyBindings(f"{self} is a read-only file: edit it, or import it into a database with ararat import")
         yield
 
@@ -441,7 +474,7 @@ class FileStore:
 
 
 def require_succession(path: Path) -> None:
-    """Check that a new table file can replace the version that a resolver serves from the same path.
+    """Check that the new table file ``path`` can replace the version that a resolver serves from the same path.
 
     The copy of that version is in the folder of the file. Raises :class:`TableError` if it cannot, and OSError.
     """

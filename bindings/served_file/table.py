@@ -51,7 +51,7 @@ class FileBindings(Mapping[str, Binding]):
         self._lines: dict[str, tuple[object, ...] | Binding] = {}
 
     def add(self, line: Fields | Binding) -> None:
-        """Add the name of one line of the table file: its checked fields, or a whole binding."""
+        """Add the name of ``line``, one line of the table file: its checked fields, or a whole binding."""
         if isinstance(line, Fields):
             self._lines[line.key] = tuple(line)
         else:
@@ -120,11 +120,11 @@ def read_table(
     test_naans: Collection[str] = (),
     clock: Clock = utc_now,
 ) -> FileTable:
-    """Parse one version of a table file, and check all of its lines. ``check_change`` checks each binding.
+    """Parse ``version``, one version of a table file, and check all of its lines. ``check_change`` checks each binding.
 
     ``clock`` returns the current time in UTC.
 
-    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
+    ``test_naans`` are the NAANs below which names can be bound for tests.
 
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
     that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
@@ -179,7 +179,10 @@ def read_table(
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Raise :class:`TableError` if a new version of a table file breaks a promise about the names of the old version.
+    """Raise :class:`TableError` if ``new``, the new version of a table file, breaks a promise about the names of
+    ``old``, the old version.
+
+    ``file`` is its name for the message.
 
     Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores or publishes it
     without a status.

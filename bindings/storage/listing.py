@@ -146,7 +146,7 @@ class Lists:
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
 
-        ``selection`` contains the conditions for names.
+        ``selection`` contains the conditions for names. ``read`` runs a query and returns its rows.
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
@@ -197,7 +197,10 @@ class Lists:
         return read_at
 
     def operations(self, read: Read, before: int | None, limit: int) -> list[Operation]:
-        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``."""
+        """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``.
+
+        ``read`` runs a query and returns its rows.
+        """
         where = "" if before is None else "WHERE id < ? "
         parameters = [limit] if before is None else [before, limit]
         rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)

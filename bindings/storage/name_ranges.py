@@ -69,6 +69,8 @@ class NameRanges(Protocol):
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
         """Return the first live and listed names of a range, at most ``most``, in the order of their keys.
 
+        The range includes the key ``start`` and all keys up to ``end``, which is excluded.
+
         The list is empty only if there are no more.
         """
         ...
@@ -95,7 +97,10 @@ class DatabaseRanges:
         )
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the end of a range with at most ``most`` names, as in :class:`NameRanges`."""
+        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names.
+
+        Return None if the rest up to the key ``end`` has at most ``most`` public names.
+        """
         # Count all names, because the index of the keys has no states.
         last = self._nth(start, end, most)
         middle = last and self._nth(start, behind(last), max(1, most // 2))
@@ -106,13 +111,13 @@ class DatabaseRanges:
         return low if low is None or high is None else between(low, high)
 
     def state(self, start: str, end: str) -> RangeState:
-        """Return the state of a range, as in :class:`NameRanges`."""
+        """Return the state of the names from the key ``start`` to before the key ``end``."""
         rows = [self._read(self.state_sql, step)[0] for step in self._steps(start, end)]
         changed = max((row[2] for row in rows if row[2] is not None), default=None)
         return RangeState(sum(row[0] for row in rows), sum(int(row[1]) for row in rows), _time(changed))
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return live names, as in :class:`NameRanges`."""
+        """Return at most ``most`` live and listed names from the key ``start`` to before the key ``end``, in order."""
         for step in self._steps(start, end):
             if rows := self._read(self.live_sql, (*step, most)):
                 return [LiveName(key, identifier, _time(changed)) for key, identifier, changed in rows]
@@ -150,7 +155,10 @@ class FileRanges:
         self._bindings = bindings
 
     def bound(self, start: str, end: str, most: int) -> str | None:
-        """Return the end of a range with at most ``most`` names, as in :class:`NameRanges`."""
+        """Return the key at which a range from the key ``start`` must end to have at most ``most`` public names.
+
+        Return None if the rest up to the key ``end`` has at most ``most`` public names.
+        """
         keys = self._keys_of(start, end)
         if len(keys) <= most:
             return None
@@ -159,13 +167,13 @@ class FileRanges:
         return between(within[0], within[-1]) if within else next(iter(public), None)
 
     def state(self, start: str, end: str) -> RangeState:
-        """Return the state of a range, as in :class:`NameRanges`."""
+        """Return the state of the names from the key ``start`` to before the key ``end``."""
         public = [each for key in self._keys_of(start, end) if _is_public(each := self._bindings[key])]
         changed = max((each.recorded_at for each in public), default=None)
         return RangeState(len(public), sum(each.revision for each in public), changed)
 
     def live(self, start: str, end: str, most: int) -> list[LiveName]:
-        """Return live names, as in :class:`NameRanges`."""
+        """Return at most ``most`` live and listed names from the key ``start`` to before the key ``end``, in order."""
         names: list[LiveName] = []
         for key in self._keys_of(start, end):
             if len(names) == most:

@@ -38,6 +38,8 @@ class RecordedNames(NamedTuple):
     ) -> dict[str, set[str]]:
         """Return the recorded names that have one of these targets or resources: up to two for each text.
 
+        ``field`` is "target" or "resource", and ``texts`` are its values. The result maps each value to names.
+
         With ``prefix`` they begin with this text. A text of more than :data:`~.search_indexes.TARGET_CHARACTERS`
         characters is left out.
         """

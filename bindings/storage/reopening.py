@@ -165,7 +165,7 @@ class AvailabilityLog:
         self._quiet_until = float("-inf")
 
     def failed(self, cause: str) -> None:
-        """Log that the bindings cannot be read, with the cause. The same cause is not logged again at once."""
+        """Log that the bindings cannot be read, with the ``cause``. The same cause is not logged again at once."""
         if self._on_failure is not None:
             self._on_failure()
         if cause == self._cause and (self.failing or self._clock() < self._quiet_until):

@@ -84,7 +84,9 @@ def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
 
 
 def last_event_of(state: Row) -> LastEvent:
-    """Convert a row of the query ``last_events`` (:class:`.statements.Statements`) to the last event of a name."""
+    """Convert ``state``, a row of the query ``last_events`` (:class:`.statements.Statements`) to the last event of a
+    name.
+    """
     event = dict(zip(STATE, state, strict=False))
     identifier = event["long_identifier"] or event["key"]
     return LastEvent(event["key"], identifier, event["revision"], event["changed"], event["resource"], state)
@@ -143,7 +145,7 @@ def search_of_row(row: Row) -> Row:
 
 
 def column_value(field: Field, value: Any) -> str | int | None:
-    """Convert the value of a field of a binding to the value in its database column."""
+    """Convert ``value``, the value of the field ``field`` of a binding, to the value in its database column."""
     match field.type:
         case "texts":
             return _TO_JSON(dict(value)) if value else None
@@ -154,8 +156,8 @@ def column_value(field: Field, value: Any) -> str | int | None:
 
 
 def metadata_of(stored: str | None) -> Mapping[str, str]:
-    """Parse the metadata in the database column ``metadata``, which is JSON. Values that Ararat does not write are
-    omitted.
+    """Parse ``stored``, the text in the database column ``metadata``, which is JSON. Values that Ararat does not write
+    are omitted.
     """
     try:
         return _mapping(stored) if stored else NOTHING
@@ -202,7 +204,7 @@ def hold_of(row: Row) -> Hold | None:
 
 
 def time_of(key: str, stored: str) -> datetime:
-    """Parse the time in the database column ``changed`` of the name with the key ``key``.
+    """Parse ``stored``, the time in the database column ``changed`` of the name with the key ``key``.
 
     Raises :class:`UnreadableBinding`.
     """

@@ -58,11 +58,11 @@ class DatabaseSnapshot:
         return self._clock()
 
     def read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
-        """Run an SQL query on the snapshot, and return its rows."""
+        """Run the SQL ``query`` with its ``parameters`` on the snapshot, and return its rows."""
         return self._connection.execute(query, parameters).fetchall()
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
-        """Yield the rows of a database table in the order of its key.
+        """Yield the rows of the database ``table`` in the order of its key.
 
         ``since`` limits them to rows from that time on.
         """
@@ -80,6 +80,8 @@ class DatabaseSnapshot:
 
     def event(self, key: str, revision: int) -> Row | None:
         """Return the columns :attr:`LastEvent.state` of one event of the name ``key``.
+
+        ``revision`` is the number of the event, from 1.
 
         Return None if the event does not exist.
         """

@@ -36,12 +36,12 @@ class Spill:
                 self._database.execute(statement)
 
     def add(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Run an SQL statement on the temporary table once for each row of parameters."""
+        """Run the SQL ``statement`` on the temporary table once for each of ``rows``, its parameters."""
         with self._disk_errors():
             self._database.executemany(statement, rows)
 
     def rows(self, query: str, parameters: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Run an SQL query on the temporary table, and yield its rows."""
+        """Run the SQL ``query`` with its ``parameters`` on the temporary table, and yield its rows."""
         with self._disk_errors():
             yield from self._database.execute(query, parameters)
 
@@ -73,7 +73,7 @@ class KeySpool:
         self._spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the change")
 
     def add(self, keys: Iterable[str]) -> None:
-        """Add keys to the set. A key that is in the set already is ignored."""
+        """Add ``keys`` to the set. A key that is in the set already is ignored."""
         self._spill.add("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
 
     def count(self) -> int:

@@ -31,7 +31,7 @@ def mark(dialect_name: str) -> str:
 
 
 def marked(text: str, dialect_name: str) -> str:
-    """Return an SQL statement with the placeholders of a kind of database instead of "?".
+    """Return ``text``, an SQL statement, with the placeholders of a kind of database instead of "?".
 
     ``dialect_name`` is "sqlite" or "postgresql".
 

@@ -96,7 +96,7 @@ class DatabaseStore:
         return self._readers.rows(query, parameters)
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names, by their keys, with one statement.
+        """Return the bindings of the names ``identifiers`` (normal forms), by their keys, with one statement.
 
         Keys that are not bound are omitted.
         """
@@ -137,24 +137,32 @@ class DatabaseStore:
         return bool((now := self._now()) and self._rows(self._statements.due, (now,)))
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the first changes of these keys; keys without an actor are left out."""
+        """Return the actors of the first changes of the names ``identifiers``, by key; keys without an actor are left
+        out.
+        """
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         return dict(self._rows(self._statements.first_actors, (self._database.array_parameter(keys),)))
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return the actors of the last changes of these keys; keys without an actor are left out."""
+        """Return the actors of the last changes of the names ``identifiers``, by key; keys without an actor are left
+        out.
+        """
         keys = {index_key(name): name for name in identifiers}
         rows = self._rows(self._statements.last_actors, (self._database.array_parameter(list(keys)),))
         return {keys[key]: actor for key, actor in rows}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
-        """Return the actions of the last changes of these keys. Keys that are not bound are omitted."""
+        """Return the actions of the last changes of the names ``identifiers``, by key. Keys that are not bound are
+        omitted.
+        """
         keys = {index_key(name): name for name in identifiers}
         rows = self._rows(self._statements.last_actions, (self._database.array_parameter(list(keys)),))
         return {keys[key]: action for key, action in rows}
 
     def history(self, identifier: str) -> list[Event]:
-        """Return the changes of the name with this key, the oldest first. The list is empty for an unknown name."""
+        """Return the changes of the name with the key ``identifier``, the oldest first. The list is empty for an
+        unknown name.
+        """
         before: Binding | None = None
         events: list[Event] = []
         for *state, action, actor, source, operation in self._rows(self._statements.history, (index_key(identifier),)):
@@ -164,14 +172,17 @@ class DatabaseStore:
         return events
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return the numbers of the entries of the name with this key in the log, in their order."""
+        """Return the numbers of the entries of the name with the key ``identifier`` in the public log, in their
+        order.
+        """
         if not (identifier.isascii() and identifier.isprintable()):
             return []
         rows = self._rows(self._statements.log_entries, (index_key(identifier),))
         return [number for (number,) in rows]
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the number of the first log entry of the name with this key, and the time of its change.
+        """Return the number of the first entry of the name with the key ``identifier`` in the public log, and the time
+        of its change.
 
         Raises :class:`UnreadableBinding` for a time that Ararat does not write.
         """
@@ -199,7 +210,7 @@ class DatabaseStore:
         return self.lists.page(self.lists.at_the_time(self._rows), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
-        """Yield the names of a list as they are in a snapshot. Rows that cannot be read are omitted.
+        """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted.
 
         ``selection`` contains the conditions for names.
         """
@@ -263,7 +274,7 @@ class DatabaseStore:
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return a page of the changes of names, the newest first, with numbers below ``below``.
 
-        ``selection`` contains the conditions for changes.
+        ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
         """
         return events.page(self._rows, self._database.dialect_name, selection, below, limit)
 

@@ -24,7 +24,7 @@ def first_settings() -> dict[str, str]:
 
 
 def number_of(version: str | None) -> int | None:
-    """Return the number in the version text of a database, or None for a text that is not a version.
+    """Return the number in ``version``, the version text of a database, or None for a text that is not a version.
 
     >>> number_of("3"), number_of("x"), number_of(None)
     (3, None, None)

@@ -59,8 +59,7 @@ class ConcurrencyLimit:
             return self._taken.total()
 
     def acquire(self, client: str | None) -> Slot:
-        """Occupy a slot for work of the client with this IP address, without waiting. Raises :class:`Busy` without a
-        free slot.
+        """Occupy a slot for work of ``client``, the IP address of a client, without waiting.
 
         Raises :class:`Busy` if no slot is free.
         """
@@ -149,7 +148,7 @@ class HoldingSlot(Generic[T]):
 
 
 def client_key(address: str | None) -> str:
-    """Return the key under which the limits count a client with this IP address: one customer of a provider.
+    """Return the key under which the limits count a client with the IP address ``address``: one customer of a provider.
 
     The key is an IPv4 address, the /56 of an IPv6 address, or the unchanged text of anything else. One customer has a
     /64, or a /56 that contains 256 of them (RFC 6177). The /56 therefore counts as one client.

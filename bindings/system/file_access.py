@@ -12,7 +12,8 @@ PRIVATE = 0o640
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file that other users cannot read. It has the group of its folder, if this user may set it.
+    """Create the empty file ``path``, which other users cannot read. It has the group of its folder, if this user may
+    set it.
 
     The group of the folder is usually that of the service. Raises FileExistsError and other OSErrors.
 
@@ -36,7 +37,8 @@ def create_private(path: Path) -> None:
 
 
 def open_to_others(place: str | Path | os.stat_result) -> str | None:
-    """Return the permissions of a file if other users can read or change it, such as "-rw-r--r--", else None.
+    """Return the permissions of the file ``place`` if other users can read or change it, such as "-rw-r--r--", else
+    None.
 
     Return None for another file, for a missing one, and on Windows, whose permissions these are not.
 
@@ -53,8 +55,8 @@ def open_to_others(place: str | Path | os.stat_result) -> str | None:
 
 
 def can_read(path: Path, user: int, groups: set[int]) -> bool:
-    """Return whether a user can read the file ``path``, by its permissions and those of its folders. ``groups`` are
-    those of the user.
+    """Return whether the user with the number ``user`` can read the file ``path``, by its permissions and those of its
+    folders. ``groups`` are those of the user.
 
     Access control lists are not read. Raises OSError if this process cannot read the permissions.
 

@@ -35,7 +35,7 @@ class AtFork(Generic[T]):
         os.register_at_fork(after_in_child=lambda: self._call(after_in_child))
 
     def add(self, added: T) -> None:
-        """Register an object, for which the functions are called at each fork, as long as it exists."""
+        """Register the object ``added``, for which the functions are called at each fork, as long as it exists."""
         self._references.add(weakref.ref(added, self._references.discard))
 
     def _call(self, function: Callable[[T], object]) -> None:
@@ -60,7 +60,10 @@ class ForkSafeLock:
         _at_fork.add(self)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired."""
+        """Acquire the lock like :meth:`threading.Lock.acquire`, and return True if it was acquired.
+
+        ``blocking`` is whether to wait, and ``timeout`` the maximum in seconds; -1 waits without a limit.
+        """
         return self._lock.acquire(blocking, timeout)
 
     def release(self) -> None:

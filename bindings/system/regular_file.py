@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """Return at most ``limit`` bytes of a regular file. Refuse a named pipe, which could block this process.
+    """Return at most ``limit`` bytes of the regular file ``path``. Refuse a named pipe, which could block this process.
 
     Raises OSError for a file that is not regular. Reading a named pipe would wait for a writer.
 

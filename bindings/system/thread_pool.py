@@ -26,7 +26,9 @@ class ThreadPool:
     async def run(
         self, function: Callable[Parameters, Result], *arguments: Parameters.args, **named: Parameters.kwargs
     ) -> Result:
-        """Run a function in a thread of the pool with the context variables of the caller, and return its result.
+        """Run ``function`` in a thread of the pool with the context variables of the caller, and return its result.
+
+        ``arguments`` and ``named`` are passed to the function.
 
         If the caller is cancelled, the function still runs to its end.
         """

@@ -75,7 +75,9 @@ class Columns(NamedTuple):
     ignore_unknown: bool = False
 
     def find(self, name: str) -> str | None:
-        """Return the column of bindings that a heading of a table means, or None if the heading is unknown."""
+        """Return the column of bindings that ``name``, a heading of a table, means, or None if the heading is
+        unknown.
+        """
         name = name.strip()
         for heading, ours in self.renamed.items():
             if heading.strip().casefold() == name.casefold():
@@ -119,11 +121,11 @@ def _suggestion(name: str) -> str:
 
 
 def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields:
-    """Convert the cells of a row to checked :class:`Fields`: the change of a binding that the row requests.
+    """Convert ``cells``, the texts of a row by column, to checked :class:`Fields`: the change of a binding that the row
+    requests.
 
-    A line break in a one-line value, such as a title, becomes a space. ``test_naans`` is as for
-    :func:`~ararat.bindings.names.naming.assignable`. Raises :class:`BindingError` if a value is not
-    valid.
+    A line break in a one-line value, such as a title, becomes a space. ``test_naans`` are the NAANs below which names
+    can be bound for tests. Raises :class:`BindingError` if a value is not valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
@@ -190,7 +192,7 @@ def cells(binding: Binding) -> dict[str, str]:
 
 
 def cell(value: Any) -> str:
-    """Convert the value of a field of a binding to the text of a table cell. None becomes an empty text."""
+    """Convert ``value``, the value of a field of a binding to the text of a table cell. None becomes an empty text."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, datetime):
@@ -199,7 +201,8 @@ def cell(value: Any) -> str:
 
 
 def alternate_column(selector: str) -> str:
-    """Return the name of the table column for the alternate target with a selector, such as ``target[text/html;en]``.
+    """Return the name of the table column for the alternate target with the ``selector``, such as
+    ``target[text/html;en]``.
 
     >>> alternate_column("text/html;en")
     'target[text/html;en]'
@@ -215,7 +218,7 @@ def _status(text: str) -> Status:
 
 
 def redirect(text: str) -> int:
-    """Convert the text in the table column "redirect" to an HTTP status, such as 307.
+    """Convert ``text``, the cell in the table column "redirect" to an HTTP status, such as 307.
 
     Raises :class:`BindingError` if the cell is not a number of three digits.
     """

@@ -50,7 +50,7 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
 
-    ``delimiter`` is the separator of the columns, one character.
+    ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines.
 
     Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. The errors are those of :func:`read`.
     """
@@ -60,9 +60,9 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV. An empty line is an empty list.
 
-    ``delimiter`` is the separator of the columns, one character.
+    ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines.
 
-    It is a row of the sheet. The other results are those of :func:`read_lines`.
+    An empty line counts, because it is a row of the sheet.
 
     A first line such as ``sep=;`` is omitted: spreadsheet programs do not show it.
     """
@@ -82,8 +82,8 @@ def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]
 
 
 def stated_delimiter(line: str) -> str | None:
-    r"""Return the separator in a first line such as ``sep=;``, which is for spreadsheet programs. Return None without
-    one.
+    r"""Return the separator in ``line``, a first line such as ``sep=;``, which is for spreadsheet programs. Return None
+    rwithout one.
 
     >>> stated_delimiter("sep=;\r\n"), stated_delimiter("sep=\t"), stated_delimiter("ark;titel")
     (';', '\t', None)
@@ -93,7 +93,8 @@ def stated_delimiter(line: str) -> str | None:
 
 
 def unforced(text: str) -> str:
-    """Return the text of a table cell without ``="…"``, which forces a spreadsheet program to read it as text.
+    """Return ``text``, the text of a table cell, without ``="…"``, which forces a spreadsheet program to read it as
+    text.
 
     >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
     ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")
@@ -104,7 +105,7 @@ def unforced(text: str) -> str:
 
 
 def fields(text: str, delimiter: str) -> list[str]:
-    """Split one line of CSV at a delimiter. Return an empty list if the line is not valid CSV.
+    """Split ``text``, one line of CSV, at a delimiter. Return an empty list if the line is not valid CSV.
 
     ``delimiter`` is the separator of the columns, one character.
 

@@ -131,19 +131,20 @@ OtherRow = RuleRow | PrefixRow | Setting
 
 
 def setting(name: str, value: str) -> Setting | None:
-    """Return the table row for a setting of a store: a counter, or the owner of a UUID. Return None for another
-    setting.
+    """Return the table row for the setting ``name`` of a store with this ``value``: a counter, or the owner of a UUID.
+    Return None for another setting.
     """
     match = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if match else None
 
 
 def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow | None:
-    """Parse a table row that is a rule, prefix record, counter or UUID, by its column "kind".
+    """Parse ``cells``, the texts of a table row by column, if it is a rule, prefix record, counter or UUID, by its
+    column "kind".
 
     Return None for a row that is a binding.
 
-    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
+    ``test_naans`` are the NAANs below which names can be bound for tests.
 
     Raises :class:`BindingError` if a value is not valid.
 

@@ -80,7 +80,7 @@ def name_of(file: str | Path | BinaryIO) -> str:
 
 
 def check_encoding(encoding: str) -> str:
-    """Return the name that Python uses for an encoding. Raises :class:`BindingError` if Python does not have it.
+    """Return the name that Python uses for ``encoding``. Raises :class:`BindingError` if Python does not have it.
 
     >>> check_encoding("Latin-1"), check_encoding("CP1252")
     ('iso8859-1', 'cp1252')

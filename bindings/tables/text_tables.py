@@ -31,7 +31,9 @@ SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", 
 
 
 def format_of(file: str | Path | BinaryIO, name: str | None = None) -> Format:
-    """Return the format of a table file: "csv", "tsv" or "jsonl". The default is that of its suffix, or CSV.
+    """Return the format of the table ``file``: "csv", "tsv" or "jsonl". The default is that of its suffix, or CSV.
+
+    ``name`` is a format that the user stated, or None.
 
     Raises :class:`BindingError` with the code ``format-unknown``.
 
@@ -72,7 +74,7 @@ def read_rows(
 
     ``file`` is a path or a binary file. ``format`` is one of :data:`FORMATS`, or None for that of the suffix.
     ``read_as`` receives the detected encoding, delimiter and columns. White space around the cells of CSV and TSV is
-    removed.
+    removed. ``reader`` has the options for reading, such as the encoding.
 
     Raises :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
     ``delimiter-unknown``, and OSError if the file cannot be opened or read.
@@ -174,7 +176,10 @@ def _twice(column: str, file: str, line: int) -> TableError:
 
 
 def wrong_number(names: Sequence[str], fields: int, file: str, line: int) -> TableError:
-    """Return the error for a table line that has another number of fields than the header ``names``."""
+    """Return the error for a table line that has another number of fields than the header ``names``.
+
+    ``fields`` is the number of fields in the line, ``file`` the name of the file, and ``line`` the number of the line.
+    """
     message = Translatable.counted(
         "the line has %(number)s field, but the header has %(names)s",
         "the line has %(number)s fields, but the header has %(names)s",

@@ -29,12 +29,14 @@ _PAIR = re.compile(
 
 
 def is_one_line(column: str) -> bool:
-    """Return whether the values of a table column must be on one line, such as a title. An XML document need not be."""
+    """Return whether the values of the table column ``column`` must be on one line, such as a title. An XML document
+    need not be.
+    """
     return column in _ONE_LINE or metadata.has_short_name(column) or column in metadata.ELEMENTS
 
 
 def on_one_line(text: str) -> str:
-    r"""Return a text with a space in the place of each line break and the spaces around it.
+    r"""Return ``text`` with a space in the place of each line break and the spaces around it.
 
     >>> on_one_line("The Ark\r\nof Noah")
     'The Ark of Noah'
@@ -43,7 +45,9 @@ def on_one_line(text: str) -> str:
 
 
 def broken(cells: Mapping[str, str]) -> list[str]:
-    """Return the columns of a table row whose cells contain a line break but must be on one line."""
+    """Return the columns of a table row, whose texts are ``cells``, that contain a line break but must be on one
+    line.
+    """
     whole = "".join(cells.values())
     if "\n" not in whole and "\r" not in whole:
         return []
@@ -51,8 +55,8 @@ def broken(cells: Mapping[str, str]) -> list[str]:
 
 
 def several(column: str, text: str) -> tuple[str, str] | None:
-    """Split a table cell that contains several names or targets into the first one and the rest. Return None for other
-    cells.
+    """Split ``text``, a cell of the table column ``column`` that contains several names or targets, into the first one
+    and the rest.
 
     Return None for any other cell. The caller asks only about a text that is not valid as a whole.
 
@@ -75,7 +79,9 @@ def several(column: str, text: str) -> tuple[str, str] | None:
 
 
 def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
-    """Return the error of a table row, or a better one if the cause is a cell with several values."""
+    """Return ``error``, the error of a table row with these ``cells``, or a better one if the cause is a cell with
+    several values.
+    """
     about = error_code(error.code).about
     if about in ("identifier", "target") and (values := several(about, cells.get(about, ""))):
         first, rest = (validation.shown(value, 100) for value in values)

@@ -64,7 +64,7 @@ class NormalizationRule(NamedTuple):
 
 
 def hyphenless(part: str) -> str:
-    """Remove all hyphens of a part of an ARK, plain or percent-encoded.
+    """Remove all hyphens from ``part``, a part of an ARK, plain or percent-encoded.
 
     The result is empty if and only if the normal form is empty, because normalization removes only hyphens.
 
@@ -77,7 +77,7 @@ def hyphenless(part: str) -> str:
 
 
 def split_variants(segment: str) -> tuple[str, tuple[str, ...]]:
-    """Split the last segment of an ARK into its head and its variants, both as written.
+    """Split ``segment``, the last segment of an ARK, into its head and its variants, both as written.
 
     The head is the Name or the last component. The draft's grammar is ambiguous, because ``iunreserved`` contains the
     dot. Decision A-05: the variants are the longest run of ``.x`` at the end that leaves a head; without hyphens,

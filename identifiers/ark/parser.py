@@ -68,8 +68,8 @@ def reads(text: str) -> bool:
 
 
 def naan_at_start(text: str) -> str | None:
-    """Return the NAAN of a text that begins like an ARK, in normal form, also if the rest is not valid. Else return
-    None.
+    """Return the NAAN of ``text``, which begins like an ARK, in normal form, also if the rest is not valid. Return None
+    for any other text.
 
     >>> naan_at_start("ark:/61-903/1:1:MW98-MNJ"), naan_at_start("ark:61903"), naan_at_start("ark:a/x")
     ('61903', None, None)
@@ -105,7 +105,8 @@ def normalize(text: str) -> str:
 
 
 def plain(text: str) -> str | None:
-    """Return the normal form of a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`), or None for any other text.
+    """Return the normal form of ``text`` if it is a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`). Return None for any
+    other text.
 
     A plain ARK has only ASCII without percent signs, and a Base29 NAAN. This fast path skips the rules.
 

@@ -110,8 +110,8 @@ def _not_an_iri(text: str, place: int, parts: IriParts) -> Problem:
 
 
 def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> Verdict:
-    """Check an IRI by the IRI policy ``profile``, without trimming it, and return the verdict. Accepts any str and
-    never raises.
+    """Check the IRI ``text`` by the IRI policy ``profile``, without trimming it, and return the verdict. Accepts any
+    str and never raises.
 
     ``facts`` adds facts about the allocation. The policy covers three kinds of text: IRIs of the hosts of the profile;
     ARKs of its NAAN, alone or under one of its resolvers; and UUIDs as URNs. For any other text the verdict is "not in
@@ -152,7 +152,7 @@ def evaluate(text: str, profile: Profile, facts: AllocationFacts = NOTHING) -> V
 
 
 def evaluate_all(texts: Iterable[str], profile: Profile, *, complete: bool = False) -> Iterator[Verdict]:
-    """Check several IRIs by the IRI policy ``profile``, in order, each with regard to the others.
+    """Check the IRIs ``texts`` by the IRI policy ``profile``, in order, each with regard to the others.
 
     Set ``complete`` if the list contains all allocated IRIs: missing parents are then reported (POL-010). A UUID in
     several IRIs is reported, as is a time without a fraction in several IRIs (POL-048, POL-056).
@@ -193,7 +193,8 @@ def _at_host(parts: IriParts, profile: Profile) -> bool:
 
 
 def ruled(problem: Problem, profile: Profile) -> Problem | None:
-    """Return a finding with the severity and the citation that the policy profile ``profile`` sets for its rule.
+    """Return the finding ``problem`` with the severity and the citation that the policy profile ``profile`` sets for
+    its rule.
 
     Return None if the profile switches the rule off.
 

@@ -70,8 +70,8 @@ SWITCHABLE = tuple(code for code in FINDINGS if code not in FIXED)
 
 
 def finding(code: str, start: int, end: int, message: str | None = None) -> Problem:
-    """Create the finding of an IRI policy with the code ``code`` at ``text[start:end]``. The default message is its
-    title.
+    """Create the finding of an IRI policy with the code ``code`` at ``text[start:end]``. The default of ``message`` is
+    the title of the code.
 
     >>> finding("empty-path", 19, 19).severity
     'error'

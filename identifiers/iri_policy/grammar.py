@@ -78,7 +78,7 @@ class Productions:
     reserved: re.Pattern[str]
 
     def matching(self, text: str) -> tuple[str, ...]:
-        """Return the names of the policy namespaces whose pattern matches the whole text.
+        """Return the names of the policy namespaces whose pattern matches the whole ``text``.
 
         The order is that of document 002, section 6 (P-09).
 
@@ -149,7 +149,8 @@ def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
 
 
 def is_reserved(text: str, profile: Profile) -> bool:
-    """Return whether only the resolver of an identifier scheme may answer a path, such as ``/ark:21206/10015``.
+    """Return whether only the resolver of an identifier scheme may answer the path ``text``, such as
+    ``/ark:21206/10015``.
 
     ``profile`` is the profile of the IRI policy.
 

@@ -15,7 +15,7 @@ _NO_NAME = re.compile(f"/{LABEL_PATTERN}(?:/?[^/]*)?")
 
 
 def components(text: str) -> tuple[str, ...]:
-    """Return the hierarchical components of an absolute path or IRI: a slash, then the segments of the path.
+    """Return the hierarchical components of ``text``, an absolute path or IRI: a slash, then the segments of the path.
 
     >>> components("/en/mtf_pharmacology"), components("https://17beta.top/")
     (('/', 'en', 'mtf_pharmacology'), ('/',))

@@ -175,7 +175,8 @@ class Profile:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Profile:
-        """Create a policy profile from a mapping of settings. Raises :class:`ProfileError` for the first invalid one.
+        """Create a policy profile from ``settings``, a mapping of names to values. Raises :class:`ProfileError` for the
+        first invalid one.
 
         >>> Profile.of({"name": "ours", "hosts": ["Example.org"]})
         Traceback (most recent call last):
@@ -199,7 +200,7 @@ class Profile:
 
 
 def read(text: str) -> Profile:
-    """Parse the file of a policy profile: JSON if the text begins with a brace, else TOML.
+    """Parse ``text``, the content of a file with a policy profile: JSON if it begins with a brace, else TOML.
 
     Raises :class:`ProfileError`, with line and column of a syntax error.
 
@@ -236,7 +237,7 @@ def _depth(text: str) -> int:
 
 @functools.cache
 def built_in(name: str) -> Profile:
-    """Return a policy profile of the package by its name, such as "17beta". Raises ValueError for another name.
+    """Return a policy profile of the package by its ``name``, such as "17beta". Raises ValueError for another name.
 
     The names are in :data:`SHIPPED`.
 

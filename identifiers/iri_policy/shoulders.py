@@ -57,7 +57,7 @@ def shoulder(ark: Ark, profile: Profile) -> Shoulder:
 
 
 def allows_shoulder(text: str, profile: Profile) -> bool:
-    """Return whether the policy permits new names with this shoulder. It must be complete and not reserved.
+    """Return whether the policy permits new names with the shoulder ``text``. It must be complete and not reserved.
 
     ``profile`` is the profile of the IRI policy.
 
@@ -81,7 +81,8 @@ def naan_and_name(ark: Ark) -> tuple[str, str]:
 
 
 def meaning(name: str) -> str | None:
-    """Return the part of a Name that looks like a word, such as "maps", or None for an opaque Name.
+    """Return the part of ``name``, the Name of an ARK, that looks like a word, such as "maps", or None for an opaque
+    Name.
 
     A word has four or more ASCII letters that include a vowel.
 

@@ -114,7 +114,8 @@ def of_naan(naan: str) -> dict[str, Any]:
 
 
 def headline_of_naan(naan: str) -> str | None:
-    """Return what ARKs of a special NAAN are, in a few words, such as examples or tests. Return None for other NAANs.
+    """Return what ARKs of the special NAAN ``naan`` are, in a few words, such as examples or tests. Return None for
+    other NAANs.
 
     >>> headline_of_naan("99999"), headline_of_naan("12148")
     ('An ARK for tests, which leads nowhere', None)
@@ -123,7 +124,7 @@ def headline_of_naan(naan: str) -> str | None:
 
 
 def of_urn(urn: Urn) -> dict[str, Any]:
-    """Describe the registration of the namespace of a URN in JSON values.
+    """Describe the registration of the namespace of the URN ``urn`` in JSON values.
 
     In addition to the members that all descriptions have: ``kind`` ("formal", "informal" or None), ``references`` (each
     with text and URL), ``template`` (the address of the registration), ``since`` and ``updated``.

@@ -57,7 +57,7 @@ class RegistryEntry:
 
 
 def read_xml(file: RegistryFile) -> Table[RegisteredNamespace] | Table[Scheme]:
-    """Read the table of URN namespaces or of URI schemes in an XML file of IANA.
+    """Read the table of URN namespaces or of URI schemes in ``file``, an XML file of IANA.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has a document type, is not XML or
     is another registry. An invalid or repeated entry is also an error.

@@ -43,7 +43,7 @@ class Registries:
         self._tables: dict[str, Table[Any]] = {}
 
     def table(self, registry: Registry[Record]) -> Table[Record]:
-        """Return the table of a registry, such as that of NAANs. It is read at the first call, and then kept.
+        """Return the table of ``registry``, such as that of NAANs. It is read at the first call, and then kept.
 
         The first folder with a valid table is used.
 
@@ -103,8 +103,8 @@ _current = Registries(BUNDLED)
 
 
 def use(*folders: Traversable) -> None:
-    """Set the folders in which this process looks up registry tables, before that of the package. None is the package
-    alone.
+    """Set ``folders``, in which this process looks up registry tables, before that of the package. Without a folder,
+    only that of the package is used.
 
     This applies to the whole process. Call it once at the start of a program. A missing folder is not an error.
     """
@@ -166,7 +166,8 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(naan: str, prefixes: Sequence[str], *, name: str | None = None) -> Iterator[Disagreement]:
-    """Yield the differences between the settings of a site and the record of its NAAN in the registry (ARK-022).
+    """Yield the differences between the settings of a site and the record of its NAAN ``naan`` in the registry
+    (ARK-022).
 
     ``prefixes`` are its resolver prefixes. ``name`` is the name of the organization; None is not compared.
 

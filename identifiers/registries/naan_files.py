@@ -31,7 +31,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def read_json(file: RegistryFile) -> list[Table[Authority]]:
-    """Parse the registry of NAANs in its JSON form. Return the tables of NAANs and of shoulders, if the file has some.
+    """Parse the registry of NAANs from ``file``, in its JSON form. Return the tables of NAANs and of shoulders, if the
+    file has some.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the file has another form, or if a record is
     invalid or repeated.
@@ -64,7 +65,8 @@ def read_json(file: RegistryFile) -> list[Table[Authority]]:
 
 
 def read_anvl(file: RegistryFile) -> Table[Authority]:
-    """Parse the registry of NAANs in its text form (ANVL). Private labels, with an exclamation mark, are ignored.
+    """Parse the registry of NAANs from ``file``, in its text form (ANVL). Private labels, with an exclamation mark, are
+    ignored.
 
     Raises :class:`~ararat.identifiers.registries.tables.RegistryError` if the text is not ANVL, or if a record is
     invalid or repeated.

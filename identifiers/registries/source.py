@@ -32,8 +32,8 @@ class RegistryFile:
     date: str | None = None
 
     def error(self, message: str, line: int | None = None, column: int | None = None) -> RegistryError:
-        """Create an error about the registry file. ``line`` and ``column`` count from 1, or are None for the whole
-        file.
+        """Create an error about the registry file with this ``message``. ``line`` and ``column`` count from 1, or are
+        None for the whole file.
 
         >>> print(RegistryFile("naan.txt", "").error("the file is empty", 1))
         naan.txt, line 1: the file is empty
@@ -65,7 +65,8 @@ def collect(
     records: Iterable[tuple[int, Record]],
     place: Callable[[int], tuple[int, int | None]],
 ) -> list[Record]:
-    """Return the records of a registry file as a list. Raise :class:`~.tables.RegistryError` if a key is repeated.
+    """Return ``records``, those of the registry ``file``, as a list. Raise :class:`~.tables.RegistryError` if a key is
+    repeated.
 
     "gives at most one NAA" (ARK-013).
 
@@ -85,7 +86,7 @@ def collect(
 
 
 def visible(value: str) -> str:
-    """Return a text of a registry file on one line, without hidden characters.
+    """Return ``value``, a text of a registry file, on one line, without hidden characters.
 
     The joiners that Arabic and Indic scripts need stay.
 
@@ -96,7 +97,7 @@ def visible(value: str) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """Return a text of a registry file on one line and without hidden characters.
+    """Return ``value``, a text of a registry file, on one line and without hidden characters.
 
     Return None for None, for an empty text, and for "(:unkn)" and similar codes of ANVL. Raises ValueError for any
     other type and for a text longer than :data:`MAX_TEXT`.
@@ -115,7 +116,7 @@ def text_of(value: object) -> str | None:
 
 
 def day_of(value: object) -> str | None:
-    """Return a date as YYYY-MM-DD, from an ISO date or date-time, or a TEMPER date with dots.
+    """Return the date ``value`` as YYYY-MM-DD, from an ISO date or date-time, or a TEMPER date with dots.
 
     Raises ValueError for any other value.
 

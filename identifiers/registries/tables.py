@@ -161,7 +161,11 @@ class Table(NamedTuple, Generic[Record]):
 
     @classmethod
     def of(cls, registry: Registry[Record], snapshot: TableOrigin, records: Iterable[Record]) -> Table[Record]:
-        """Create a registry table from records in any order. Of two records with the same key, the last is kept."""
+        """Create a table of ``registry`` from ``records`` in any order. Of two records with the same key, the last is
+        kept.
+
+        ``snapshot`` is the day and the source of the table.
+        """
         return cls(registry, snapshot, {record.key: record for record in sorted(records, key=lambda each: each.key)})
 
     def text(self) -> str:
@@ -194,7 +198,8 @@ class Changes(NamedTuple):
 
 
 def compare(old: Table[Record], new: Table[Record]) -> Changes:
-    """Compare two tables of one registry, and return the added, vanished and changed records (ARK-021).
+    """Compare ``old`` and ``new``, two tables of one registry, and return the added, vanished and changed records
+    (ARK-021).
 
     >>> old = Table.of(SCHEMES, TableOrigin("2020-01-01", ""), [Scheme("a", "permanent"), Scheme("b", "provisional")])
     >>> new = Table.of(SCHEMES, TableOrigin("2026-01-01", ""), [Scheme("b", "permanent"), Scheme("c", "provisional")])
@@ -211,7 +216,7 @@ def compare(old: Table[Record], new: Table[Record]) -> Changes:
 
 
 def read(text: str, registry: Registry[Record], *, file: str | None = None) -> Table[Record]:
-    """Read a table of ``registry`` that :meth:`Table.text` has written.
+    """Read ``text``, a table of ``registry`` that :meth:`Table.text` has written.
 
     ``file`` is the file name for errors. Raises :class:`RegistryError`, and nothing else, for any other text.
 

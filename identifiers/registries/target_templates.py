@@ -119,9 +119,10 @@ class TemplateParts(NamedTuple):
 
     @classmethod
     def of_text(cls, text: str, naan: str, problems: tuple[str, ...] = ()) -> TemplateParts:
-        """Return the parts of a text that begins like an ARK, for a target template. The rest can be invalid.
+        """Return the parts of ``text``, which begins like an ARK, for a target template. The rest can be invalid.
 
-        ``naan`` is its NAAN in normal form.
+        ``naan`` is its NAAN in normal form. ``problems`` are codes of problems because of which it must not be
+        resolved.
 
         >>> TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903").path
         '61903/1:1:MW98-MNJ'
@@ -206,7 +207,8 @@ class Template:
 
 @lru_cache(maxsize=1024)
 def read(text: str) -> Template:
-    """Parse a target template in the current syntax or with the variables of N2T. Never raises: errors become flaws.
+    """Parse ``text``, a target template in the current syntax or with the variables of N2T. Never raises: errors become
+    flaws.
 
     >>> read("https://data.museum/ark:$id")
     Template(text='https://data.museum/ark:/${content}', flaws=())

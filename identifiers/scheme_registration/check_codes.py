@@ -43,6 +43,9 @@ _003 = f"{DRAFT}, section"
 def reference_in(document: str, reference: str) -> str:
     """Return where a document states a rule for scheme registrations. ``document`` is :data:`DRAFT` or :data:`CURRENT`.
 
+    ``reference`` is the place in :data:`DRAFT`, with the name of the document and the section. The result has the same
+    form.
+
     >>> reference_in("RFC 7595", "draft-ietf-iri-4395bis-irireg-04, section 6.4")
     'RFC 7595, section 7.4'
     """

@@ -85,11 +85,11 @@ class RegistrationFinding:
 
 
 def missing(record: Registration, profile: str = "4395bis") -> list[str]:
-    """Return the fields that are empty in the registration record of a URI scheme, in the order of the template
-    (SCH-048).
+    """Return the fields that are empty in ``record``, the registration record of a URI scheme, in the order of the
+    template (SCH-048).
 
     A field that contains only "TBD" or similar counts as empty, but "None known" does not. Raises ValueError for an
-    unknown profile.
+    unknown ``profile``.
 
     >>> missing(Registration(name="atlas", status="provisional", contact="TBD"), "7595")
     ['applications', 'contact', 'controller', 'references']
@@ -98,14 +98,15 @@ def missing(record: Registration, profile: str = "4395bis") -> list[str]:
 
 
 def lint(record: Registration, profile: str = "4395bis", *, update: bool = False) -> list[RegistrationFinding]:
-    """Check the registration record of a URI scheme, and return the broken rules in the order of the fields.
+    """Check ``record``, the registration record of a URI scheme, and return the broken rules in the order of the
+    fields.
 
     The guidelines are errors for a permanent registration and warnings for another (RFC 7595, section 3: "Meeting
     these guidelines is REQUIRED for permanent scheme registration. Meeting these guidelines is also RECOMMENDED for
     provisional registration"; SCH-006). A historical registration needs only its name and a reference. Set ``update``
     if the record changes a registered entry: the name must then not be free, but the change of status must be allowed.
 
-    Raises ValueError for a profile that is not in :data:`PROFILES`.
+    Raises ValueError for a ``profile`` that is not in :data:`PROFILES`.
 
     >>> [(finding.code, finding.severity) for finding in lint(Registration(name="URN", status="historical"))]
     [('scheme-name-case', 'error'), ('scheme-name-taken', 'error'), ('history-missing', 'warning')]

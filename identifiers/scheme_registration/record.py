@@ -165,7 +165,7 @@ class Registration:
 
 
 def read(text: str) -> Registration:
-    """Parse the registration record of a URI scheme: JSON if the text begins with a brace, else a template.
+    """Parse ``text``, the registration record of a URI scheme: JSON if it begins with a brace, else a template.
 
     Raises :class:`RegistrationError`, and no other error, for any other text.
 
@@ -190,7 +190,7 @@ def registered_names() -> tuple[str, ...]:
 
 @functools.cache
 def registration(name: str) -> Registration | None:
-    """Return the registration record of a scheme from the package, or None if it has no such record.
+    """Return the registration record of the scheme ``name`` from the package, or None if it has no such record.
 
     The record of ``ark`` is from the ARK draft (section 9), that of ``urn`` from the URN draft (section 7.1).
     References replace long texts.

@@ -79,7 +79,8 @@ def read_name(name: str) -> NameReading:
 
 
 def is_private(name: str) -> bool:
-    """Return whether the name of a URI scheme begins with a reversed domain, such as com-example-info (SCH-035).
+    """Return whether ``name``, the name of a URI scheme, begins with a reversed domain, such as com-example-info
+    (SCH-035).
 
     The parts are separated by hyphens (4395bis) or dots (RFC 7595).
 

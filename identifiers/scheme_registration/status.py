@@ -84,7 +84,8 @@ class Decision:
 
 
 def transition(before: str | None, after: str, actor: str) -> Decision:
-    """Decide whether ``actor`` can request a change of the status of a URI scheme. The decision has a reason.
+    """Decide whether ``actor`` can request a change of the status of a URI scheme to ``after``. The decision has a
+    reason.
 
     ``before`` is None for a first registration.
 
@@ -113,7 +114,8 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
 
 
 def with_status(record: Registration, status: str, actor: str) -> Registration:
-    """Return a copy of the registration of a URI scheme with another status, and a note about the old one (SCH-044).
+    """Return a copy of ``record``, the registration of a URI scheme with another ``status``, and a note about the old
+    one (SCH-044).
 
     ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
     change. If the record already has the status, it is returned unchanged.

@@ -43,7 +43,7 @@ _NAMELESS = {
 
 
 def classify(char: str) -> str | None:
-    """Return the kind of a hidden character, or None for a character that can be shown.
+    """Return the kind of the character ``char`` if it is hidden, or None if it can be shown.
 
     The kinds do not overlap: "control" (Cc), "bidi" (Bidi_Control), "format" (the rest of Cf), "ignorable"
     (the rest of Default_Ignorable_Code_Point), "space" (Zs, Zl, Zp and U+2800, but not U+0020), "object" (U+FFFC),
@@ -72,7 +72,7 @@ def is_hidden(char: str) -> bool:
 
 
 def short_name(char: str) -> str:
-    """Return Unicode's abbreviation for a hidden character, or "" if it has none.
+    """Return Unicode's abbreviation for the hidden character ``char``, or "" if it has none.
 
     Source: NameAliases.txt, type "abbreviation"; for controls without one, type "figment".
 

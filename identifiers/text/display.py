@@ -28,7 +28,8 @@ _MAX_MARKS = 4
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun, such as "1 name" or "2 names". The default of ``plural`` is the noun with an "s".
+    """Return ``number`` with its ``noun``, such as "1 name" or "2 names". The default of ``plural`` is the noun with an
+    "s".
 
     >>> counted(1, "name"), counted(2000, "entry", "entries")
     ('1 name', '2,000 entries')
@@ -68,8 +69,8 @@ class Character:
 
 
 def escape(text: str) -> str:
-    r"""Return a text in printable ASCII for a terminal, log or header: other characters as ``\u{...}``, backslashes
-    doubled.
+    r"""Return ``text`` in printable ASCII for a terminal, log or header: other characters as ``\u{...}``, backslashes
+    rdoubled.
 
     >>> print(escape("a\u202eb\x1b[2J\\"))
     a\u{202e}b\u{1b}[2J\\
@@ -104,7 +105,8 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
 
 
 def restored(text: str) -> str:
-    r"""Return a message with the characters that :func:`escape` has escaped, so that a Unicode terminal shows them.
+    r"""Return the message ``text`` with the characters that :func:`escape` has escaped, so that a Unicode terminal
+    rshows them.
 
     Messages are printable ASCII, made by :func:`escape`. Escapes of hidden characters, doubled backslashes, combining
     marks and right-to-left letters stay: the terminal would hide or move these characters.
@@ -116,7 +118,7 @@ def restored(text: str) -> str:
 
 
 def columns(text: str) -> int:
-    """Return the width of visible text in terminal columns: 2 for a wide character, 0 for a combining mark.
+    """Return the width of the visible ``text`` in terminal columns: 2 for a wide character, 0 for a combining mark.
 
     >>> columns("M\u00fcller"), columns("\u674e"), columns("e\u0301")
     (6, 2, 1)
@@ -125,7 +127,7 @@ def columns(text: str) -> int:
 
 
 def percent(text: str) -> str:
-    r"""Return an identifier in printable ASCII: other characters as percent-encoded UTF-8.
+    r"""Return the identifier ``text`` in printable ASCII: other characters as percent-encoded UTF-8.
 
     A lone surrogate becomes ``\u{d800}``. The result is equivalent to the identifier in any scheme that treats a
     character and its percent-encoding alike.
@@ -201,7 +203,8 @@ def unusual(text: str, *, limit: int = 200) -> list[Character]:
 
 
 def named(char: str) -> str:
-    """Return a name for one character in a message: itself in quotation marks, or its code point and Unicode name.
+    """Return a name for the character ``char`` in a message: itself in quotation marks, or its code point and Unicode
+    name.
 
     >>> named("!"), named("\\u202e")
     ("'!'", 'U+202E RIGHT-TO-LEFT OVERRIDE')

@@ -46,7 +46,7 @@ _ENCODED = [chr(octet) if octet < 0x80 else f"%{octet:02X}" for octet in range(0
 
 
 def triplets(chars: str) -> re.Pattern[str]:
-    """Compile a pattern that matches a run of percent-encodings of the given ASCII characters, in either case.
+    """Compile a pattern that matches a run of percent-encodings of the ASCII characters in ``chars``, in either case.
 
     >>> triplets("/-").findall("a%2fb%2Dc%41")
     ['%2f', '%2D']
@@ -120,7 +120,7 @@ def decode(text: str, octets: re.Pattern[str]) -> str:
 
 
 def upper_hex(text: str) -> str:
-    """Return a text with the hexadecimal digits of its percent-encodings in upper case (RFC 3986, section 6.2.2.1).
+    """Return ``text`` with the hexadecimal digits of its percent-encodings in upper case (RFC 3986, section 6.2.2.1).
 
     >>> upper_hex("a%2fb")
     'a%2Fb'
@@ -129,7 +129,7 @@ def upper_hex(text: str) -> str:
 
 
 def encode(text: str) -> str:
-    """Return a text with its non-ASCII characters as percent-encoded UTF-8 (RFC 3987, section 3.1).
+    """Return ``text`` with its non-ASCII characters as percent-encoded UTF-8 (RFC 3987, section 3.1).
 
     It is not normalized.
 

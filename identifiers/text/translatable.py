@@ -40,7 +40,7 @@ class Translatable(str):
 
     @classmethod
     def literal(cls, text: str) -> Self:
-        """Return a text without values, in which a percent sign is itself.
+        """Return ``text`` as one without values, in which a percent sign is itself.
 
         >>> Translatable.literal("100 %").pattern
         '100 %%'
@@ -49,7 +49,10 @@ class Translatable(str):
 
     @classmethod
     def counted(cls, one: str, several: str, number: int, /, **values: object) -> Self:
-        """Return the text for a number of things. Both patterns can contain ``%(number)s``.
+        """Return the text for a number of things. ``one`` is the pattern for the number 1, ``several`` for others. Both
+        can contain ``%(number)s``.
+
+        ``values`` are the values of the other variables in the patterns.
 
         >>> [Translatable.counted("%(number)s name", "%(number)s names", number) for number in (1, 2000)]
         ['1 name', '2,000 names']
@@ -58,7 +61,9 @@ class Translatable(str):
 
     @classmethod
     def in_context(cls, context: str, pattern: str, /, **values: object) -> Self:
-        """Return a text whose words have another meaning elsewhere. The context is for translators.
+        """Return the text ``pattern``, whose words have another meaning elsewhere. ``context`` is for translators.
+
+        ``values`` are the values of the variables in the pattern.
 
         >>> Translatable.in_context("part of an identifier", "Name")
         'Name'
@@ -119,7 +124,8 @@ class FirstWord(NumberWord):
 
 
 def joined(*texts: str, by: str = " ") -> Translatable:
-    """Return whole sentences or items after each other, without the empty ones. ``by`` is a space or punctuation.
+    """Return ``texts`` (whole sentences or items) after each other, without the empty ones. ``by`` is a space or
+    punctuation.
 
     >>> joined(Translatable("It is here."), "", Translatable("It is valid.")).pattern
     '%(text1)s %(text2)s'
@@ -129,7 +135,7 @@ def joined(*texts: str, by: str = " ") -> Translatable:
 
 
 def listed(items: Sequence[str]) -> str:
-    """Return items as the end of a sentence lists them.
+    """Return ``items`` as the end of a sentence lists them.
 
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -140,7 +146,7 @@ def listed(items: Sequence[str]) -> str:
 
 
 def in_english(value: object) -> str:
-    """Return a value as texts in English have it: integers with groups of three digits.
+    """Return ``value`` as texts in English have it: integers with groups of three digits.
 
     >>> in_english(20000), in_english("x")
     ('20,000', 'x')
@@ -149,7 +155,7 @@ def in_english(value: object) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a full stop, and with a capital letter unless it can begin with a user's text.
+    """Return ``text`` with a full stop, and with a capital letter unless it can begin with a user's text.
 
     >>> sentence("the name is not bound"), sentence("ark:12345/x is bound")
     ('The name is not bound.', 'ark:12345/x is bound.')
@@ -171,7 +177,7 @@ def _restored(
 
 
 def stored(text: str) -> str:
-    """Return a text for a database: in English, and for a translatable text also its pattern and values.
+    """Return ``text`` for a database: in English, and for a translatable text also its pattern and values.
 
     >>> stored(Translatable("line %(line)s", line=3))
     'line 3\\x1f["line %(line)s", {"line": 3}, null, false]'
@@ -180,7 +186,7 @@ def stored(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """Return the text of :func:`stored`. Another text is returned unchanged.
+    """Return the text that :func:`stored` has converted to ``text``. Any other text is returned unchanged.
 
     >>> restored(stored(Translatable("line %(line)s", line=3))).pattern, restored("line 3")
     ('line %(line)s', 'line 3')
@@ -196,7 +202,7 @@ def restored(text: str) -> str:
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a value of JSON with each of its texts changed, such as by :func:`stored`.
+    """Return ``value``, a value of JSON, with each of its texts replaced by the result of the function ``change``.
 
     >>> each_text({"code": "x", "lines": [1, "a"]}, str.upper)
     {'code': 'X', 'lines': [1, 'A']}

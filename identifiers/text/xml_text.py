@@ -16,7 +16,7 @@ _NOT_CHAR = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def valid(text: str) -> str:
-    r"""Return a text for an XML document, with U+FFFD for each character that XML forbids.
+    r"""Return ``text`` for an XML document, with U+FFFD for each character that XML forbids.
 
     Half of a surrogate pair is such a character.
 

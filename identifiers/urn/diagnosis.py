@@ -27,8 +27,8 @@ _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-|[A-Za-z]{2}-")
 def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
     """Yield the errors of a URN that make it invalid in both the URN draft and RFC 8141.
 
-    ``text`` is the whole text, and the other parameters are its parts without their marks. A missing query or fragment
-    is None.
+    ``text`` is the whole URN. ``nid``, ``nss``, ``query`` and ``fragment`` are its parts without their marks. A missing
+    ``query`` or ``fragment`` is None.
 
     >>> [problem.code for problem in shared("urn:a:b", "a", "b", None, None)]
     ['nid-length']
@@ -60,7 +60,8 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors of a URN by the URN draft, such as a slash in the NSS. The text has no errors of :func:`shared`.
+    """Yield the errors of a URN with the parts ``nid`` and ``nss`` by the URN draft, such as a slash in the NSS. The
+    text has no errors of :func:`shared`.
 
     >>> [problem.code for problem in draft("example", "a/b")]
     ['nss-slash']
@@ -80,6 +81,8 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
     """Yield the errors of a URN by RFC 8141, such as a NID that ends in a hyphen. The text has no errors of
     :func:`shared`.
 
+    ``nid``, ``nss`` and ``query`` are the parts of the URN without their marks. A missing query is None.
+
     >>> [problem.code for problem in rfc8141("foo-", "a", None)]
     ['nid-final-hyphen']
     """
@@ -95,6 +98,9 @@ def rfc8141(nid: str, nss: str, query: str | None) -> Iterator[Problem]:
 
 def notes(nid: str, nss: str, query: str | None, fragment: str | None) -> Iterator[Problem]:
     """Yield notes about a valid URN, such as a needless percent-encoding.
+
+    ``nid``, ``nss``, ``query`` and ``fragment`` are the parts of the URN without their marks. A missing query or
+    fragment is None.
 
     >>> [problem.code for problem in notes("example", "a", None, "s1")]
     ['fragment-not-opted-in']

@@ -10,7 +10,8 @@ from .model import Urn
 
 
 def equivalent(a: Urn, b: Urn, profile: str = DRAFT) -> bool:
-    """Return whether two URNs are lexically equivalent in a profile, without the rules of their namespace.
+    """Return whether the URNs ``a`` and ``b`` are lexically equivalent in a profile, without the rules of their
+    namespace.
 
     ``profile`` is "urnbis-01" (the URN draft) or "rfc8141", which ignores query and fragment (U-02).
 
@@ -43,7 +44,8 @@ class Equivalence:
 
 
 def equivalence(a: Urn, b: Urn) -> Equivalence:
-    """Compare two URNs by both profiles and then by the rule of their namespace. Return the result with its reason.
+    """Compare the URNs ``a`` and ``b`` by both profiles and then by the rule of their namespace. Return the result with
+    its reason.
 
     :func:`equivalent` uses only one profile. The rule of a namespace can only add equivalences (URN-053).
 

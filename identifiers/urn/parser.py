@@ -57,7 +57,7 @@ def reads(text: str) -> bool:
 
 
 def start_in(text: str) -> int | None:
-    """Return the index at which a URN starts in an address, or None (U-11). The URN can be invalid.
+    """Return the index at which a URN starts in the address ``text``, or None (U-11). The URN can be invalid.
 
     The label is the first one that starts a segment of the path.
 

@@ -27,7 +27,8 @@ class UrnParts(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> UrnParts:
-        """Split a text that starts with ``urn:`` into the parts of a URN. Without a second colon, the NSS is empty.
+        """Split ``text``, which starts with ``urn:``, into the parts of a URN. Without a second colon, the NSS is
+        empty.
 
         >>> UrnParts.of("URN:ISBN:0451450523#p1")
         UrnParts(nid='ISBN', nss='0451450523', query=None, fragment='p1')
@@ -39,7 +40,7 @@ class UrnParts(NamedTuple):
 
 
 def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None:
-    """Return the first error of a text that starts with ``urn:``. Return None for a URN in an ``accepted`` profile.
+    """Return the first error of ``text``, which starts with ``urn:``. Return None for a URN in an ``accepted`` profile.
 
     >>> first_error("urn:example:a/b", ["urnbis-01"]).code, first_error("urn:example:a/b")
     ('nss-slash', None)
@@ -54,13 +55,16 @@ def first_error(text: str, accepted: Sequence[str] = PROFILES) -> Problem | None
 
 
 def errors(parts: UrnParts) -> dict[str, list[Problem]]:
-    """Return the errors of a URN in each profile, if it has no error that both profiles share."""
+    """Return the errors of the URN with these ``parts`` in each profile.
+
+    The keys are the names of the profiles. The URN must have none of the errors that both profiles share.
+    """
     nid, nss, query, _ = parts
     return {DRAFT: list(diagnosis.draft(nid, nss)), RFC8141: list(diagnosis.rfc8141(nid, nss, query))}
 
 
 def problems(parts: UrnParts) -> tuple[Problem, ...]:
-    """Return the warnings and notes about a valid URN, in the order of their places.
+    """Return the warnings and notes about the valid URN with these ``parts``, in the order of their places.
 
     The errors of one profile are warnings, because the other profile accepts the URN.
     """

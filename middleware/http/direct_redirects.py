@@ -54,7 +54,7 @@ def direct_redirect(
 ) -> Redirect | None:
     """Return the redirect for the path of a plain request, or None if :func:`resolve` must decide.
 
-    - ``settings`` are the settings of the resolver.
+    - ``settings``: the settings of the resolver.
     - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
     - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
     - ``holds``: the holds of names and prefixes.

@@ -36,7 +36,7 @@ _SHORTEN = "shorten the value in the dump"
 def not_imported(record: DumpRecord, test_naans: Collection[str] = ()) -> Omission | None:
     """Return the reason why the name of a dump cannot be imported, or None if it can.
 
-    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`. ``record`` is the record of the name.
+    ``test_naans`` are the NAANs below which names can be bound for tests. ``record`` is the record of the name.
 
     >>> print(not_imported(DumpRecord(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN

@@ -34,7 +34,8 @@ class Readable(NamedTuple):
 
 
 def check(text: str) -> str:
-    """Check a colour that a person entered, ``#rrggbb`` or ``#rgb``, and return it as ``#rrggbb`` in lower case.
+    """Check ``text``, a colour that a person entered, ``#rrggbb`` or ``#rgb``, and return it as ``#rrggbb`` in lower
+    case.
 
     Raises :class:`BindingError` with the code ``branding-colour``.
 
@@ -60,7 +61,8 @@ def readable(colour: str) -> Readable:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of two colours ``#rrggbb``, from 1 (equal) to 21 (black and white).
+    """Return the contrast ratio of the colours ``one`` and ``other`` (``#rrggbb``), from 1 (equal) to 21 (black and
+    white).
 
     Source: WCAG 2.2, definition of contrast ratio.
 

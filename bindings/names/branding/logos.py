@@ -29,7 +29,7 @@ _FORMATS = {
 
 
 def check(text: str) -> str:
-    """Check a logo that a person entered, and return its stored form.
+    """Check ``text``, a logo that a person entered as a path of this site or a data URL, and return its stored form.
 
     Raises :class:`BindingError` with the code ``branding-logo``.
 
@@ -52,7 +52,7 @@ def check(text: str) -> str:
 
 
 def data_url(image: bytes) -> str:
-    """Return the content of an image file (PNG, JPEG, GIF or WebP) as a data URL.
+    """Return ``image``, the content of a PNG, JPEG, GIF or WebP file, as a data URL.
 
     Raises :class:`BindingError` with the code ``branding-logo``.
 

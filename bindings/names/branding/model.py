@@ -71,7 +71,8 @@ NO_BRANDING = Branding()
 
 
 def check(values: Mapping[Field, str | None]) -> Branding:
-    """Check the values of a branding that a person entered, and return the branding in its stored form.
+    """Check ``values``, the texts of a branding by field that a person entered, and return the branding in its stored
+    form.
 
     An empty text becomes None.
 
@@ -85,7 +86,9 @@ def check(values: Mapping[Field, str | None]) -> Branding:
 
 
 def check_field(field: Field, text: str | None) -> str | None:
-    """Check the value of one field of a branding. Return its stored form, or None if it is empty."""
+    """Check ``text``, the value of the field ``field`` of a branding. Return its stored form, or None if it is
+    empty.
+    """
     if text is None or (isinstance(text, str) and not (text := text.strip())):
         return None
     if field == "logo":
@@ -96,7 +99,8 @@ def check_field(field: Field, text: str | None) -> str | None:
 
 
 def contact_address(contact: str) -> str | None:
-    """Return the address of the link to a contact: its URL, or ``mailto:`` and its e-mail address.
+    """Return the address of the link to the ``contact`` of an institution: its URL, or ``mailto:`` and its e-mail
+    address.
 
     Return None for a contact that is neither, such as a telephone number.
 

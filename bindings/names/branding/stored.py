@@ -43,13 +43,15 @@ class BrandingVersion:
 
 
 def history_of(texts: Iterable[str]) -> list[BrandingVersion]:
-    """Return the versions of the branding from their JSON texts, the newest first. Invalid texts are left out."""
+    """Return the versions of the branding from ``texts``, their JSON texts, the newest first. Invalid texts are left
+    out.
+    """
     versions = [version for text in texts if (version := version_of(text)) is not None]
     return sorted(versions, key=lambda version: version.revision, reverse=True)
 
 
 def version_of(text: str | None) -> BrandingVersion | None:
-    """Return the version of the branding from its JSON text. Return None for None and for an invalid text.
+    """Return the version of the branding from ``text``, its JSON text. Return None for None and for an invalid text.
 
     A text that another program wrote can be wrong. It is logged and ignored, so that pages are still shown.
     """

@@ -90,7 +90,7 @@ def _is_word(char: str) -> bool:
 
 
 def fold(text: str) -> str:
-    """Return a text as folded words between single spaces, for a search that ignores case, accents and punctuation.
+    """Return ``text`` as folded words between single spaces, for a search that ignores case, accents and punctuation.
 
     >>> fold("Große  Straße, Łódź"), fold("Œuvre"), fold("αγγείο"), fold("INV 1901/0001")
     ('grosse strasse lodz', 'oeuvre', 'αγγειο', 'inv 1901 0001')
@@ -103,7 +103,8 @@ def fold(text: str) -> str:
 
 
 def spellings(text: str) -> tuple[str, ...]:
-    """Return the folded text, and its second spelling if it has one, as for ``Köln``: ``koln`` and ``koeln``.
+    """Return the folded form of ``text``, and its second spelling if it has one, as for ``Köln``: ``koln`` and
+    ``koeln``.
 
     >>> spellings("Käthe Müller"), spellings("map")
     (('kathe muller', 'kaethe mueller'), ('map',))
@@ -140,7 +141,7 @@ def text_of(binding: Binding) -> str:
 
 
 def title_of(metadata: Mapping[str, str]) -> str:
-    """Return the title of a resource from its metadata, or else its creator, or "".
+    """Return the title of a resource from its ``metadata``, or else its creator, or "".
 
     >>> title_of({"erc.who": "Noah", "dc.title": "Map"}), title_of({})
     ('Map', '')
@@ -149,7 +150,8 @@ def title_of(metadata: Mapping[str, str]) -> str:
 
 
 def sorted_title(metadata: Mapping[str, str]) -> str | None:
-    """Return the folded title of a resource, by which lists are sorted. Return None without a title.
+    """Return the folded title of a resource from its ``metadata``, by which lists are sorted. Return None without a
+    title.
 
     >>> sorted_title({"erc.what": "Über Land"}), sorted_title({})
     ('uber land', None)
@@ -158,7 +160,8 @@ def sorted_title(metadata: Mapping[str, str]) -> str | None:
 
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
-    """Return the spellings of each word of a query. A text matches if it contains one spelling of each word.
+    """Return the spellings of each of ``words``, the words of a query. A text matches if it contains one spelling of
+    each word.
 
     A word of one or two letters has a space before it, because it must begin a word. A single letter alone is a whole
     word, because it would begin too many. A word without letters and digits is left out.
@@ -174,7 +177,8 @@ def parts(words: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
-    """Return whether the search text of a name contains each word of a query in one of its spellings.
+    """Return whether ``text``, the search text of a name, contains each word of a query. ``words`` has the spellings of
+    each word: one of them is enough.
 
     >>> contains(search_text(["Käthe Müllerin"]), parts(["ulleri", "kaethe"]))
     True
@@ -183,7 +187,7 @@ def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
 
 
 def trigrams(part: str) -> list[str]:
-    """Return the pieces of three characters that together cover a part of a word, for an index of trigrams.
+    """Return the pieces of three characters that together cover ``part``, a part of a word, for an index of trigrams.
 
     >>> trigrams("objekt 1")
     ['obj', 'ekt', 't 1']

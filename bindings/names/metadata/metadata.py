@@ -54,7 +54,7 @@ _TITLES = {full: f"metadata element {short}" for full, short in _SHORT.items()}
 
 
 def full_name(element: str) -> str:
-    """Return the full name of a metadata element, such as ``erc.who`` for the short name ``who``.
+    """Return the full name of the metadata element ``element``, such as ``erc.who`` for the short name ``who``.
 
     Raises :class:`BindingError` with the code ``metadata-key`` if no element has this name.
 
@@ -72,7 +72,8 @@ def full_name(element: str) -> str:
 
 
 def is_name(element: str) -> bool:
-    """Return whether a text is the full name of a metadata element: ``datacite``, ``schema`` or two parts with a dot.
+    """Return whether ``element`` is the full name of a metadata element: ``datacite``, ``schema`` or two parts with a
+    dot.
 
     >>> is_name("dc.title"), is_name("datacite"), is_name("title"), is_name("a.b.c")
     (True, True, False, False)
@@ -83,12 +84,15 @@ def is_name(element: str) -> bool:
 
 
 def has_short_name(element: str) -> bool:
-    """Return whether the metadata element with this full name has a short name, as ``erc.who`` has ``who``."""
+    """Return whether the metadata element with the full name ``element`` has a short name, as ``erc.who`` has
+    ``who``.
+    """
     return element in _SHORT
 
 
 def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Return metadata with the short names of its elements, such as ``who`` for ``erc.who``, in the order of display.
+    """Return ``metadata`` with the short names of its elements, such as ``who`` for ``erc.who``, in the order of
+    display.
 
     >>> shortened({"dc.title": "The Ark", "erc.who": "Noah"})
     {'who': 'Noah', 'dc.title': 'The Ark'}
@@ -97,7 +101,8 @@ def shortened(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def code_meaning(text: str) -> str | None:
-    """Return the meaning of the code with which a metadata value begins, such as ``(:unkn)``. Return None without one.
+    """Return the meaning of the code with which the metadata value ``text`` begins, such as ``(:unkn)``. Return None
+    without one.
 
     >>> code_meaning("(:tba) in 2030"), code_meaning("Noah")
     ('to be assigned or announced later', None)
@@ -157,7 +162,7 @@ def _check_text(element: str, text: object) -> str:
 
 
 def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
-    """Return checked metadata in the order in which pages show its elements, read-only.
+    """Return ``metadata``, which is checked, in the order in which pages show its elements, read-only.
 
     Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
     """

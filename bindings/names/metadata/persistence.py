@@ -67,8 +67,8 @@ _FIRST_WORD = re.compile(rf"\s*([A-Za-z]+)\s*(?:[,;:{_SEPARATORS}].*)?", re.DOTA
 
 
 def term(element: str, text: str | None) -> str | None:
-    """Return the term of the persistence vocabulary with which a statement begins, such as "lifetime". Return None
-    without one.
+    """Return the term of the persistence vocabulary with which the statement ``text`` begins, such as "lifetime".
+    Return None without one.
 
     ``element`` is the short name of the statement: "persistence", "availability" or "variance".
 
@@ -83,7 +83,8 @@ def term(element: str, text: str | None) -> str | None:
 
 
 def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
-    """Return the definitions of the terms in persistence statements, by the short names of the statements.
+    """Return the definitions of the terms in ``elements``, the persistence statements by their short namesby the same
+    short names.
 
     >>> definitions({"who": "Noah", "availability": "lifetime", "variance": "unknown"})
     {'availability': 'It is available as long as the institution exists.'}
@@ -93,7 +94,8 @@ def definitions(elements: Mapping[Any, str]) -> dict[str, str]:
 
 
 def split(element: Element, text: str) -> tuple[str, str]:
-    """Split a persistence statement into its term and the words after it, for the fields of a form.
+    """Split ``text``, the persistence statement in ``element``, into its term and the words after it, for the fields of
+    a form.
 
     A statement without a term has only words.
 
@@ -108,8 +110,10 @@ def split(element: Element, text: str) -> tuple[str, str]:
 
 
 def joined(element: str, chosen: str, words: str) -> str:
-    """Join a term that a user chose and further words to a persistence statement. Words that begin with a term replace
-    it.
+    """Join the term ``chosen`` by a user and further ``words`` to a persistence statement. Words that begin with a term
+    replace it.
+
+    ``element`` is the short name of the statement.
 
     >>> joined("availability", "finite", "until 2030"), joined("variance", "rising", "(yearly)")
     ('finite, until 2030', 'rising (yearly)')
@@ -123,7 +127,8 @@ def joined(element: str, chosen: str, words: str) -> str:
 
 
 def is_promised(availability: str | None, persistence: str | None) -> bool:
-    """Return whether the statements about a name promise that it is persistent (ARK-007, decision P-18).
+    """Return whether the statements ``availability`` and ``persistence`` of a name promise that it is persistent
+    (ARK-007, decision P-18).
 
     A stated availability decides. Without one, the statement of persistence must be a term that promises it, or the
     word "persistent". Other texts promise nothing, because a text can also say that nothing is guaranteed.
@@ -139,7 +144,7 @@ def is_promised(availability: str | None, persistence: str | None) -> bool:
 
 
 def is_denied(text: str) -> bool:
-    """Return whether a persistence statement promises nothing, such as "Not Guaranteed" or ``(:unkn)``.
+    """Return whether the persistence statement ``text`` promises nothing, such as "Not Guaranteed" or ``(:unkn)``.
 
     "Not Guaranteed" is the first level of the National Library of Medicine. The terms finite and indefinite promise
     nothing either.

@@ -142,6 +142,8 @@ def warnings_about(
 ) -> list[NameWarning]:
     """Return warnings about data of persons in a new name and its values, such as an e-mail address.
 
+    ``target``, ``resource`` and ``metadata`` are its values. None is not checked.
+
     The warnings do not contain the data.
 
     ``name`` is the name as it is written, with its hyphens.
@@ -162,7 +164,7 @@ def of_binding(binding: Binding) -> list[NameWarning]:
 
 
 def of_bindings(bindings: Sequence[Binding]) -> list[list[NameWarning]]:
-    """Return warnings about data of persons in several bindings: one list for each, as :func:`of_binding`.
+    """Return warnings about data of persons in ``bindings``: one list for each binding.
 
     It takes a fraction of the time if few bindings have warnings: most are searched together.
     """

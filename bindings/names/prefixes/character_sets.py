@@ -31,7 +31,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def check(text: str) -> str:
-    """Check a character set for names that a user entered, such as "betanumeric" or ``0-9a-f``, and return it.
+    """Check ``text``, a character set for names that a user entered, such as "betanumeric" or ``0-9a-f``, and return
+    it.
 
     Raises :class:`BindingError` with the code ``prefix-characters``.
 
@@ -62,7 +63,7 @@ def check(text: str) -> str:
 
 
 def first_wrong(name: str, characters: str) -> str | None:
-    """Return the first character of a name that is not in the character set of its prefix, or None.
+    """Return the first character of a name that is not in ``characters``, the character set of its prefix, or None.
 
     ``name`` is a normal form, or the rest of one. A byte that is not UTF-8 is returned as a surrogate.
 
@@ -78,7 +79,7 @@ def first_wrong(name: str, characters: str) -> str | None:
 
 
 def named(char: str) -> str:
-    """Return the name of a wrong character, the result of :func:`first_wrong`, for a message.
+    """Return the name of the wrong character ``char``, the result of :func:`first_wrong`, for a message.
 
     >>> named("a"), named("\\u202e"), named("\\udcff")
     ("'a'", 'U+202E RIGHT-TO-LEFT OVERRIDE', 'the byte %FF')

@@ -40,7 +40,7 @@ class Predecessor(NamedTuple):
 
 
 def read_lineage(text: str | None) -> list[Predecessor]:
-    """Return the earlier institutions of a prefix from the recorded JSON text, the first one first.
+    """Return the earlier institutions of a prefix from the recorded JSON ``text``, the first one first.
 
     >>> read_lineage('[{"who": "Old Library", "contact": null, "until": "2026-11-26"}]')
     [Predecessor(who='Old Library', contact=None, until='2026-11-26')]
@@ -49,12 +49,12 @@ def read_lineage(text: str | None) -> list[Predecessor]:
 
 
 def write_lineage(predecessors: list[Predecessor]) -> str:
-    """Return the earlier institutions of a prefix as the JSON text of its record."""
+    """Return ``predecessors``, the earlier institutions of a prefix, as the JSON text of its record."""
     return json.dumps([each.as_dict() for each in predecessors], ensure_ascii=False)
 
 
 def check_state(text: str) -> str:
-    """Check the state of a prefix that a user entered, and return its stored form: "" for "active".
+    """Check ``text``, the state of a prefix that a user entered, and return its stored form: "" for "active".
 
     Raises :class:`BindingError` with the code ``prefix-state``.
     """
@@ -64,7 +64,8 @@ def check_state(text: str) -> str:
 
 
 def check_resolver(text: str) -> str:
-    """Check the address of the resolver of a delegated prefix: an http(s) URL, or a template with one variable.
+    """Check ``text``, the address of the resolver of a delegated prefix: an http(s) URL, or a template with one
+    variable.
 
     Raises :class:`BindingError` with the code ``prefix-address`` or ``rule-template``.
 
@@ -88,7 +89,7 @@ def check_resolver(text: str) -> str:
 
 
 def check_address(text: str) -> str:
-    """Check the address of a page or service in a prefix record, and return its stored form.
+    """Check ``text``, the address of a page or service in a prefix record, and return its stored form.
 
     Raises :class:`BindingError` with the code ``prefix-address``.
     """
@@ -105,7 +106,7 @@ def check_address(text: str) -> str:
 
 
 def check_lineage(text: str) -> str:
-    """Check the JSON text of the earlier institutions in a table, and return it.
+    """Check ``text``, the JSON text of the earlier institutions in a table, and return it.
 
     Raises :class:`BindingError` with the code ``prefix-lineage``.
     """
@@ -168,7 +169,8 @@ def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], chan
 def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:
     """Return the address of a name at the resolver to which its prefix is delegated. Return None for an invalid one.
 
-    ``key`` is the normal form of the name, and ``given`` the name as received, with its query.
+    ``key`` is the normal form of the name, and ``given`` the name as received, with its query. ``resolver`` is the
+    address or template of the resolver, and ``prefix`` the delegated prefix.
 
     >>> address_elsewhere("https://lower.example", "ark:12345/x5", "ark:12345/x5ab", "ark:/12345/x5-ab?info")
     'https://lower.example/ark:/12345/x5-ab?info'

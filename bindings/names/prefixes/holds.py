@@ -32,7 +32,7 @@ _DAY = timedelta(days=1)
 
 
 def read_end(text: str) -> datetime:
-    """Parse the end of a hold, and return it as a time in UTC.
+    """Parse ``text``, the end of a hold, and return it as a time in UTC.
 
     The text is a time in RFC 3339 with its offset, or a date. The hold includes the whole day of a date in UTC, so that
     it ends at midnight after it. Raises :class:`BindingError` with the code ``hold-until``.
@@ -78,7 +78,9 @@ def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
 
 
 def narrowest(holds: Iterable[Hold | None], now: datetime) -> Hold | None:
-    """Return the hold of the longest name or prefix that has not ended at ``now``. A name precedes a prefix."""
+    """Return the one of ``holds`` that is of the longest name or prefix and has not ended at ``now``. A name precedes a
+    prefix.
+    """
     current = [each for each in holds if each is not None and each.until > now]
     return max(current, key=lambda each: (len(each.of), not each.is_prefix), default=None)
 
@@ -136,11 +138,9 @@ class Holds:
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
         """Return the next time at which a hold begins to stop the redirect of the name ``key``, or None.
 
-        ``now`` is the current time in UTC.
+        ``now`` is the current time in UTC. ``above`` are the keys of the names above it.
 
         A hold of a reserved name begins when the name becomes public.
-
-        The parameters are those of :meth:`over`.
         """
         holds = (each for each in self._of_names(key, above, None) if not each.is_public(now))
         times = (each.public_from for each in holds if each.public_from is not None and each.public_from < each.until)

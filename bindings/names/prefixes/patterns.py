@@ -81,7 +81,8 @@ def read_form(text: str) -> Form | None:
 
 
 def require_check(beginning: str, check: Check | None, code: str) -> None:
-    """Raise :class:`BindingError` with ``code`` if the names below a prefix cannot have this check character.
+    """Raise :class:`BindingError` with ``code`` if names with this ``beginning`` cannot have the check character
+    ``check``.
 
     >>> require_check("urn:nbn:de:gbv:089-", "nbn", "prefix-pattern")
     >>> try:

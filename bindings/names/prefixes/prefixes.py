@@ -223,8 +223,8 @@ class PrefixRecord:
     def address_elsewhere(self, key: str, given: str) -> str | None:
         """Return the address of the name ``key`` at the resolver of the delegated prefix, or else the page for people.
 
-        Return None for an address that would not be valid. The parameters are those of
-        :func:`.delegation.address_elsewhere`.
+        Return None for an address that would not be valid. ``key`` is the normal form, and ``given`` the name as
+        received, with its query.
         """
         if self.resolver is None:
             return self.about
@@ -252,6 +252,9 @@ def record(
     revision: int = 1,
 ) -> PrefixRecord:
     """Create the record that describes the prefix ``prefix``, such as ``ark:12345/x5``, from its texts by field.
+
+    ``texts`` maps fields to texts. ``changed``, ``actor`` and ``revision`` are the time, user and number of the last
+    change.
 
     The fields are those of :data:`RECORDED`, such as "who". Missing ones are None.
     """
@@ -354,7 +357,7 @@ class PrefixRecords:
         return self._records.keys()
 
     def missing(self, key: str) -> str | None:
-        """Return the prefix of a new name that should have a record and has none, or None.
+        """Return the prefix of the new name ``key`` that should have a record and has none, or None.
 
         It is the NAAN or URN namespace of the name, or the name itself if no longer prefix fits.
 
@@ -397,7 +400,7 @@ class PrefixRecords:
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
 
     def require_minted_here(self, beginning: str) -> None:
-        """Raise :class:`BindingError` if names with this beginning must not be minted here.
+        """Raise :class:`BindingError` if names with this ``beginning`` must not be minted here.
 
         It is :class:`MintedElsewhere` for a prefix of another resolver; the code for a retired one is
         ``prefix-retired``.
@@ -486,6 +489,8 @@ class PrefixRecords:
         """Raise :class:`BindingError` with the code ``name-characters`` if a change adds a name with a forbidden
         character.
 
+        ``before`` is the recorded binding, or None for a new name. ``change`` is the change to check.
+
         A name that is recorded already can have such a character: records can be newer than names. Publishing a
         reserved name counts as adding it.
         """
@@ -498,16 +503,13 @@ NO_RECORDS = PrefixRecords()
 
 
 def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[PrefixRecord]:
-    """Return prefix records in the order of their prefixes, each with the redirect rule of the same prefix.
-
-    The field ``rule`` of each is set to the rule of the same prefix.
-    """
+    """Return ``records`` in the order of their prefixes, each with the one of ``rules`` that has the same prefix."""
     by_prefix = {rule.prefix: rule for rule in rules}
     return sorted((replace(each, rule=by_prefix.get(each.prefix)) for each in records), key=lambda each: each.prefix)
 
 
 def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
-    """Yield the patterns in prefix records whose minted names have a check character.
+    """Yield the patterns in the prefix ``records`` whose minted names have a check character.
 
     >>> description = record("ark:12345/x5", {"pattern": "29^4+name"})
     >>> list(checked_patterns([description]))
@@ -520,7 +522,8 @@ def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
 
 
 def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
-    """Check the texts for a prefix record that a user entered, and return those to change in stored form.
+    """Check ``texts``, the texts of a prefix record by field, that a user entered, and return those to change in stored
+    form.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
     a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``.
@@ -550,13 +553,15 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
 
 
 def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
-    """Return warnings about persistence statements in a prefix record that do not begin with a usual term."""
+    """Return warnings about persistence statements in ``texts``, the texts of a prefix record by field, that do not
+    begin with a usual term.
+    """
     elements: tuple[Field, ...] = ("availability", "variance")
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))
 
 
 def check_hosts(text: str) -> str:
-    """Check the host names of an institution, and return them in lower case, separated by spaces.
+    """Check ``text``, the host names of an institution, and return them in lower case, separated by spaces.
 
     White space or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
 

@@ -56,7 +56,7 @@ def check_template(template: str) -> str:
 
 
 def expand(stored: str, key: str, prefix: str, given: str = "") -> str | None:
-    """Return the target that the template of a rule makes for a name. Return None for an invalid address.
+    """Return the target that ``stored``, the template of a rule, makes for a name. Return None for an invalid address.
 
     ``key`` is the normal form of an ARK or URN, and ``prefix`` that of the rule. ``given`` is the name in the spelling
     of the request. In a URN, the namespace identifier is in the place of the NAAN.

@@ -129,7 +129,8 @@ def _refusal(why: str) -> str:
 
 
 def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
-    """Create triggers in a database, and in PostgreSQL the function that they run. Existing ones are replaced.
+    """Create the triggers ``new_triggers`` in a database, and in PostgreSQL the function that they run. Existing ones
+    are replaced.
 
     ``connection`` is an open connection to the database.
     """

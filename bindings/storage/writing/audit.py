@@ -28,7 +28,8 @@ _MAX_NAME = 4000
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
     """Write a row to the audit for each change of a transaction. Its actor must have an operation for the audit.
 
-    ``transaction`` is an open transaction of the database.
+    ``transaction`` is an open transaction of the database. ``actor`` is the user who made the changes, and ``when`` the
+    time in UTC.
 
     An operation on many names has one row. That of minted names has a row for each of its few names.
     """
@@ -41,6 +42,8 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
 
 def record(connection: Connection, actor: Actor, outcomes: Iterable[tuple[str | None, str]], when: datetime) -> None:
     """Write a row to the audit for each name and the outcome of its change, in the transaction of ``connection``.
+
+    ``actor`` is the user who made the changes. ``outcomes`` are pairs of a key (or None) and an outcome.
 
     An outcome is that of a change, such as "bound", or the code of an error. ``when`` is the time in UTC.
     """

@@ -19,7 +19,8 @@ MAX_ROWS = 500
 
 
 def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
-    """Insert a row into a table whose primary key is a number that the database assigns. Return this number.
+    """Insert ``row``, values by column, into ``table``, whose primary key is a number that the database assigns. Return
+    this number.
 
     ``connection`` is an open connection to the database.
 
@@ -72,6 +73,8 @@ class Insert:
 
     def copy(self, connection: WriterConnection, rows: Sequence[Row]) -> None:
         """Insert ``rows`` in order with COPY, which takes a third of the processor time of arrays for many rows.
+
+        ``connection`` is an open connection of psycopg.
 
         Raises the exceptions of psycopg, also in the next statement (:meth:`.WriterConnection.copy`).
         """

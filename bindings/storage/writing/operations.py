@@ -69,9 +69,9 @@ class Operations:
     ) -> int:
         """Record that an operation begins, and return its number.
 
-        ``actor`` is the name of the user for the history, or None.
-
-        The parameters are the fields of :class:`.Operation`.
+        ``actor`` is the name of the user for the history, or None. ``action`` is the kind of the operation, and
+        ``started`` the time in UTC. ``parameters`` are recorded as JSON. ``undoes`` is the number of the operation that
+        it undoes, or None.
         """
         row = {
             "action": action,
@@ -86,7 +86,9 @@ class Operations:
         return self.begun
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
-        """Record that an operation has ended at the time ``finished``, and that it has changed this number of names."""
+        """Record that the operation ``number`` has ended at the time ``finished``, and that it has changed as many
+        names as ``names``.
+        """
         values = {"names": names, "finished": rfc3339(finished)}
         self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
 
@@ -137,7 +139,7 @@ class Operations:
             )
 
     def keys_in(self, keys: KeyRange) -> Iterator[str]:
-        """Yield the keys of all names in a range of keys."""
+        """Yield the keys of all names in the range ``keys``."""
         within, bounds = keys.condition()
         return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
 
@@ -157,7 +159,7 @@ class Operations:
         )
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
-        """Return the effect of the operation with this number on each of these names, by key.
+        """Return the effect of the operation ``number`` on each of the names ``keys``, by key.
 
         If ``number`` is None, return the effect of the last event of each name.
         """

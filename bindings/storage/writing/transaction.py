@@ -67,7 +67,7 @@ class Inserts(NamedTuple):
 
 
 def inserts(dialect: Dialect) -> Inserts:
-    """Create the builders of INSERT statements for one kind of database, an SQLAlchemy dialect."""
+    """Create the builders of INSERT statements for one kind of database, the SQLAlchemy ``dialect``."""
     bindings, events = schema.bindings.c, schema.events.c
     return Inserts(
         Insert(dialect, [bindings[name] for name in (*STATE, *SEARCH)]),
@@ -89,6 +89,8 @@ def begin(
     describes.
 
     ``clock`` returns the current time in UTC. With ``exclusive``, other writers wait until the transaction ends.
+    ``statements`` and ``inserts`` are the SQL statements for the kind of database. ``large`` is whether many names will
+    change.
     """
     failure: Exception | None = None
     try:
@@ -224,7 +226,10 @@ class Transaction:
         return self._database.dialect_name
 
     def checked(self, before: Binding | None, change: Change) -> Change:
-        """Check a change of a name by the permissions of its actor and by the policy. Return the change to write.
+        """Check ``change``, a change of a name, by the permissions of its actor and by the policy. Return the change to
+        write.
+
+        ``before`` is the recorded binding, or None for a new name.
 
         Raises :class:`BindingError`.
         """
@@ -250,7 +255,8 @@ class Transaction:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def get(self, identifiers: Sequence[str]) -> dict[str, Binding]:
-        """Return the bindings of several names, by their keys, and lock their rows until the transaction ends.
+        """Return the bindings of the names ``identifiers``, by their keys, and lock their rows until the transaction
+        ends.
 
         A name whose ``embargo`` is reached is live (:meth:`.Binding.at`). Its first change here also writes the event
         of its publication.
@@ -290,7 +296,9 @@ class Transaction:
         return Change("published", replace(due, recorded=now) if now > due.changed else due, "bound")
 
     def deleted(self, identifiers: Sequence[str]) -> dict[str, int]:
-        """Return the names that were deleted, each with the revision of its last deletion. Other names are omitted."""
+        """Return those of ``identifiers`` that were deleted, each with the revision of its last deletion. Other keys
+        are omitted.
+        """
         keys = {index_key(name): name for name in identifiers}
         if not keys or not self._has_deleted:
             return {}
@@ -379,7 +387,7 @@ class Transaction:
         return None if row is None else rule_of(tuple(row))
 
     def put_rule(self, rule: Rule) -> None:
-        """Write a rule and add the event "set" to its history. The rule replaces the one of the same prefix."""
+        """Write ``rule``, and add the event "set" to its history. The rule replaces the one of the same prefix."""
         row = rule.as_dict()
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == rule.prefix))
         self.connection.execute(insert(schema.rules), [row])
@@ -416,7 +424,7 @@ class Transaction:
         return None if row is None else prefix_record_of(tuple(row))
 
     def put_prefix(self, record: PrefixRecord) -> None:
-        """Write the record of a NAAN or shoulder, and add the event "set" to its history.
+        """Write ``record``, the record of a NAAN or shoulder, and add the event "set" to its history.
 
         It replaces the record of the same prefix.
         """
@@ -444,7 +452,7 @@ class Transaction:
         return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
 
     def above(self, names: Sequence[str]) -> set[str]:
-        """Return those of the names that are above a bound name, as ark:12345/x is above ark:12345/x/p1."""
+        """Return those of ``names`` that are above a bound name, as ark:12345/x is above ark:12345/x/p1."""
         parameters = (self._database.array_parameter(list(names)),)
         return set(self.connection.exec_driver_sql(self._statements.above, parameters).scalars())
 
@@ -457,7 +465,7 @@ class Transaction:
         return self.connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == name)).scalar()
 
     def set_setting(self, name: str, value: str) -> None:
-        """Set or replace the value of the setting ``name`` in the table ``ararat``."""
+        """Set the setting ``name`` to ``value`` in the table ``ararat``."""
         updated = self.connection.execute(
             update(schema.meta).where(schema.meta.c.name == name).values(value=value)
         ).rowcount
@@ -476,7 +484,7 @@ class Transaction:
         return version_of(self.setting(NAME))
 
     def put_branding(self, version: BrandingVersion) -> None:
-        """Record a branding of the public pages. The version before it stays in the history."""
+        """Record ``version``, a branding of the public pages. The version before it stays in the history."""
         if (before := self.setting(NAME)) is not None:
             count = "SELECT count(*) FROM ararat WHERE substr(name, 1, 8) = 'branding'"
             self.set_setting(f"{NAME} {self.connection.exec_driver_sql(count).scalar()}", before)

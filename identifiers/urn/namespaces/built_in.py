@@ -31,7 +31,8 @@ def lookup(nid: str) -> Namespace | None:
 
 
 def special(nid: str) -> str:
-    """Return the characters with a special meaning in the names of a namespace, and the delimiter between their parts.
+    """Return the characters with a special meaning in the names of the namespace ``nid``, and the delimiter between
+    their parts.
 
     For a namespace without rules here, the result is a colon.
 
@@ -52,7 +53,7 @@ def registered() -> tuple[Namespace, ...]:
 
 
 def register(namespace: Namespace, *, replace: bool = False) -> None:
-    """Add a URN namespace to this process, so that URNs are parsed, compared and reported by its rules.
+    """Add ``namespace`` to this process, so that URNs are parsed, compared and reported by its rules.
 
     Call it at the start of a program. Raises ValueError with all faults if :func:`lint` finds errors, or if
     :func:`lookup` already finds the NID and ``replace`` is false.

@@ -54,7 +54,7 @@ class AssignedFragments:
     process: str = ""
 
     def allows(self, fragment: str) -> bool:
-        """Return whether the whole fragment of a URN matches ``syntax``. Return False if no syntax is set."""
+        """Return whether the whole ``fragment`` of a URN matches ``syntax``. Return False if no syntax is set."""
         return self.syntax is not None and self.syntax.fullmatch(fragment) is not None
 
 
@@ -162,7 +162,7 @@ class Namespace:
         return folded if NSS.fullmatch(folded) else general
 
     def display(self, nss: str) -> str:
-        """Return a readable form of a name of the namespace, for example an ISBN with hyphens.
+        """Return a readable form of ``nss``, a name of the namespace, for example an ISBN with hyphens.
 
         It is only for display, and untrusted: show it through :func:`~ararat.identifiers.text.display.atoms` (URN-049).
 
@@ -173,7 +173,7 @@ class Namespace:
         return self.shows(nss) if self.shows else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
-        """Return the facts that the namespace reads from a name, by short label, in display order.
+        """Return the facts that the namespace reads from the name ``nss``, by short label, in display order.
 
         The result is empty if the namespace has no function for it.
 
