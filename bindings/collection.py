@@ -215,9 +215,9 @@ class Bindings:
         check it. ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
         The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
-        instead. ``target`` and the other ``arguments`` are the new fields, as for :meth:`bind`. An argument that is
-        None does not change the recorded value. Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for
-        a reserved or withdrawn name.
+        instead. ``target`` is a URL, a path of this site or all fields in one value. The other ``arguments`` are the
+        fields of :meth:`bind`, from ``kind`` to ``scope``. An argument that is None does not change the recorded value.
+        Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
         fields = _fields(target, arguments)
         return self._change_recorded(
@@ -238,9 +238,10 @@ class Bindings:
         ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
         check it. ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
-        ``target`` and the other ``arguments`` are the fields of the name, as for :meth:`bind`. The default of ``kind``
-        is "located" with a target, otherwise "described". Returns "reserved", or for a reserved name "updated" or
-        "unchanged". Raises :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
+        ``target`` is a URL, a path of this site, all fields in one value, or None. The other ``arguments`` are the
+        fields of :meth:`bind`, from ``kind`` to ``scope``. The default of ``kind`` is "located" with a target,
+        otherwise "described". Returns "reserved", or for a reserved name "updated" or "unchanged". Raises
+        :class:`BindingConflict` with the code ``reserve-public`` for a live or withdrawn name.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -263,8 +264,8 @@ class Bindings:
         ``identifier`` is the ARK or URN, as a text or parsed. ``actor`` is the user who makes the change, or the name
         for the history. None records no user.
 
-        ``revision`` is as for :meth:`bind`. Raises :class:`BindingConflict` with the code ``delete-public`` for a live
-        or withdrawn name.
+        ``revision`` is the revision that the name must still have; None does not check it. Raises
+        :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
         """
         return self._change_recorded(identifier, assignment.delete, revision, actor)
 
@@ -305,8 +306,9 @@ class Bindings:
         ``identifier`` is the ARK or URN, as a text or parsed. ``actor`` is the user who makes the change, or the name
         for the history. None records no user.
 
-        ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is as for :meth:`bind`. Raises
-        :class:`BindingConflict` for another resource and for a reserved name.
+        ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is the revision that the name
+        must still have; None does not check it. Raises :class:`BindingConflict` for another resource and for a reserved
+        name.
         """
         return self._change_recorded(
             identifier, lambda existing, now: assignment.restore(existing, resource, now), revision, actor
@@ -414,7 +416,8 @@ class Bindings:
         return self.store.events(selection or EventSelection(), below, limit)
 
     def list_operations(self, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return the recorded changes of many names at once, such as imports, the newest first. A table file has none.
+        """Return the recorded changes of many names at once, such as imports, the newest first. The list is empty for a
+        table file.
 
         ``before`` is the number of the last operation of the page before, or None for the first page. ``limit`` is
         from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.

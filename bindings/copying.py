@@ -52,8 +52,6 @@ class TableCopy(NamedTuple):
     """The name of a copied database table, the number of its rows, and their checksum.
 
     The checksum does not depend on the order of the rows, and is equal in both stores.
-
-    ``checksum`` is that of its rows, which is the same in both stores.
     """
 
     table: str

@@ -91,7 +91,8 @@ class DigestFact(NamedTuple):
 
 
 def facts(bindings: Bindings) -> list[DigestFact]:
-    """Return what a person must know about a store: backup, free space, dead links, log, tokens and waiting imports.
+    """Return what a person must know about a store: backup, free space, dead links, public log, tokens and waiting
+    imports.
 
     ``bindings`` is the open store.
 

@@ -61,7 +61,7 @@ class Condition(NamedTuple):
 def conditions(url_or_path: str | Path) -> Iterator[Condition]:
     """Check whether a store can be read and written, and yield its condition. Several servers have one condition each.
 
-    ``url_or_path`` is as in :func:`~ararat.middleware.open_bindings`.
+    ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file.
 
     Raises :class:`BindingError` with the codes ``database-url``, ``database-in-memory`` and ``driver-missing``.
 

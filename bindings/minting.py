@@ -164,7 +164,7 @@ def pattern_below(
     digits are used.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
-    :class:`BindingError` as :func:`mint`.
+    :class:`BindingError` if the pattern is not permitted.
     """
     require_minted_here(namespace, records, naming)
     beginning = read_pattern(namespace, naming).beginning

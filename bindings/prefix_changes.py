@@ -234,7 +234,7 @@ class Prefixes:
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:
-        """Return the record of exactly the NAAN or shoulder ``prefix``, or None if it has none."""
+        """Return the record of exactly the NAAN or shoulder ``prefix``, or None if no record exists."""
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
         return next((record for record in self.list() if record.prefix == key), None)
 

@@ -29,7 +29,8 @@ def publish_due(store: Store) -> list[str]:
     """Record the publication of each reserved name in ``store`` whose embargo has ended, and return these names.
 
     The time of each event is that of the embargo, also if this function is called much later. If another writer is
-    faster, the other names wait for the next call. Raises :class:`ReadOnlyBindings` and :class:`BindingsUnavailable`.
+    faster, the rest of the names wait for the next call. Raises :class:`ReadOnlyBindings` and
+    :class:`BindingsUnavailable`.
     """
     written: list[str] = []
     try:

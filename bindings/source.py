@@ -60,7 +60,9 @@ class StoredSource:
         return self._rule_cache.binding_for(identifier)
 
     def prefix_records(self) -> PrefixRecords:
-        """Return the records that describe NAANs and shoulders, as :meth:`.Prefixes.remembered`."""
+        """Return the records that describe NAANs and shoulders, from the memory of this process. They are about one
+        second old at most.
+        """
         return self._rule_cache.records()
 
     def now(self) -> datetime:
@@ -72,7 +74,7 @@ class StoredSource:
         return self._rule_cache.holds()
 
     def branding(self) -> Branding:
-        """Return the recorded branding from the memory of this process, as :meth:`.RecordedBranding.current`."""
+        """Return the recorded branding from the memory of this process."""
         return self._rule_cache.branding()
 
     def is_mistyped(self, identifier: Ark | Urn) -> bool:

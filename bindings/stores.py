@@ -62,7 +62,7 @@ class Snapshot(Protocol):
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Yield all bindings in the order of their keys, also those of reserved names.
 
-        ``unreadable`` is called with each row that cannot be read. Without it, such a row raises
+        ``unreadable`` is called with each row that cannot be read. If it is None, such a row raises
         :class:`UnreadableBinding`.
         """
         ...
@@ -94,7 +94,7 @@ class Snapshot(Protocol):
     def faults(self) -> Iterator[Contradiction]:
         """Yield the contradictions between the rows of the tables, such as a binding that differs from its last event.
 
-        A table file has none.
+        A table file cannot have such contradictions.
         """
         ...
 
@@ -204,7 +204,7 @@ class Store(Protocol):
         ...
 
     def log_key(self) -> str | None:
-        """Return the public key of the log; None without a log, and for a file."""
+        """Return the public key of the public log of the database. Return None if it has no log, and for a file."""
         ...
 
     def count(self) -> NameCount:

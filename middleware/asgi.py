@@ -69,7 +69,7 @@ class ResolverASGIMiddleware:
     :param app: the site, an ASGI application.
     :param bindings: the result of :func:`~ararat.middleware.open_bindings`, or another
         :class:`~ararat.middleware.BindingSource`.
-    :param on_resolve: as in :class:`~ararat.middleware.ResolverMiddleware`, not a coroutine function. It is called in
+    :param on_resolve: a function that is called with each resolution, not a coroutine function. It is called in
         the event loop or in a thread, so it must be fast and safe for threads.
     :param settings: the settings of :class:`~ararat.middleware.ResolverMiddleware`, with the same defaults.
 

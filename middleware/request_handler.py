@@ -127,7 +127,7 @@ class RequestHandler:
 
     @property
     def has_resources(self) -> bool:
-        """Whether the settings enable a service, a feed, the log or the metrics."""
+        """Whether the settings enable a service, a feed, the public log or the metrics."""
         return bool(self._finders) or self._settings.services is not None
 
     @property

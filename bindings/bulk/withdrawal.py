@@ -43,8 +43,9 @@ def withdraw_below(
     is checked and nothing is written. ``actor`` is the user who makes the change, or the name for the history. None
     records no user. ``progress``, if it is set, is called with the number of names so far.
 
-    ``reason`` and ``successor`` are those of :meth:`Bindings.withdraw`, for each name. The ARK itself need not be
-    bound. Reserved names are left alone. So are names that are withdrawn already, so that their reasons stay.
+    ``reason`` is a text for the tombstone of each name, or None. ``successor`` is a name or an http(s) URL that
+    replaces each name, or None. The ARK itself need not be bound. Reserved names are left alone. So are names that are
+    withdrawn already, so that their reasons stay.
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a successor
     that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like

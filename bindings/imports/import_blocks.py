@@ -51,7 +51,8 @@ class ImportedTable:
 
     - ``file``: its name for the history and for messages.
     - ``rows``: yields its rows from the first one, each time in the same way.
-    - ``mint``, ``relocate``, ``only_names``: as for :func:`~.importing.import_rows`.
+    - ``mint``: the shoulder for rows without a name, or None. ``relocate``: whether a new target needs no resource.
+      ``only_names``: whether other rows than names are refused.
     """
 
     file: str

@@ -42,12 +42,12 @@ class LogFolder:
     @property
     def versions(self) -> Path:
         """The path of the database that keeps the published versions of a table file. It is next to the folder of the
-        log.
+        public log.
         """
         return self.path.with_name(f"{self.path.name}.sqlite")
 
     def checkpoint(self) -> bytes | None:
-        """Return the content of the published checkpoint of the log, or None if the folder has none.
+        """Return the content of the published checkpoint of the public log, or None if the folder has none.
 
         Raises :class:`LogError` if it cannot be read.
         """
@@ -60,8 +60,8 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of the tile ``tile`` of the log. Raises :class:`LogError` if its file does not exist or
-        cannot be read.
+        """Return the content of the tile ``tile`` of the public log. Raises :class:`LogError` if its file does not
+        exist or cannot be read.
         """
         try:
             return read_regular(self.path / tile.path, MAX_TILE)
@@ -70,8 +70,8 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def write(self, tile: Tile, content: bytes) -> None:
-        """Write ``content``, the bytes of the tile ``tile`` to its file in the folder of the log. A file with the same
-        content is not changed.
+        """Write ``content``, the bytes of the tile ``tile`` to its file in the folder of the public log. A file with
+        the same content is not changed.
         """
         path = self.path / tile.path
         with _writing(path):
@@ -87,7 +87,7 @@ class LogFolder:
         self._written.append(path)  # a file with the same content is possibly not on the disk yet
 
     def flush(self) -> None:
-        """Wait until all files of the log that were written since the last call are on the disk."""
+        """Wait until all files of the public log that were written since the last call are on the disk."""
         folders: set[Path] = set()
         for path in self._written:
             folders.update(parent for parent in path.parents if parent.is_relative_to(self.path))
@@ -98,7 +98,9 @@ class LogFolder:
         self._written.clear()
 
     def publish(self, checkpoint: bytes) -> None:
-        """Replace the published checkpoint of the log by ``checkpoint``. All other files must be on the disk before."""
+        """Replace the published checkpoint of the public log by ``checkpoint``. All other files must be on the disk
+        before.
+        """
         path = self.path / CHECKPOINT
         unfinished = path.with_name(f"{CHECKPOINT}{_UNFINISHED}")
         with _writing(path):
@@ -109,8 +111,8 @@ class LogFolder:
         _sync(self.path)
 
     def remove_partial(self, tile: Tile) -> None:
-        """Delete the incomplete tiles that the full tile ``tile`` of the log replaces, if the file of the full tile
-        exists.
+        """Delete the incomplete tiles that the full tile ``tile`` of the public log replaces, if the file of the full
+        tile exists.
         """
         full = self.path / Tile(tile.level, tile.index).path
         folder = full.with_name(f"{full.name}.p")

@@ -34,7 +34,7 @@ from .witnesses.cosigning import Cosigning, Witnessing
 
 @dataclass(frozen=True, kw_only=True)
 class Publication:
-    """The result of :func:`publish`: the new checkpoint of the log, and the witnesses that cosigned it.
+    """The result of :func:`publish`: the new checkpoint of the public log, and the witnesses that cosigned it.
 
     - ``checkpoint``: the published checkpoint.
     - ``added``: the number of entries since the checkpoint before.
@@ -128,8 +128,8 @@ def publish(
 
 
 def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
-    """Return the recorded state of the log of the database ``store``. If ``key`` is set, it must be the key of this
-    log.
+    """Return the recorded state of the public log of the database ``store``. If ``key`` is set, it must be the key of
+    this log.
     """
     with store.transaction(large=True) as transaction:
         current = state.read(transaction.connection)
@@ -139,7 +139,7 @@ def read_state(store: DatabaseStore, key: SignerKey | None = None) -> LogState:
 
 
 def read_published(folder: LogFolder) -> bytes | None:
-    """Return the content of the published checkpoint in the folder of a log, or None without one.
+    """Return the content of the published checkpoint in the folder of a public log, or None without one.
 
     Raises :class:`BindingError` with the code ``log-folder`` if it cannot be read.
     """
@@ -150,7 +150,7 @@ def read_published(folder: LogFolder) -> bytes | None:
 
 
 def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
-    """Return the published checkpoint in the folder of a log, after its signature by ``key`` was verified.
+    """Return the published checkpoint in the folder of a public log, after its signature by ``key`` was verified.
 
     Raises :class:`BindingError` with the code ``log-folder`` without one.
     """
@@ -179,7 +179,7 @@ def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> N
 def last_recorded(folder: LogFolder, head: Head, published: Checkpoint) -> GrowingTree:
     """Return the tree of the entries that the database has recorded, so that new entries can be appended.
 
-    ``head`` is the recorded tree, and ``published`` the published checkpoint. Both are of the log in ``folder``.
+    ``head`` is the recorded tree, and ``published`` the published checkpoint. Both are of the public log in ``folder``.
 
     Raises :class:`BindingError` with the code ``log-restored``, ``log-fork`` or ``log-folder`` if the folder does not
     contain it.

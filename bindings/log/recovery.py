@@ -45,7 +45,7 @@ class Recovery:
 
     - ``adopted``: the number of entries that were recorded in the database.
     - ``rebuilt``: the number of entries whose tiles were written from the database.
-    - ``lost``: changes that are in the log and not in the database: the name and its revision, at most
+    - ``lost``: changes that are in the public log and not in the database: the name and its revision, at most
       :data:`MAX_LOST`; ``lost_count`` is their number.
     """
 

@@ -41,7 +41,7 @@ class Redaction:
 
     - ``revision``: the revision of the new event.
     - ``events``: the number of events whose values were removed.
-    - ``logged``: the number of these events that are in the log.
+    - ``logged``: the number of these events that are in the public log.
     """
 
     revision: int

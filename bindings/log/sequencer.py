@@ -114,7 +114,7 @@ class EventRow(NamedTuple):
 
         ``salt`` is the secret random value of the name, or None.
 
-        None without a resource.
+        Return None if the name has no resource.
         """
         if self.resource is None or salt is None:
             return None
@@ -255,7 +255,7 @@ class Sequencer:
 
 
 class LoggedEvent(NamedTuple):
-    """A change of a name that is in the log, with the number of its entry, its salts and its row."""
+    """A change of a name that is in the public log, with the number of its entry, its salts and its row."""
 
     number: int
     salt: bytes
@@ -273,7 +273,7 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
 
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
-    """Return the number of changes that are not in the log yet. Return also the time of the first one, or None.
+    """Return the number of changes that are not in the public log yet. Return also the time of the first one, or None.
 
     ``transaction`` is an open transaction of the database.
 

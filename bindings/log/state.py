@@ -32,7 +32,7 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class LogState:
-    """The recorded state of the log of a database: its key, its last tree, and the events that it contains.
+    """The recorded state of the public log of a database: its key, its last tree, and the events that it contains.
 
     - ``key``: the public key of the log. Its name is the origin of the log.
     - ``head``: the last recorded tree. Only a recorded tree is signed.
@@ -47,7 +47,7 @@ class LogState:
 
 
 def require_none(connection: Connection) -> None:
-    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a log.
+    """Raise :class:`BindingError` with the code ``log-exists`` if the database already has a public log.
 
     ``connection`` is an open connection to the database.
     """
@@ -67,7 +67,7 @@ def create(connection: Connection, key: VerifierKey) -> None:
 
 
 def read(connection: Connection) -> LogState:
-    """Return the recorded state of the log of a database.
+    """Return the recorded state of the public log of a database.
 
     ``connection`` is an open connection to the database.
 
@@ -89,7 +89,7 @@ def read(connection: Connection) -> LogState:
 
 
 def record_head(connection: Connection, old: Head, new: Head, searched: int) -> None:
-    """Record a new tree of the log in the database, so that it can be signed. ``old`` is the tree before it.
+    """Record a new tree of the public log in the database, so that it can be signed. ``old`` is the tree before it.
 
     ``connection`` is an open connection to the database. ``new`` is the new tree. All events up to the number
     ``searched`` have been considered.

@@ -19,7 +19,7 @@ from .sequencer import new_events
 
 @dataclass(frozen=True, kw_only=True)
 class LogStatus:
-    """The comparison of a log in its folder with the database: how many changes are not published yet.
+    """The comparison of a public log in its folder with the database: how many changes are not published yet.
 
     - ``key``: the public key.
     - ``published``: the number of entries of the checkpoint in the folder; None if it cannot be read.
@@ -39,11 +39,11 @@ class LogStatus:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all changes of names are published in the log."""
+        """Whether all changes of names are published in the public log."""
         return self.published == self.recorded and not self.new and self.fault is None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the status of the log as a JSON object with the fields of this class."""
+        """Return the status of the public log as a JSON object with the fields of this class."""
         return {
             "key": str(self.key),
             "origin": self.key.name,

@@ -46,9 +46,9 @@ Progress = Callable[[str, int, int], object]
 def migrate(url_or_path: str | Path, progress: Progress | None = None) -> MigrationResult:
     """Change the tables of a database to the version of the schema that this Ararat needs, in one transaction.
 
-    ``url_or_path`` is as in :func:`open_bindings`. Other writers wait until the end, and in PostgreSQL readers too.
-    Stop the servers of the older version before, and start this version afterwards. ``progress`` is called after each
-    block of rows.
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Other writers wait until the end, and in
+    PostgreSQL readers too. Stop the servers of the older version before, and start this version afterwards.
+    ``progress`` is called after each block of rows.
 
     Raises :class:`BindingError` with these codes: ``schema-version`` for a version that it cannot upgrade,
     ``foreign-database`` for a database without tables of Ararat, ``read-only`` for a file that cannot be written, and

@@ -23,7 +23,7 @@ class Actor:
     - ``address``: the address of the client, or None.
     - ``grants``: the prefixes of the names that it can change; None means all names. Another name raises
       :class:`BindingError` with the code ``not-granted``.
-    - ``operation``: the operation for the audit, such as "bind". Without it, the change is not in the audit.
+    - ``operation``: the operation for the audit, such as "bind". None writes no row to the audit.
     - ``account``, ``token``: their numbers for the audit, or None.
     - ``max_names``: the maximum number of names of a relocation, withdrawal or undo of many names; None means any.
     - ``at_end``: functions that write further rows in the transaction of each change. They are called once, at its end,
@@ -77,7 +77,7 @@ class Actor:
     def confirm(self, transaction: Any) -> None:
         """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change.
 
-        ``transaction`` is that of the change, at its end.
+        ``transaction`` is the transaction of the change. Call the method at its end.
         """
 
 

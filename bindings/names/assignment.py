@@ -89,8 +89,8 @@ def bind(
     ``now`` is the current time in UTC. ``fields`` is the request: the fields to set.
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
-    same resource, as for :func:`relocate`. Without ``publish``, a reserved name stays reserved unless the request has
-    the status "live", because the default status is for new names only. The outcome is one of:
+    same resource. Without ``publish``, a reserved name stays reserved unless the request has the status "live", because
+    the default status is for new names only. The outcome is one of:
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
@@ -213,7 +213,7 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
     ``now`` is the current time in UTC. ``existing`` is the recorded binding, or None for a new name. ``fields`` are the
     fields to set.
 
-    The result is that of :func:`bind` with the status "reserved". Raises :class:`BindingConflict` for a live or
+    The outcome of the change is "reserved", "updated" or "unchanged". Raises :class:`BindingConflict` for a live or
     withdrawn name.
     """
     if existing is not None and not existing.is_reserved:
@@ -447,8 +447,8 @@ def moved_away(existing: Binding, target: str, now: datetime) -> Change:
 
     ``target`` is the address there.
 
-    Alternates are deleted and the scope is "name", because only this resolver knows them. The passthrough stays if
-    the target can be extended. The errors are those of :func:`moved_to`.
+    Alternates are deleted and the scope is "name", because only this resolver knows them. The passthrough stays if the
+    target can be extended. Raises like :func:`moved_to`.
     """
     moved = replace(
         existing,

@@ -193,7 +193,8 @@ class Hold(NamedTuple):
     - ``until``: its end in UTC, from which on the names redirect again.
     - ``reason``: why, for visitors; None if it was redacted.
     - ``is_prefix``: whether ``of`` is a prefix.
-    - ``public_from``: the time from which the name is public: the embargo of a reserved name, and None if it has none.
+    - ``public_from``: the time from which the name is public: the embargo of a reserved name. It is None if the name
+      has no embargo.
     """
 
     of: str
@@ -214,7 +215,7 @@ class Hold(NamedTuple):
 class StoredRedirect(NamedTuple):
     """The redirect of a live name, with the few columns of its binding that most requests need.
 
-    Names with alternates, and names that the site serves, have none.
+    Names with alternates, and names that the site serves, do not have such a redirect.
 
     - ``target``: the target as stored, or None for the kind "described". ``metadata``: as in :class:`Binding`.
     - ``status``: 302 or 307 for the kind "located", else 303.

@@ -86,7 +86,7 @@ _LOOK_ALIKES = str.maketrans("oli", "011")
 def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
     """Return the keys of names that are probable corrections of an unbound name, the most probable first.
 
-    ``key`` is the normal form of the name. ``patterns`` are those of names with a check character.
+    ``key`` is the normal form of the name. ``patterns`` are the patterns of minted names that have a check character.
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']

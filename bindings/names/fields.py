@@ -99,7 +99,7 @@ class Fields(NamedTuple):
         name.
 
         The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
-        ``identifier``. ``test_naans`` is as for :func:`.naming.assignable`.
+        ``identifier``. ``test_naans`` are the NAANs below which names can be bound for tests.
 
         Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
         """

@@ -55,7 +55,7 @@ NO_RULES: Final = NamingRules()
 def is_test(key: str) -> bool:
     """Return whether the name ``key`` in normal form is a test: its NAAN is in :data:`TEST_NAANS`.
 
-    Such a name is marked as a test wherever it is shown. It is never in a feed, a sitemap or the log.
+    Such a name is marked as a test wherever it is shown. It is never in a feed, a sitemap or the public log.
 
     >>> is_test("ark:99999/fk4x"), is_test("ark:12345/x")
     (True, False)

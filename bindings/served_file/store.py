@@ -181,17 +181,17 @@ class FileStore:
         }
 
     def log_entries(self, identifier: str) -> list[int]:
-        """Return an empty list: the numbers are in the database next to the folder of the log.
+        """Return an empty list: the numbers of log entries are in the database next to the folder of the public log.
 
         ``identifier`` is ignored.
         """
         return []
 
     def log_key(self) -> None:
-        """Return None: the key is in the database next to the folder of the log."""
+        """Return None: the public key is in the database next to the folder of the public log."""
 
     def first_log_entry(self, identifier: str) -> None:
-        """Return None: the numbers are in the database next to the folder of the log.
+        """Return None: the numbers of log entries are in the database next to the folder of the public log.
 
         ``identifier`` is ignored.
         """

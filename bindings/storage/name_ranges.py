@@ -149,7 +149,9 @@ class DatabaseRanges:
 
 
 class FileRanges:
-    """The ranges of the names in a table file (:class:`NameRanges`). ``bindings`` are those of one version."""
+    """The ranges of the names in a table file (:class:`NameRanges`). ``bindings`` are the bindings of one version of
+    the file.
+    """
 
     def __init__(self, bindings: Mapping[str, Binding]) -> None:
         self._bindings = bindings

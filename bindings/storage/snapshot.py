@@ -40,7 +40,7 @@ class DatabaseSnapshot:
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Yield all bindings in the order of their keys, also those of reserved names.
 
-        ``unreadable`` is called with each row that cannot be read. Without it, such a row raises
+        ``unreadable`` is called with each row that cannot be read. If it is None, such a row raises
         :class:`UnreadableBinding`.
         """
         for row in self._database.stream(self._connection, self._statements.all):

@@ -193,7 +193,7 @@ class DatabaseStore:
         return None
 
     def log_key(self) -> str | None:
-        """Return the public key of the log, or None without a log."""
+        """Return the public key of the public log of the database. Return None if it has no log."""
         for (key,) in self._rows(self._statements.log_key, ()):
             return key
         return None

@@ -52,7 +52,7 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
     ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines.
 
-    Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. The errors are those of :func:`read`.
+    Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. Raises like :func:`read`.
     """
     return ((number, fields) for number, fields in read_records(lines, delimiter) if fields)
 

@@ -80,7 +80,7 @@ class Productions:
     def matching(self, text: str) -> tuple[str, ...]:
         """Return the names of the policy namespaces whose pattern matches the whole ``text``.
 
-        The order is that of document 002, section 6 (P-09).
+        The names have the order of document 002, section 6 (P-09).
 
         >>> from .profile import built_in
         >>> repaired(built_in("17beta")).matching("https://17beta.top/bc-1")

@@ -69,10 +69,9 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 
 
 def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
-    """Describe the registration of the NAAN ``key`` and of the shoulder of a text in JSON values, as :func:`of_ark`
-    does.
+    """Describe the registration of the NAAN ``key`` and of the shoulder of a text in JSON values.
 
-    ``parts`` are those of the text.
+    ``parts`` are the parts of the text.
 
     The text begins like an ARK with this NAAN. The rest of it need not be valid.
 

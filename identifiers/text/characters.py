@@ -98,7 +98,7 @@ def name(char: str) -> str:
 def hidden_runs(text: str) -> Iterator[re.Match[str]]:
     """Find the runs of one repeated hidden character in ``text``, as :data:`HIDDEN` does.
 
-    Printable ASCII has none. For such a text, the table of the characters is not read.
+    Printable ASCII has no hidden characters. For such a text, the table of characters is not read.
 
     >>> [match.span() for match in hidden_runs("a\\u200b\\u200b")], list(hidden_runs("a b"))
     ([(1, 3)], [])

@@ -98,7 +98,7 @@ def digest_of(holds: Iterable[Hold]) -> str:
 class BindingCounter:
     """An iterator over bindings that computes the state of the public names while they are read.
 
-    So the state is that of the same snapshot.
+    The state and the bindings are therefore from the same snapshot.
     """
 
     def __init__(self, bindings: Iterable[Binding]) -> None:

@@ -42,7 +42,8 @@ class _Entry(NamedTuple):
 class AtomFeed:
     """The Atom feed at ``path``, of the names of ``source``.
 
-    Clients can store a page for ``seconds``. The author is the institution of ``branding``, if the store has none.
+    Clients can store a page for ``seconds``. The author is the institution of ``branding``, if the store has no
+    branding.
     """
 
     methods = ("GET",)

@@ -54,7 +54,7 @@ class _Record(NamedTuple):
 class OaiPmh:
     """The OAI-PMH repository at ``path``, of the names of ``source``.
 
-    ``branding`` has the institution and its contact, if the store has none.
+    ``branding`` has the institution and its contact, if the store has no branding.
     """
 
     methods = ("GET", "POST")

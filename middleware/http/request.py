@@ -33,7 +33,7 @@ _TRUE = frozenset({"true", "1", "yes"})
 
 
 class Request(NamedTuple):
-    """A request for an identifier, a service of RFC 2169, a feed, or a file of the log.
+    """A request for an identifier, a service of RFC 2169, a feed, or a file of the public log.
 
     - ``method``: the request method, or None if the server reports no method.
     - ``target``: the recovered request target.

@@ -231,8 +231,8 @@ class Answers:
     def redirect(self, redirect: Redirect, root: str, *, is_secure: bool, origin: str | None = None) -> Answer:
         """Return the redirect 302, 303 or 307 to the target of a name, or to its description without a target.
 
-        ``root``, ``is_secure`` and ``origin`` are those of the :class:`.Request`. ``redirect`` is the redirect that was
-        found for the name.
+        ``root`` is the beginning of links, ``is_secure`` is whether the request has https, and ``origin`` is its field
+        Origin or None. ``redirect`` is the redirect that was found for the name.
 
         It has no body. RFC 9110, section 15.4.3: "The server's response content usually contains a short hypertext
         note", but clients that follow redirects never show it, and servers send it in a separate packet.

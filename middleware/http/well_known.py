@@ -39,7 +39,7 @@ def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: Sta
     ``environ`` is the WSGI environ of the request. ``start_response`` is the function of the WSGI server. ``app`` is
     the WSGI application of the site.
 
-    Other methods than GET and HEAD are those of the site.
+    A request with another method than GET and HEAD is always passed to the site.
     """
     if environ.get("REQUEST_METHOD") not in READING:
         return app(environ, start_response)

@@ -22,12 +22,12 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
-    """Return the path and the mount of the WSGI request ``environ`` that can have a simple redirect, else None.
+    """Return the path and the mount of the WSGI request ``environ`` if it can have a simple redirect, else None.
 
     Its redirect depends only on them and the URL scheme.
 
     Such a request has no query, and no No-Redirect or Origin field, and no raw target that differs from mount and path.
-    The mount is that of :func:`~.request_target.mount_path`.
+    The mount is percent-encoded, without a slash at its end.
     """
     path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
     mount = mount_path(environ) if environ.get("SCRIPT_NAME") else ""

@@ -20,7 +20,7 @@ _CACHE_SECONDS = 60
 
 
 def no_key() -> None:
-    """Return None, for bindings that do not know the key of the log."""
+    """Return None, for bindings that do not know the key of the public log."""
 
 
 class LogPages:

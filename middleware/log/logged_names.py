@@ -28,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedCheckpoint:
-    """The published checkpoint of a log, as its file states it: size, witnesses and version of the file.
+    """The published checkpoint of a public log, as its file states it: size, witnesses and version of the file.
 
     - ``version``: the state of its file: inode, length, and time in nanoseconds since 1970.
     - ``origin``: the name of the log. ``size``: the number of entries. ``witnesses``: the number of cosignatures.
@@ -83,7 +83,9 @@ class LoggedNames:
         return LoggedName(entry=entry, since=since, witnesses=published.witnesses, page=self._page)
 
     def checkpoint(self) -> PublishedCheckpoint:
-        """Return the published checkpoint of the log. Raises OSError or :class:`LogError` if it cannot be read."""
+        """Return the published checkpoint of the public log. Raises OSError or :class:`LogError` if it cannot be
+        read.
+        """
         path = self._folder.path / CHECKPOINT
         status = path.stat()
         version = status.st_ino, status.st_size, status.st_mtime_ns

@@ -69,8 +69,8 @@ class NameProofs:
         self._answers = answers
 
     def answer(self, request: Request) -> Answer | None:
-        """Return the answer to the request ``request`` for the proof of a name in the log. Return None for any other
-        request.
+        """Return the answer to the request ``request`` for the proof of a name in the public log. Return None for any
+        other request.
         """
         if request.method not in ("GET", "HEAD") or request.target.query is None:
             return None

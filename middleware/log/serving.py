@@ -35,7 +35,7 @@ _TILE_FIELDS: Headers = [
 
 
 class LogFiles:
-    """The files of the log in ``folder``, which are served below ``path``.
+    """The files of the public log in ``folder``, which are served below ``path``.
 
     ``page`` answers a request for the page about the log. It raises OSError or :class:`.errors.LogError` if the
     checkpoint cannot be read.
@@ -48,7 +48,9 @@ class LogFiles:
         self._page = page
 
     def find(self, path: str) -> Callable[[Request], Answer] | None:
-        """Return the function that answers requests for the file ``path`` of the log. Return None for another path."""
+        """Return the function that answers requests for the file ``path`` of the public log. Return None for another
+        path.
+        """
         return partial(self._respond, path[len(self._beginning) :]) if path.startswith(self._beginning) else None
 
     def _respond(self, name: str, request: Request) -> Answer:

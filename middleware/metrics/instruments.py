@@ -115,7 +115,7 @@ class Metrics:
             _FACTS.labels(fact.code).set(float("nan") if fact.number is None else fact.number)
 
     def trace_ended(self, outcome: str) -> None:
-        """Count one trace in the metrics. ``outcome`` is that of its end, such as "success"."""
+        """Count one trace in the metrics. ``outcome`` is the outcome of the trace, such as "success"."""
         _TRACES.labels(outcome).inc()
 
     def _counter(self, outcome: str, prefix: str) -> Counter:

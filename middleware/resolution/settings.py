@@ -465,7 +465,8 @@ class Settings:
         return None if match is None else target[match.end() :]
 
     def reserves(self, path: str) -> bool:
-        """Return whether the path ``path`` of the site belongs to its own schemes, a service of RFC 2169 or the log.
+        """Return whether the path ``path`` of the site belongs to its own schemes, a service of RFC 2169 or the public
+        log.
 
         The path can be percent-encoded. "ark" and "urn" are not checked here: :func:`.targets.is_reserved` rejects them
         for all bindings.

@@ -77,7 +77,7 @@ def find_below(request: ResolutionRequest, container: Binding, settings: Setting
     ``settings`` are the settings of the resolver. ``request`` is the parsed request. ``container`` is the binding of
     the name above.
 
-    The site answers for the container. Only a description is that of the identifier below it.
+    The site answers for the container. For a description, the result is about the identifier below it.
     """
     path = site_path(container, request.core)
     if path is None or settings.reserves(path):

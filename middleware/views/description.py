@@ -48,7 +48,8 @@ class Description(Formatted):
     - ``address``: the address of the identifier at this resolver; ``root``: the beginning of links.
     - ``place``: the address of its target, or None.
     - ``through``: the container whose passthrough made the binding, or None.
-    - ``rule``: the prefix of the rule that made the binding, or None; then the date is that of the rule.
+    - ``rule``: the prefix of the rule that made the binding, or None; then the date is the time of the last change of
+      the rule.
     - ``inflections``: those of the site with their descriptions (ARK-044).
     - ``inherited``: the persistence statements of prefix records, for a name without its own.
     - ``logged``: the place of the name in the public log, or None.
@@ -91,8 +92,8 @@ class Description(Formatted):
 
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
-        """The names and contents of the elements ``meta`` that reference managers read. A withdrawn name has none, and
-        neither has a name for tests.
+        """The names and contents of the elements ``meta`` that reference managers read. The list is empty for a
+        withdrawn name and for a name for tests.
 
         A content is one line, and hidden characters are escaped, as everywhere on the page.
         """

@@ -60,7 +60,7 @@ class Presentation:
     def contact(self) -> str | None:
         """The address of the contact link of the institution, or None if it has no contact.
 
-        A contact that is neither a URL nor an e-mail address has none.
+        It is also None if the contact is neither a URL nor an e-mail address.
         """
         return self.branding.contact and contact_address(self.branding.contact)
 

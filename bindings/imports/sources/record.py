@@ -29,7 +29,8 @@ class DumpRecord(NamedTuple):
     - ``line``: the line of the file where the record begins, from 1.
     - ``identifier``: the name as it is written in the dump, with the label ``ark:`` or another scheme.
     - ``target``: the target as it is written, or None. A public name without a target has its description as target.
-    - ``is_stated``: whether the dump states this state. Without it, a public name does not publish a recorded one.
+    - ``is_stated``: whether the dump states this state. If False, the import does not publish a name that is recorded
+      as reserved.
     - ``reason``: why the name is unavailable, or None.
     - ``created``, ``updated``: times in UTC, or None.
     - ``owner``: the account and group that own the name, or None.

@@ -36,7 +36,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """The text of the checkpoint, which the log signs.
+        """The text of the checkpoint, which the public log signs.
 
         >>> print(Checkpoint(origin="example.org/log", size=0, root=EMPTY_ROOT).text, end="")
         example.org/log
@@ -70,7 +70,7 @@ class Checkpoint:
 def read_checkpoint(
     content: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
 ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-    """Parse the checkpoint of the log with the public key ``key``, and verify its signatures.
+    """Parse the checkpoint of the public log with the public key ``key``, and verify its signatures.
 
     ``content`` is the whole file of the checkpoint.
 

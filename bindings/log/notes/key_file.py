@@ -17,8 +17,8 @@ _MAX_BYTES = 4096
 
 
 def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerKey:
-    """Create a random secret key for a log or witness. Write it to the new file ``path``, which only the owner can
-    read.
+    """Create a random secret key for a public log or witness. Write it to the new file ``path``, which only the owner
+    can read.
 
     ``algorithm`` is the type of the key.
 

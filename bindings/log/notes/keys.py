@@ -71,7 +71,7 @@ ALGORITHMS = {algorithm.code: algorithm for algorithm in (ED25519, COSIGNATURE)}
 
 
 def is_key_name(name: str) -> bool:
-    """Return whether ``name`` can be the name of a key, and so of a log, such as "example.org/log".
+    """Return whether ``name`` can be the name of a key, and so of a public log, such as "example.org/log".
 
     >>> is_key_name("example.org/log"), is_key_name("my log"), is_key_name("a+b"), is_key_name("")
     (True, False, False, False)
@@ -85,7 +85,7 @@ def is_key_name(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierKey:
-    """The public key of a log or witness, with its name.
+    """The public key of a public log or witness, with its name.
 
     - ``name``: the origin of the log, or the name of the witness.
     - ``public``: the 32 bytes of the key.
@@ -128,7 +128,7 @@ class VerifierKey:
 
 @dataclass(frozen=True, kw_only=True)
 class SignerKey:
-    """The secret key of a log or witness, with its name. ``repr()`` does not contain the secret.
+    """The secret key of a public log or witness, with its name. ``repr()`` does not contain the secret.
 
     - ``name``: the origin of the log, or the name of the witness.
     - ``secret``: the 32 bytes of the key.

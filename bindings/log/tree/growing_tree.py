@@ -22,7 +22,8 @@ class TileStore(Protocol):
 
 
 class GrowingTree:
-    """The tree of a log to which entries are appended. It keeps the part in memory that no full tile contains yet.
+    """The tree of a public log to which entries are appended. It keeps the part in memory that no full tile contains
+    yet.
 
     ``size`` is the number of entries. Full tiles are written at once, partial tiles by :meth:`finish`.
     """

@@ -27,7 +27,7 @@ _MAX_HASHES = 63
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """A proof that an entry is in a log, with the signed checkpoint that it belongs to.
+    """A proof that an entry is in a public log, with the signed checkpoint that it belongs to.
 
     - ``index``: the number of the entry, from 0.
     - ``hashes``: the hashes from the neighbour of the entry to the child of the root.
@@ -72,7 +72,7 @@ class Proof:
     def verify(
         self, entry: bytes, key: VerifierKey, witnesses: Iterable[VerifierKey] = ()
     ) -> tuple[Checkpoint, list[VerifiedSignature]]:
-        """Verify that ``entry`` is in the log with the public key ``key``.
+        """Verify that ``entry`` is in the public log with the public key ``key``.
 
         Return the checkpoint and the verified cosignatures of ``witnesses``. Raises :class:`LogError` if a signature or
         the proof is wrong.

@@ -41,7 +41,7 @@ _PATH = re.compile(r"tile/(entries|0|[1-9][0-9]?)/((?:x[0-9]{3}/){0,6}[0-9]{3})(
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tile:
-    """The place of a tile, a file with 256 neighbouring hashes of the tree of a log, or 256 entries.
+    """The place of a tile, a file with 256 neighbouring hashes of the tree of a public log, or 256 entries.
 
     - ``level``: 0 to 63, where level 1 has the hashes above full tiles of level 0; or :data:`ENTRIES`.
     - ``index``: the number of the tile in its level, from 0.

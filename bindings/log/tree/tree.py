@@ -161,7 +161,8 @@ def check_consistency(old: int, old_root: bytes, new: int, new_root: bytes, proo
     ``old_root`` and ``new_root`` are the root hashes of the trees. ``proof`` is the result of
     :func:`consistency_proof`.
 
-    Raises :class:`LogError` if the proof is wrong, so the log removed or changed entries, or the proof is forged.
+    Raises :class:`LogError` if the proof is wrong, so the public log removed or changed entries, or the proof is
+    forged.
 
     >>> one, two = leaf_hash(b"a"), leaf_hash(b"b")
     >>> check_consistency(1, one, 2, node_hash(one, two), [two])

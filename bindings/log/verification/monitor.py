@@ -28,7 +28,7 @@ MAX_LAST_SEEN = MAX_NOTE_BYTES + 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class LastSeen:
-    """The checkpoint of a log that a monitor has seen last, with the key of the log."""
+    """The checkpoint of a public log that a monitor has seen last, with the key of the log."""
 
     key: VerifierKey
     checkpoint: Checkpoint
@@ -56,14 +56,14 @@ _CONTRADICTIONS = frozenset({"log", "shrunk", "forked", "root", "hash", "missing
 
 
 class LogSource(Protocol):
-    """The interface to the files of a log that is monitored, in a folder or at a URL."""
+    """The interface to the files of a public log that is monitored, in a folder or at a URL."""
 
     def checkpoint(self) -> bytes | None:
-        """Return the content of the published checkpoint of the log, or None without one."""
+        """Return the content of the published checkpoint of the public log, or None without one."""
         ...
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of the tile ``tile`` of the log. Raises :class:`LogError` if it does not exist."""
+        """Return the content of the tile ``tile`` of the public log. Raises :class:`LogError` if it does not exist."""
         ...
 
 
@@ -120,7 +120,7 @@ class Monitor:
         self.is_consistent = False
 
     def findings(self) -> Iterator[LogFinding]:
-        """Read all entries of the log, and yield each problem when it is found, such as a wrong hash."""
+        """Read all entries of the public log, and yield each problem when it is found, such as a wrong hash."""
         try:
             content = self._source.checkpoint()
             if content is None:

@@ -16,7 +16,7 @@ from .policy import Policy
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedEntry:
-    """The result of :func:`verify_name`: an entry that is proved to be in a log.
+    """The result of :func:`verify_name`: an entry that is proved to be in a public log.
 
     - ``index``: the number of the entry, from 0. ``size``: the number of entries of the checkpoint.
     - ``log``: the key of the log.
@@ -31,7 +31,7 @@ class ProvedEntry:
 
 
 def verify_name(key: str, content: bytes, policy: Policy) -> ProvedEntry:
-    """Verify the proof that a change of a name is in a log, without a network. Return the proved entry.
+    """Verify the proof that a change of a name is in a public log, without a network. Return the proved entry.
 
     ``content`` is a file in the format ``c2sp.org/tlog-proof@v1`` with the entry as extra data.
 

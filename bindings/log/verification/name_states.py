@@ -28,7 +28,7 @@ _BATCH = 256
 
 @dataclass(frozen=True, kw_only=True)
 class LogFinding:
-    """A problem that a :class:`~.monitor.Monitor` has found in a log.
+    """A problem that a :class:`~.monitor.Monitor` has found in a public log.
 
     - ``code``: its type, such as "second-thing".
     - ``place``: the entry or the file, such as "entry 17" or "tile/0/000".
@@ -42,7 +42,7 @@ class LogFinding:
     name: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        """Return the problem of a log as a JSON object with the fields of this class."""
+        """Return the problem of a public log as a JSON object with the fields of this class."""
         return {"code": self.code, "place": self.place, "name": self.name, "message": self.message}
 
 

@@ -28,7 +28,7 @@ _SIZE = re.compile(rb"(0|[1-9][0-9]{0,18})\n?")
 
 @dataclass(frozen=True, kw_only=True)
 class AddCheckpoint:
-    """The request ``add-checkpoint``: a checkpoint that a log asks a witness to cosign.
+    """The request ``add-checkpoint``: a checkpoint that a public log asks a witness to cosign.
 
     - ``old``: the number of entries that the witness has seen.
     - ``proof``: the proof that the tree begins with the tree of ``old`` entries.

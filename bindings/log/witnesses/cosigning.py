@@ -30,7 +30,7 @@ Raises :class:`LogError` without an answer.
 
 @dataclass(frozen=True, kw_only=True)
 class Witnessing:
-    """The witnesses whose cosignatures a log requests, and whether it needs them.
+    """The witnesses whose cosignatures a public log requests, and whether it needs them.
 
     - ``policy``: the witnesses with their URLs, and the quorum. Witnesses without a URL are not asked.
     - ``send``: sends a request.
@@ -42,8 +42,8 @@ class Witnessing:
     is_required: bool = True
 
     def is_satisfied(self, content: bytes, key: VerifierKey) -> bool:
-        """Return whether ``content``, a signed checkpoint of the log with the public key ``key``, has the quorum of
-        cosignatures.
+        """Return whether ``content``, a signed checkpoint of the public log with the public key ``key``, has the quorum
+        of cosignatures.
         """
         try:
             cosignatures = read_checkpoint(content, key, self.policy.witness_keys)[1]
@@ -54,7 +54,7 @@ class Witnessing:
 
 @dataclass(kw_only=True)
 class Cosigning:
-    """The requests for the cosignatures of one publication of a log.
+    """The requests for the cosignatures of one publication of a public log.
 
     - ``published``: the last published checkpoint, ``note`` its signed note.
     - ``recorded``: the number of entries that the database had recorded before the publication.
@@ -70,7 +70,7 @@ class Cosigning:
     _sizes: dict[str, int] | None = None
 
     def require_newest(self) -> None:
-        """Find out if the database is an old copy: ask each witness how many entries of the log it has seen.
+        """Find out if the database is an old copy: ask each witness how many entries of the public log it has seen.
 
         Raises :class:`BindingError` with the code ``log-restored`` if it is more than the database has recorded. The
         code is ``log-fork`` if the witness has seen another checkpoint with the same number. A second call does

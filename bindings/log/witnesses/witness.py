@@ -69,7 +69,7 @@ class Witness:
             database.execute(_CREATE)
 
     def add_log(self, key: VerifierKey) -> bool:
-        """Cosign the log with the key ``key`` from now on. Return False if the witness cosigns it already.
+        """Cosign the public log with the key ``key`` from now on. Return False if the witness cosigns it already.
 
         Raises :class:`BindingError` with the code ``witness-log`` for another key of a known origin, and for a key that
         is not of a log.

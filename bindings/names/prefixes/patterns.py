@@ -129,7 +129,7 @@ class Pattern:
 
     @property
     def is_ark(self) -> bool:
-        """Whether the names are ARKs. The others are URNs."""
+        """Whether the names are ARKs. False means that they are URNs."""
         return self.beginning.startswith("ark:")
 
     @property

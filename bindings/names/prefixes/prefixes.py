@@ -221,7 +221,8 @@ class PrefixRecord:
         )
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
-        """Return the address of the name ``key`` at the resolver of the delegated prefix, or else the page for people.
+        """Return the address of the name ``key`` at the resolver of the delegated prefix, or else the address of the
+        page for people.
 
         Return None for an address that would not be valid. ``key`` is the normal form, and ``given`` the name as
         received, with its query.
@@ -357,7 +358,8 @@ class PrefixRecords:
         return self._records.keys()
 
     def missing(self, key: str) -> str | None:
-        """Return the prefix of the new name ``key`` that should have a record and has none, or None.
+        """Return the prefix of the new name ``key`` that should have a record, but does not have one. Return None if no
+        record is missing.
 
         It is the NAAN or URN namespace of the name, or the name itself if no longer prefix fits.
 
@@ -620,7 +622,7 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
 
     The beginning of URNs has at least the namespace identifier and its colon, such as ``urn:nbn:``.
 
-    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
+    ``test_naans`` are the NAANs below which names can be bound for tests.
 
     Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
 

@@ -248,7 +248,9 @@ class PostgreSQL:
 
     @property
     def version_sql(self) -> str | None:
-        """A query whose rows differ after each commit on the server. None behind a pooler, and for several servers."""
+        """A query whose rows differ after each commit on the server. It is None if the connections go through a pooler,
+        or if the URL names several servers.
+        """
         is_one = self._is_behind_pooler is False and time.monotonic() >= self._mixed_until
         return _VERSION if is_one else None
 

@@ -504,10 +504,10 @@ class SQLite:
     def shorten_log(self, failure: Exception | None = None) -> None:
         """Write a long write-ahead log into the SQLite file, and shorten it, so that it does not fill the disk.
 
-        ``failure`` is the error of a change that failed.
+        ``failure`` is the exception that ended a change, or None if it succeeded.
 
-        The pages of a change that failed on a full disk stay in the log. They would keep the disk full, and the next
-        changes would be behind them. Do nothing for a short log, or while a reader uses the log.
+        The pages of a change that failed on a full disk stay in the write-ahead log. They would keep the disk full, and
+        the next changes would be behind them. Do nothing for a short log, or while a reader uses the log.
         """
         is_full = failure is not None and error_code(failure) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
         try:

@@ -85,8 +85,8 @@ def begin(
     exclusive: bool = False,
     large: bool = False,
 ) -> Iterator[Transaction]:
-    """Begin a transaction of the database ``database`` in a ``with`` block, as :meth:`.store.DatabaseStore.transaction`
-    describes.
+    """Begin a transaction of the database ``database`` in a ``with`` block, and yield it. It is committed at the end of
+    the block, and rolled back after an exception.
 
     ``clock`` returns the current time in UTC. With ``exclusive``, other writers wait until the transaction ends.
     ``statements`` and ``inserts`` are the SQL statements for the kind of database. ``large`` is whether many names will
