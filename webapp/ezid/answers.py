@@ -71,7 +71,11 @@ def bad_request(detail: str) -> Failed:
 
 
 def unauthorized(detail: str = "") -> Failed:
-    """Return the error for a request without credentials, or with wrong ones. Clients compare the realm."""
+    """Return the error for a request without credentials, or with wrong ones. Clients compare the realm.
+
+    `detail` is a sentence for the client about the wrong credentials. An empty `detail` sends only the word
+    "unauthorized".
+    """
     return Failed("unauthorized", detail, fields={"WWW-Authenticate": f'Basic realm="{REALM}"'})
 
 
@@ -86,7 +90,11 @@ class EzidAnswer:
 
 
 def response(answer: EzidAnswer | Failed) -> Response:
-    """Return an answer or an error as plain text, or as a page for a client that prefers HTML."""
+    """Return an answer or an error as plain text, or as a page for a client that prefers HTML.
+
+    `answer` is the result of an operation, or the error that it raised. The result has the status, body and header
+    fields of the response of the EZID API.
+    """
     if isinstance(answer, Failed):
         label, text, elements, status = "error", str(answer), {}, answer.status
     else:
@@ -127,5 +135,8 @@ class EzidRequest:
     body: bytes
 
     def is_set(self, parameter: str) -> bool:
-        """Return whether a parameter has the value ``yes``. Case is ignored, as at EZID."""
+        """Return whether a parameter has the value ``yes``. Case is ignored, as at EZID.
+
+        `parameter` is the name of a parameter of the query string, such as ``update_if_exists``.
+        """
         return self.parameters.get(parameter, "").lower() == "yes"

@@ -37,7 +37,12 @@ class Described(NamedTuple):
 
 
 def written(records: Iterable[Described], form: Format, columns: Sequence[str]) -> Iterator[str]:
-    """Yield the text of a download in pieces. ``columns`` are those of a CSV file."""
+    """Yield the text of a download in pieces.
+
+    - `records`: the identifiers with their elements, in the order of the file.
+    - `form`: the format of the file: "anvl", "csv" or "xml".
+    - `columns`: the names of the columns of a CSV file. The other formats ignore them.
+    """
     match form:
         case "anvl":
             yield from _anvl(records)
@@ -94,7 +99,12 @@ def _value(name: str, value: str) -> str:
 
 
 def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
-    """Yield a compressed text in pieces. ``name`` is that of the file in a zip archive."""
+    """Yield the bytes of a compressed file in pieces.
+
+    - `pieces`: the text of the file, in pieces.
+    - `compression`: "gzip" or "zip".
+    - `name`: the name of the file in a zip archive.
+    """
     compress = {"gzip": _gzip, "zip": _zip}[compression]
     return compress(_encoded(pieces), name)
 

@@ -77,7 +77,7 @@ class Download:
 
     @classmethod
     def of_dict(cls, stored: Mapping[str, Any]) -> Download:
-        """Return the request of :meth:`as_dict`."""
+        """Return the request for a download that :meth:`as_dict` stored. `stored` is the result of that method."""
         return cls(
             format=stored["format"],
             compression=stored["compression"],
@@ -91,7 +91,10 @@ class Download:
         )
 
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
-        """Yield selections without common names, which together have all names. None means all prefixes."""
+        """Yield selections of names that do not overlap, and that together have all requested names.
+
+        `prefixes` are the prefixes that the names can begin with, such as "ark:12345/x5". None selects all prefixes.
+        """
         if self.is_test:
             return
         common = replace(Selection(status=self.states[0] if len(self.states) == 1 else None), **self.times)
@@ -99,13 +102,20 @@ class Download:
             yield replace(common, prefix=prefix)
 
     def includes(self, binding: Binding) -> bool:
-        """Return whether a name of one of the selections has a requested state, and is listed as requested."""
+        """Return whether the download has a name of one of the selections.
+
+        `binding` is the binding of the name. Its state must be one of the requested states, and its listing must be
+        the requested one.
+        """
         is_wanted = self.listed is None or binding.listed == self.listed
         return is_wanted and (not self.states or binding.status in self.states)
 
 
 def read(body: bytes) -> Download:
-    """Return the request in a form. Raises :class:`~.answers.Failed`.
+    """Return the request for a download that is described by a form.
+
+    `body` has the bytes of the form, as ``application/x-www-form-urlencoded``. Raises :class:`~.answers.Failed` for an
+    unknown field or a wrong value.
 
     >>> read(b"format=csv&column=_id&column=erc.who&status=public").columns
     ('_id', 'erc.who')
@@ -141,9 +151,10 @@ def read(body: bytes) -> Download:
 
 
 def prefixes_of(caller: Caller) -> list[str] | None:
-    """Return the prefixes of the names that a download of this caller has, or None for all names.
+    """Return the prefixes of the names that a download has, or None for all names.
 
-    They are those that the caller can change. A reader, which changes none, gets all.
+    `caller` is the account that requests the download. The result has the prefixes that the account and its token can
+    change. A reader cannot change names, and gets the names of all prefixes.
     """
     account, token = caller.account, caller.token
     own = None if account.role in ("administrator", "reader") else account.prefixes

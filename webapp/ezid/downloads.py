@@ -47,7 +47,11 @@ _ENDINGS = {"gzip": "application/gzip", "zip": "application/zip"}
 
 
 def request_download(asked: EzidRequest) -> EzidAnswer:
-    """Record a request for a download, and return its URL."""
+    """Record a request for a download, and return the URL of the file in an answer of the EZID API.
+
+    `asked` is the request; its body is the form that :func:`~.download_request.read` reads. The caller needs an
+    account with the right to read.
+    """
     known = require_reader(require_caller())
     wanted = download_request.read(asked.body)
     secret = secrets.token_urlsafe(32)
@@ -66,7 +70,11 @@ def _ending(wanted: Download) -> str:
 
 
 def download(asked: EzidRequest) -> Response:
-    """Return the file of a download. It is not found if the URL is unknown or expired, or the account is disabled."""
+    """Return the file of a download as the response.
+
+    `asked` is the request; its subject is the name of the file. Raises :class:`~.answers.Failed` with the status 404
+    if the URL is unknown or expired, or if the account is disabled.
+    """
     found = _NAME.fullmatch(asked.subject)
     stored = _stored(int(found[1]), found[2]) if found else None
     known = ezid().management.accounts.current(stored["account"], stored["token"]) if stored else None

@@ -44,6 +44,8 @@ _LINE_ENDS = re.compile("[\t\r\n]+")
 def classic(key: str) -> str:
     """Return the key of a name in the classic form of ARKs, with a slash after the label.
 
+    `key` is the normal form of an ARK or URN. A URN is returned unchanged.
+
     >>> classic("ark:12345/x5"), classic("urn:isbn:9780451450524")
     ('ark:/12345/x5', 'urn:isbn:9780451450524')
     """
@@ -51,9 +53,11 @@ def classic(key: str) -> str:
 
 
 def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[str, str]:
-    """Return the elements of an identifier in the order of their names.
+    """Return the elements of an identifier by their names, in alphabetical order.
 
-    ``prefix`` is the resolver prefix of this site. ``owner`` is the owner of the identifier, or None to omit it.
+    - `binding`: the recorded binding of the identifier.
+    - `prefix`: the resolver prefix of this site, such as "https://example.org".
+    - `owner`: the name of the account that owns the identifier, or None to omit the element.
     """
     status = _STATUSES[binding.status]
     elements = {
@@ -81,12 +85,22 @@ def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[s
 
 
 def own_description(key: str, prefix: str) -> str:
-    """Return the URL of the description of a name, which is the target of an identifier without a target."""
+    """Return the URL of the description of a name. EZID shows it as the target of an identifier without a target.
+
+    `key` is the normal form of the name. `prefix` is the resolver prefix of this site.
+
+    >>> own_description("ark:12345/x5", "https://example.org")
+    'https://example.org/ark:/12345/x5?info'
+    """
     return f"{prefix}/{classic(key)}?info"
 
 
 def owner_of(binding: Binding, actor: str | None) -> str | None:
-    """Return the owner of an identifier: the one that an administrator set, or the actor of its first change."""
+    """Return the account that owns an identifier, or None if it is not known.
+
+    An administrator can set the owner in the metadata of `binding`. Otherwise the owner is `actor`, the account that
+    made the first change of the name; None if no account is recorded.
+    """
     return binding.metadata.get(OWNER, actor)
 
 
@@ -111,10 +125,13 @@ class Statement:
     metadata: Mapping[str, str]
 
     def fields(self, key: str, prefix: str, *, passthrough: str | None = None) -> Fields:
-        """Return the fields to set for the name with this key. The name replaces the placeholder in its target.
+        """Return the fields of a binding that a request sets for a name.
 
-        ``passthrough`` is that of a name that gets its first target; None leaves it unchanged. A target without a path
-        has none.
+        - `key`: the normal form of the name. It replaces the text ``${identifier}`` in the target.
+        - `prefix`: the resolver prefix of this site. A target that is the own page of the name below it is not
+          recorded.
+        - `passthrough`: the passthrough for a name that gets its first target: "no", "normal" or "given". None does
+          not change the recorded passthrough. A target without a path gets no passthrough.
         """
         target = self.target
         if target:
@@ -145,7 +162,10 @@ def _passthrough(key: str, target: str, wanted: str | None) -> Any:
 
 
 def stated(elements: Mapping[str, str]) -> Statement:
-    """Return the statement of the elements in a request. Raises :class:`~.answers.Failed`.
+    """Return the changes that the elements of a request ask for.
+
+    `elements` has the values by the names of the elements, as :func:`~.anvl_body.read` returns them. Raises
+    :class:`~.answers.Failed` for a value that is not permitted.
 
     >>> found = stated({"_status": "unavailable | moved", "erc.who": "Noah"})
     >>> found.state, found.reason, found.metadata
@@ -235,7 +255,10 @@ _CITED = ("creator", "title", "publisher", "publicationyear", "resourcetype")
 
 
 def mapped_citation(elements: Mapping[str, str]) -> dict[str, str]:
-    """Return the parts of the citation of an identifier with these elements; a part without a value is missing.
+    """Return the parts of the citation of an identifier by their names. A part without a value is missing.
+
+    `elements` has the values of the identifier by the names of the elements. Its element ``_profile`` decides which
+    elements are read; the default is "erc".
 
     >>> mapped_citation({"_profile": "dc", "dc.creator": "Noah", "erc.what": "The Ark"})
     {'_mappedCreator': 'Noah'}

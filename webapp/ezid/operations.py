@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 
 def view(asked: EzidRequest) -> EzidAnswer:
-    """Return the elements of an identifier, or of the longest registered prefix of it."""
+    """Return the elements of an identifier, or of the longest registered prefix of it.
+
+    `asked` is the request; its subject is the identifier. The query parameter ``prefix_match=yes`` permits the
+    longest recorded prefix. The result has the name and its elements.
+    """
     known = caller()
     identifier = asked.subject
     if asked.is_set("prefix_match"):
@@ -37,7 +41,11 @@ def view(asked: EzidRequest) -> EzidAnswer:
 
 
 def create(asked: EzidRequest) -> EzidAnswer:
-    """Create an identifier, or update it if it exists and the request permits that."""
+    """Create an identifier, or update it if it exists and the request permits that.
+
+    `asked` is the request; its subject is the identifier and its body has the elements. The query parameter
+    ``update_if_exists=yes`` permits an update. The result has the name.
+    """
     known = require_caller()
     statement = elements.stated(anvl_body.read(asked.body))
     key = names.assignable(asked.subject, ezid().management.bindings.naming.test_naans)
@@ -55,13 +63,19 @@ def create(asked: EzidRequest) -> EzidAnswer:
 
 
 def update(asked: EzidRequest) -> EzidAnswer:
-    """Replace or add the elements of the request; the others stay."""
+    """Replace or add elements of an identifier, and return its name. The elements that the request omits stay.
+
+    `asked` is the request; its subject is the identifier and its body has the elements.
+    """
     known = require_caller()
     return _updated(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
 
 
 def delete(asked: EzidRequest) -> EzidAnswer:
-    """Delete a reserved identifier."""
+    """Delete a reserved identifier, and return its name in the answer.
+
+    `asked` is the request; its subject is the identifier. A name that was public cannot be deleted.
+    """
     known = require_caller()
     try:
         saved = ezid().management.delete(known, asked.subject)
@@ -73,7 +87,11 @@ def delete(asked: EzidRequest) -> EzidAnswer:
 
 
 def mint(asked: EzidRequest) -> EzidAnswer:
-    """Mint an identifier below a shoulder. The identifier replaces ``${identifier}`` in the target."""
+    """Mint an identifier below a shoulder, and return its name in the answer.
+
+    `asked` is the request; its subject is the shoulder and its body has the elements. The new identifier replaces the
+    text ``${identifier}`` in the target.
+    """
     known = require_caller()
     statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))
     prefix = ezid().prefix

@@ -69,9 +69,17 @@ class BulkOperations:
         dry_run: bool = False,
         expected: str | None = None,
     ) -> BulkResult:
-        """Replace the beginning of targets; see :func:`~.relocation.relocate_prefix`.
+        """Replace the beginning of the targets of many names, and return how many names were changed.
 
-        Raises :class:`Forbidden` for a token without the right to relocate, to which a dry run would tell names.
+        - `caller`: the account that makes the request, or None.
+        - `source`: the text that the targets begin with now, such as "https://old.example/".
+        - `destination`: the text that replaces it.
+        - `prefix`: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
+        - `dry_run`: return the result without a change.
+        - `expected`: the digest in the result of an earlier dry run. None permits any names.
+
+        Raises :class:`Forbidden` if the caller has no right to relocate; also for a dry run, whose result has names.
+        :func:`~.relocation.relocate_prefix` has the details.
         """
         if caller is not None:
             require_right(caller, "relocate")
@@ -89,7 +97,11 @@ class BulkOperations:
             )
 
     def follow(self, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
-        """Record where targets redirect to; see :func:`~.edits.follow`."""
+        """Record the URLs that targets redirect to as the new targets, and return how many names were changed.
+
+        - `caller`: the account that makes the request, or None.
+        - `urls`: for the key of each name, the target that was requested and the URL that it redirects to.
+        """
         with self._bulk(caller, "relocate-prefix", dry_run=False) as (actor, done):
             return done(carry_out(self._bindings, edits.follow(urls), actor=actor))
 
@@ -104,9 +116,18 @@ class BulkOperations:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
-        """Import a table; see :func:`~ararat.bindings.imports.importing.import_table`.
+        """Import a table of names, and return the counts of its rows by outcome.
+
+        - `caller`: the account that makes the request, or None.
+        - `file`: the path of the table, or a binary stream of it.
+        - `format`: the format of the table, such as "csv". None detects it.
+        - `encoding`: the encoding of the text, such as "utf-8". None detects it.
+        - `relocate`: permit a new target for a name that is recorded with another target.
+        - `dry_run`: check the table without a change.
+        - `progress`: a function that is called with the progress, or None.
 
         Only an administrator can import rules, prefix records and counters.
+        :func:`~ararat.bindings.imports.importing.import_table` has the details.
         """
         with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
             return done(
@@ -124,18 +145,29 @@ class BulkOperations:
             )
 
     def check_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
-        """Check an import of many rows, which changes no name; see :meth:`.ImportBlocks.check`.
+        """Check an import of many rows, and return the counts of its rows by outcome. No name is changed.
 
-        Raises :class:`Forbidden` for a shoulder of ``mint`` for which the caller has no grant.
+        - `caller`: the account that makes the request, or None.
+        - `blocks`: the rows of the table, in blocks.
+        - `mint`: the shoulder and the pattern for rows without a name. None mints no names.
+        - `hooks`: the functions that :meth:`.ImportBlocks.check` calls for progress and for each block.
+
+        Raises :class:`Forbidden` for a shoulder that the caller has no grant for.
         """
         with self._recorder.acting(caller, "import") as actor:
             self._require_mintable(caller, mint)
             return blocks.check(actor, **hooks)
 
     def write_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
-        """Import many rows that were checked; see :meth:`.ImportBlocks.write`.
+        """Import many rows that :meth:`check_table` checked, and return the counts of the rows by outcome.
 
-        Raises :class:`Forbidden` as :meth:`check_table`, also if a permission is revoked meanwhile.
+        - `caller`: the account that makes the request, or None.
+        - `blocks`: the rows of the table, in blocks.
+        - `mint`: the shoulder and the pattern for rows without a name. None mints no names.
+        - `hooks`: the functions that :meth:`.ImportBlocks.write` calls for progress and for each block.
+
+        Raises :class:`Forbidden` for a shoulder that the caller has no grant for, and if a permission is revoked
+        during the import.
         """
         with self._recorder.acting(caller, "import") as actor:
             self._require_mintable(caller, mint)
@@ -149,10 +181,15 @@ class BulkOperations:
     def undo(
         self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False
     ) -> BulkResult:
-        """Undo an operation, such as an import; see :func:`~.undo.undo_operation`.
+        """Undo an operation on many names, such as an import, and return how many names were changed.
 
-        Only for administrators, and for the account that made the operation. A name that this account cannot change is
-        refused.
+        - `caller`: the account that makes the request. It must be an administrator, or the account that made the
+          operation.
+        - `operation`: the number of the operation, at least 1.
+        - `skip_changed`: skip the names that were changed after the operation. By default, they are refused.
+        - `dry_run`: return the result without a change.
+
+        A name that the account cannot change is refused. :func:`~.undo.undo_operation` has the details.
         """
 
         def require(given: Caller | None) -> Caller:
@@ -168,9 +205,15 @@ class BulkOperations:
     def undo_change(
         self, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
     ) -> BulkResult:
-        """Undo the last change of a name; see :func:`~.undo.undo_change`.
+        """Undo the last change of a name, and return the result for this name.
 
-        Only for administrators, and for the account that made this change.
+        - `caller`: the account that makes the request. It must be an administrator, or the account that made the
+          change.
+        - `name`: the identifier, as a text or a parsed name.
+        - `revision`: the revision that the name must have, or None for any revision.
+        - `dry_run`: return the result without a change.
+
+        :func:`~.undo.undo_change` has the details.
         """
         known = caller
         if known is not None and not known.is_administrator:
@@ -188,35 +231,58 @@ class BulkOperations:
             return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
 
     def check_names(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
-        """Check a change of many names, which changes none; see :meth:`~.batches.Batches.check`."""
+        """Check a change of many names, and return how many names it would change. No name is changed.
+
+        - `caller`: the account that makes the request, or None.
+        - `batches`: the names, in batches.
+        - `plan`: the action and its values.
+        - `hooks`: the functions that are called for progress and for each batch.
+        """
         with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
             return batches.check(plan, hooks, actor=actor)
 
     def change_checked(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
-        """Change many names that were checked; see :meth:`~.batches.Batches.carry_out`.
+        """Change many names that :meth:`check_names` checked, and return how many names were changed.
 
-        Raises :class:`Forbidden` if a permission is revoked meanwhile.
+        - `caller`: the account that makes the request, or None.
+        - `batches`: the names, in batches.
+        - `plan`: the action and its values.
+        - `hooks`: the functions that are called for progress and for each batch.
+
+        Raises :class:`Forbidden` if a permission is revoked during the change.
         """
         with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
             return batches.carry_out(plan, hooks, actor=actor)
 
     def require_undoable(self, caller: Caller, number: int) -> None:
-        """Raise :class:`Forbidden` unless the caller is an administrator, or made the operation."""
+        """Raise :class:`Forbidden` unless an account can undo an operation.
+
+        `caller` must be an administrator, or the account that made the operation. `number` is the number of the
+        operation.
+        """
         found = self._bindings.list_operations(before=number + 1, limit=1)
         if not (found and found[0].number == number and found[0].actor == caller.actor):
             require_administrator(caller)
 
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return operations, the newest first; see :meth:`.Bindings.list_operations`."""
+        """Return the recorded operations on many names, the newest first.
+
+        - `caller`: the account that makes the request. It needs the right to read.
+        - `before`: return only operations with a smaller number. None starts at the newest one.
+        - `limit`: the largest number of operations to return.
+        """
         require_reader(caller)
         return self._bindings.list_operations(before=before, limit=limit)
 
     def export(self, caller: Caller | None, format: Format, *, delimiter: str | None = None) -> Iterator[str]:
-        """Return the lines of a table of everything, which :func:`~.importing.import_table` reads.
+        """Yield the lines of a table of all names, rules, prefix records and counters.
 
-        ``delimiter`` replaces the separator of the format.
+        - `caller`: the account that makes the request. It must be an administrator, because the counters of minted
+          names show the names that come next.
+        - `format`: the format of the table.
+        - `delimiter`: the separator of the columns. None is the separator of the format.
 
-        Only for administrators: the counters of minted names show the names that come next.
+        :func:`~.importing.import_table` reads such a table.
         """
         require_administrator(caller)
         return (line for _, line in table_lines(self._bindings, format, delimiter=delimiter))

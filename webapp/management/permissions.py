@@ -35,14 +35,20 @@ class Missing(BindingError):
 
 
 def require_account(caller: Caller | None) -> Caller:
-    """Return the caller. Raises :class:`Forbidden` with the code ``account-required`` for None."""
+    """Return the account that makes a request. `caller` is this account, or None for a request without credentials.
+
+    Raises :class:`Forbidden` with the code ``account-required`` for None.
+    """
     if caller is None:
         raise Forbidden("account-required")
     return caller
 
 
 def require_curator(caller: Caller | None) -> Caller:
-    """Return the caller of a request if its role permits changes of names. Raises :class:`Forbidden`."""
+    """Return the caller of a request if its role permits changes of names.
+
+    `caller` is the account and token of the request, or None. Raises :class:`Forbidden` for None and for a reader.
+    """
     known = require_account(caller)
     if known.role == "reader" and known.account.role != "reader":
         _refuse_right(known, "has only the right to read")
@@ -52,7 +58,11 @@ def require_curator(caller: Caller | None) -> Caller:
 
 
 def require_administrator(caller: Caller | None) -> Caller:
-    """Return the caller of a request if it is an administrator. Raises :class:`Forbidden`."""
+    """Return the caller of a request if it is an administrator.
+
+    `caller` is the account and token of the request, or None. Raises :class:`Forbidden` for None, for another role,
+    and for a token with only some rights.
+    """
     known = require_account(caller)
     if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
         _refuse_right(known, "has only some rights of the account, and this needs all of them")
@@ -67,7 +77,9 @@ def require_administrator(caller: Caller | None) -> Caller:
 def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
     """Raise :class:`Forbidden` with the code ``right-missing`` if the token of the caller does not have a right.
 
-    ``key`` is the name that the request is about, or None.
+    - `caller`: the account and token of the request. A request without a token has all rights of its account.
+    - `right`: the right, such as "relocate".
+    - `key`: the name that the request is about, for the message, or None.
     """
     if not caller.may(right):
         _refuse_right(
@@ -76,7 +88,11 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
 
 
 def require_reader(caller: Caller | None) -> Caller:
-    """Return the caller if it can read reserved names and the history. Raises :class:`Forbidden`."""
+    """Return the caller of a request if it can read reserved names and the history.
+
+    `caller` is the account and token of the request, or None. Raises :class:`Forbidden` for None, and for a token
+    without the right to read.
+    """
     known = require_account(caller)
     require_right(known, "read")
     return known
@@ -94,9 +110,11 @@ def _refuse_right(caller: Caller, why: str, key: str | None = None) -> NoReturn:
 
 
 def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection | None = None) -> None:
-    """Raise :class:`Forbidden` if the account, token, role or a prefix of a caller was revoked since it was read.
+    """Raise :class:`Forbidden` if a permission of a caller was revoked since it was read.
 
-    ``connection`` is that of a transaction, which then reads the account.
+    - `accounts`: the store of the accounts.
+    - `caller`: the account, token, role and prefixes as they were at the beginning of the request.
+    - `connection`: the connection of the transaction in which the account is read again. None opens a connection.
     """
     now = accounts.current(caller.actor, caller.token and caller.token.number, connection)
     if now and now.account.role == caller.account.role and {*caller.account.prefixes} <= {*now.account.prefixes}:
@@ -107,7 +125,11 @@ def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection
 
 
 def require_granted(caller: Caller | None, key: str) -> Caller:
-    """Return the caller if it can change the name with this key. Raises :class:`Forbidden`."""
+    """Return the caller of a request if it can change a name.
+
+    `caller` is the account and token of the request, or None. `key` is the normal form of the name. Raises
+    :class:`Forbidden` if the account or its token has no grant for it.
+    """
     known = require_curator(caller)
     if not known.may_change(key):
         message = Translatable(
@@ -120,7 +142,12 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
 
 
 def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:
-    """Raise :class:`Forbidden` if a caller that is not an administrator changes the owner that EZID clients see."""
+    """Raise :class:`Forbidden` if a change sets another owner for EZID clients. Only an administrator can do this.
+
+    - `caller`: the account and token of the request.
+    - `before`: the binding before the change, or None for a new name.
+    - `after`: the binding after the change.
+    """
     recorded = before.metadata.get(OWNER) if before else None
     if after.metadata.get(OWNER) != recorded and not caller.is_administrator:
         message = Translatable("only an administrator can change the owner (the metadata %(element)s)", element=OWNER)

@@ -42,11 +42,18 @@ class AccountActor(Actor):
     minted: set[str] = field(default_factory=set, compare=False)
 
     def drew(self, keys: Iterable[str]) -> None:
+        """Record names that this change minted. `keys` are the normal forms of the names.
+
+        Such a name needs only the right to mint.
+        """
         self.minted.update(keys)
 
     def check(self, before: Binding | None, change: Change) -> None:
-        """Raise :class:`Forbidden` for a name that the account cannot change, for a right that its token does not have,
-        and for another owner.
+        """Raise :class:`Forbidden` if the account must not make a change.
+
+        `before` is the binding before the change, or None for a new name. `change` has the action and the binding
+        after it. The account needs a grant for the name, and its token needs the rights for the action. Only an
+        administrator can change the owner.
         """
         if change.action is not None:
             key = change.after.identifier
@@ -56,7 +63,10 @@ class AccountActor(Actor):
             require_same_owner(self.caller, before, change.after)
 
     def confirm(self, transaction: Transaction) -> None:
-        """Raise :class:`Forbidden` if a permission was revoked since the change began."""
+        """Raise :class:`Forbidden` if a permission was revoked since the change began.
+
+        `transaction` is the transaction of the change, in which the account is read again.
+        """
         require_unrevoked(self.accounts, self.caller, transaction.connection)
 
 
@@ -77,16 +87,17 @@ class Recorder:
         require: Callable[[Caller | None], Caller] = require_curator,
         max_names: int | None = None,
     ) -> Iterator[AccountActor]:
-        """Begin a change. Yield the actor for the methods of the bindings.
+        """Begin a change by an account. Yield the actor to pass to the methods of the bindings.
 
-        - ``operation``: the operation for the audit.
-        - ``name``: the name or prefix of the request, or None for several.
-        - ``require``: returns the caller, or raises Forbidden.
-        - ``max_names``: :attr:`.Actor.max_names`.
+        - `caller`: the account that makes the request, or None.
+        - `operation`: the name of the operation for the audit, such as "import".
+        - `name`: the name or prefix of the request, or None for several.
+        - `require`: a function that returns the caller, or raises Forbidden.
+        - `max_names`: the largest number of names that the change can have. None is the default limit.
 
         A :class:`BindingError` in the block is written to the audit. Changes that wait for the database never hold all
-        threads of a server: without a free slot (:mod:`~ararat.bindings.system.thread_slots`) a change is
-        :class:`BindingsUnavailable`.
+        threads of a server: without a free slot (:mod:`~ararat.bindings.system.thread_slots`),
+        :class:`BindingsUnavailable` is raised.
         """
         try:
             known = require(caller)
@@ -122,7 +133,14 @@ class Recorder:
             ) from None
 
     def refused(self, caller: Caller | None, operation: str, name: Name | None, code: str) -> None:
-        """Write a row for a change that was refused. Log it if the database cannot be written."""
+        """Write a row to the audit for a change that was refused. Write to the server log if the database cannot be
+        written.
+
+        - `caller`: the account that made the request. For None, no row is written.
+        - `operation`: the name of the operation, such as "save".
+        - `name`: the name or prefix of the request, or None for several.
+        - `code`: the code of the error, such as ``role-missing``.
+        """
         if caller is None:
             return
         try:
@@ -136,7 +154,10 @@ class Recorder:
 
 
 def text_of(name: Name | None) -> str | None:
-    """Return the text of a name in printable ASCII, for the audit."""
+    """Return the text of a name in printable ASCII for the audit, at most 400 characters.
+
+    `name` is an identifier as a text or a parsed name. None returns None.
+    """
     if name is None:
         return None
     return validation.shown(name if isinstance(name, str) else name.text, 400)

@@ -62,6 +62,8 @@ class NewName(NamedTuple):
 def etag(binding: Binding) -> str:
     """Return the strong entity tag of a name, with its quotation marks. It changes with each revision.
 
+    `binding` is the recorded binding of the name.
+
     >>> from datetime import UTC, datetime
     >>> etag(Fields(target="/x").for_name("ark:12345/x").first(datetime(2026, 11, 23, tzinfo=UTC)))
     '"1-660e646648000"'
@@ -119,7 +121,13 @@ class Management:
     def list_names(
         self, caller: Caller | None, selection: Selection | None = None, after: str | None = None, limit: int = 100
     ) -> Page:
-        """Return a page of names as :meth:`Bindings.list_names`, also of reserved names."""
+        """Return a page of names, also of reserved names.
+
+        - `caller`: the account that makes the request. It needs the right to read.
+        - `selection`: the conditions for the names, or None for all names.
+        - `after`: the key of the last name of the page before, or None for the first page.
+        - `limit`: the largest number of names to return.
+        """
         require_reader(caller)
         return self.bindings.list_names(selection, after=after, limit=limit)
 
@@ -130,21 +138,34 @@ class Management:
         by: Group | None = None,
         most: int | None = None,
     ) -> dict[str, int]:
-        """Return the numbers of names by group, as :meth:`Bindings.count_names`."""
+        """Return the number of names in each group, by the name of the group.
+
+        - `caller`: the account that makes the request. It needs the right to read.
+        - `selection`: the conditions for the names, or None for all names.
+        - `by`: the property that forms the groups, such as "status", or None for one group.
+        - `most`: the number at which counting stops, or None for no limit.
+        """
         require_reader(caller)
         return self.bindings.count_names(selection, by=by, most=most)
 
     def show(self, caller: Caller | None, name: Name) -> Binding:
-        """Return the binding of a name. Without an account, or a right to read, a reserved name is :class:`Missing`."""
+        """Return the binding of a name.
+
+        `caller` is the account that makes the request, or None. `name` is the identifier, as a text or a parsed name.
+        Raises :class:`Missing` for an unknown name. A reserved name is missing too for a caller without the right to
+        read.
+        """
         found = self.bindings.lookup(name)
         if found is None or (found.is_reserved and not _reads(caller)):
             raise _missing(name)
         return found
 
     def show_longest(self, caller: Caller | None, name: Name) -> Binding:
-        """Return the binding of a name, or of the longest recorded name that it begins with, as :meth:`show`.
+        """Return the binding of a name, or of the longest recorded name that it begins with.
 
-        A prefix can end in the middle of a component, as the shoulders of ARKs do.
+        `caller` is the account that makes the request, or None. `name` is the identifier, as a text or a parsed name.
+        Raises :class:`Missing` if there is no such name. A prefix can end in the middle of a component, as the
+        shoulders of ARKs do.
         """
         key = names.key(names.read(name))
         found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
@@ -154,12 +175,21 @@ class Management:
         return max(shown, key=lambda binding: len(binding.identifier))
 
     def owners(self, caller: Caller | None, keys: Iterable[str]) -> dict[str, str]:
-        """Return who first recorded each name, by the key of the name. Names without a recorded actor are left out."""
+        """Return the account that first recorded each name, by the key of the name. A name without a recorded actor
+        is missing.
+
+        `caller` is the account that makes the request; it needs the right to read. `keys` are the normal forms of the
+        names.
+        """
         require_reader(caller)
         return self.bindings.store.first_actors(keys)
 
     def history(self, caller: Caller | None, name: Name) -> list[Event]:
-        """Return the changes of a name, oldest first; also of a deleted name."""
+        """Return the changes of a name, the oldest first. A deleted name keeps its history.
+
+        `caller` is the account that makes the request; it needs the right to read. `name` is the identifier, as a text
+        or a parsed name. Raises :class:`Missing` for a name without changes.
+        """
         require_reader(caller)
         if not (events := self.bindings.history(name)):
             raise _missing(name)
@@ -168,11 +198,14 @@ class Management:
     def save(
         self, caller: Caller | None, name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False
     ) -> ChangeResult:
-        """Create a name, or replace all its fields.
+        """Create a name, or replace all its fields. Return the change that was made.
 
-        A field that is not given gets its default. The state and the resource stay if they are not given. With
-        ``relocate``, the caller decides that a new target leads to the same resource; otherwise the request must repeat
-        the recorded resource.
+        - `caller`: the account that makes the request. It needs a grant for the name.
+        - `name`: the identifier, as a text or a parsed name.
+        - `fields`: the new fields. A missing field gets its default, but a missing state or resource stays.
+        - `revision`: the revision that the name must have, or None for any revision.
+        - `relocate`: the caller decides that a new target leads to the same resource. Otherwise, the request must
+          repeat the recorded resource.
         """
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
@@ -193,9 +226,14 @@ class Management:
         relocate: bool = False,
         create: bool = False,
     ) -> ChangeResult:
-        """Change some fields of a name on behalf of an account. The other fields stay.
+        """Change some fields of a name. The other fields stay. Return the change that was made.
 
-        ``relocate`` is as for :meth:`save`. With ``create``, a name that is not recorded is created.
+        - `caller`: the account that makes the request. It needs a grant for the name.
+        - `name`: the identifier, as a text or a parsed name.
+        - `patch`: the fields to change.
+        - `revision`: the revision that the name must have, or None for any revision.
+        - `relocate`: the caller decides that a new target leads to the same resource.
+        - `create`: create a name that is not recorded. Otherwise such a name raises :class:`Missing`.
         """
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
@@ -208,13 +246,16 @@ class Management:
         return self._make(caller, "change", name, decide, revision)
 
     def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[ChangeResult]:
-        """Create up to 1,000 names, all or none, and return them in their order.
+        """Create up to 1,000 names, all or none, and return the changes in the order of the request.
 
-        A name that is recorded already with the same values is "unchanged". With other values it is a BindingConflict
-        with the code ``name-taken``.
+        - `caller`: the account that makes the request. It needs a grant for each name or shoulder.
+        - `wanted`: the new names with their fields, or the shoulders to mint names below.
 
-        A shoulder is known if it has a prefix record, or if a grant is for exactly this prefix. Another shoulder is
-        :class:`Missing`. The pattern of its names is that of the prefix record.
+        A name that is recorded with the same values is "unchanged". With other values, it raises BindingConflict with
+        the code ``name-taken``.
+
+        A shoulder is known if it has a prefix record, or if a grant is for exactly this prefix. An unknown shoulder
+        raises :class:`Missing`. The pattern of the minted names is that of the prefix record.
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
         with self.recorder.acting(caller, "create", one) as actor:
@@ -243,12 +284,19 @@ class Management:
     def mint(
         self, caller: Caller | None, shoulder: str, fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
     ) -> ChangeResult:
-        """Mint a name below a NAAN or shoulder, as :meth:`create`."""
+        """Mint a name below a NAAN or shoulder, and return the change that was made.
+
+        - `caller`: the account that makes the request. It needs a grant for the shoulder.
+        - `shoulder`: the NAAN or shoulder, such as "ark:12345/x5".
+        - `fields`: the fields of the new name, or a function that returns them for the key of the name.
+        """
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
 
     def mistakes(self, made: Sequence[ChangeResult]) -> list[list[NameWarning]]:
-        """Return the warnings about probable mistakes in changed names, a list for each
+        """Return warnings about probable mistakes in changed names, a list for each change
         (:mod:`~ararat.bindings.checks.new_names`).
+
+        `made` has the changes, as the other methods return them.
         """
         changed = [new_names.ComparedName.of(each.after, is_new=each.is_new) for each in made]
         found = new_names.warnings_before(self.bindings, changed)
@@ -259,7 +307,12 @@ class Management:
         return found
 
     def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> ChangeResult:
-        """Delete a reserved name. The result has its last binding."""
+        """Delete a reserved name. Return the change, with the last binding of the name.
+
+        - `caller`: the account that makes the request. It needs a grant for the name.
+        - `name`: the identifier, as a text or a parsed name.
+        - `revision`: the revision that the name must have, or None for any revision.
+        """
         return self._make_recorded(caller, "delete", name, assignment.delete, revision)
 
     def withdraw(
@@ -271,14 +324,27 @@ class Management:
         successor: str | None = None,
         revision: int | None = None,
     ) -> ChangeResult:
-        """Withdraw a name. ``reason`` and ``successor`` are shown on its public page."""
+        """Withdraw a name, and return the change. Clients then get a tombstone page instead of a redirect.
+
+        - `caller`: the account that makes the request. It needs a grant for the name.
+        - `name`: the identifier, as a text or a parsed name.
+        - `reason`: the reason that the public page shows, or None.
+        - `successor`: the identifier that replaces this one on the public page, or None.
+        - `revision`: the revision that the name must have, or None for any revision.
+        """
         decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
         return self._make_recorded(caller, "withdraw", name, decide, revision)
 
     def restore(
         self, caller: Caller | None, name: Name, *, resource: str | None = None, revision: int | None = None
     ) -> ChangeResult:
-        """Make a withdrawn name live again. ``resource`` is None, or must be the recorded one."""
+        """Make a withdrawn name live again, and return the change.
+
+        - `caller`: the account that makes the request. It needs a grant for the name.
+        - `name`: the identifier, as a text or a parsed name.
+        - `resource`: the recorded resource to confirm, or None. Another resource is refused.
+        - `revision`: the revision that the name must have, or None for any revision.
+        """
         decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
         return self._make_recorded(caller, "restore", name, decide, revision)
 
@@ -290,7 +356,13 @@ class Management:
         *,
         revision: int | None = None,
     ) -> ChangeResult:
-        """Change the target of a name for the same resource, as :meth:`Bindings.relocate`."""
+        """Change the target of a name for the same resource, and return the change.
+
+        - `caller`: the account that makes the request. It needs a grant for the name.
+        - `name`: the identifier, as a text or a parsed name.
+        - `fields`: the new target and the other fields to change.
+        - `revision`: the revision that the name must have, or None for any revision.
+        """
         decide = lambda existing, now: assignment.relocate(existing, fields, now)  # noqa: E731
         return self._make_recorded(caller, "relocate", name, decide, revision)
 
@@ -347,12 +419,22 @@ class Management:
         below: int | None = None,
         limit: int = 100,
     ) -> EventPage:
-        """Return the changes of all names, the newest first, as :meth:`.Bindings.list_events`."""
+        """Return a page of the changes of all names, the newest first.
+
+        - `caller`: the account that makes the request. It needs the right to read.
+        - `selection`: the conditions for the changes, or None for all changes.
+        - `below`: return only changes with a smaller number. None starts at the newest one.
+        - `limit`: the largest number of changes to return.
+        """
         require_reader(caller)
         return self.bindings.list_events(selection, below=below, limit=limit)
 
     def operation(self, caller: Caller | None, number: int) -> Operation:
-        """Return a recorded operation on many names. Raises :class:`Missing` with the code ``operation-unknown``."""
+        """Return a recorded operation on many names.
+
+        `caller` is the account that makes the request; it needs the right to read. `number` is the number of the
+        operation. Raises :class:`Missing` with the code ``operation-unknown``.
+        """
         require_reader(caller)
         found = self.bindings.store.operations(number + 1, 1) if 0 < number < _MAX_NUMBER else []
         if not found or found[0].number != number:
@@ -364,7 +446,13 @@ class Management:
     def audit(
         self, caller: Caller | None, selection: AuditSelection, *, below: int | None = None, limit: int = 100
     ) -> AuditPage:
-        """Return the requests of accounts, the newest first. Only for administrators."""
+        """Return a page of the audit, which lists the requests of accounts, the newest first.
+
+        - `caller`: the account that makes the request. It must be an administrator.
+        - `selection`: the conditions for the requests.
+        - `below`: return only requests with a smaller number. None starts at the newest one.
+        - `limit`: the largest number of requests to return.
+        """
         require_administrator(caller)
         return list_audit(self.accounts, selection, below=below, limit=limit)
 

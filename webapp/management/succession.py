@@ -78,12 +78,17 @@ def succeed(
     actor: Actor | str | None = None,
     caller: Caller | None = None,
 ) -> Succession:
-    """Make the institution ``to`` responsible for a prefix, in one transaction.
+    """Make another institution responsible for a prefix, in one transaction. Return what was changed.
 
-    - ``contact``: its contact. The contact of the earlier institution is deleted in any case.
-    - ``heirs``: the names of its accounts. They get a grant of the prefix. Other accounts lose their grants of the
+    - `accounts`: the store of the accounts.
+    - `prefix`: the prefix, such as "ark:12345/x5".
+    - `to`: the name of the new institution.
+    - `contact`: its contact. The contact of the earlier institution is deleted in any case.
+    - `heirs`: the names of its accounts. They get a grant of the prefix. Other accounts lose their grants of the
       prefix and of longer ones. Without heirs, all grants stay.
-    - ``caller``: the administrator, for the audit of the grants; None for the command line.
+    - `dry_run`: return the result without a change.
+    - `actor`: the name that the history records for the change, or None.
+    - `caller`: the administrator, for the audit of the grants; None for the command line.
 
     Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text`` or ``prefix-lineage``, and
     :class:`AccountError` with the code ``account-unknown``.
