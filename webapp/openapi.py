@@ -217,7 +217,10 @@ PATHS: dict[str, dict[str, Schema]] = {
 
 
 def paths() -> dict[str, dict[str, Schema]]:
-    """Return the paths below /api of the current application. Without an IRI policy, /api/policy answers nothing."""
+    """Return the paths of the JSON API below ``/api`` for the current application, each with its operations.
+
+    The path ``/api/policy`` is missing if the site has no IRI policy.
+    """
     return PATHS if site().policies else {path: known for path, known in PATHS.items() if path != _POLICY}
 
 

@@ -83,10 +83,11 @@ def open_accounts(url: str) -> Iterator[Accounts]:
 
 @contextmanager
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
-    """Watch changes of names in a ``with`` block, and warn at its end of each NAAN that is not registered.
+    """Watch changes of names in a ``with`` block, and warn at its end of each NAAN that is not registered (ARK-015).
 
-    NAANs in ``naans`` cause no warning. With ``strict``, a name below an unregistered NAAN is refused instead
-    (ARK-015).
+    - `bindings`: the bindings that the block changes.
+    - `naans`: the NAANs that cause no warning.
+    - `strict`: refuse a name below an unregistered NAAN instead.
     """
     from ...bindings.names.policy import RegisteredNaans
 
@@ -104,7 +105,11 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     """Print the warnings about a name before it is recorded: personal data, and probable mistakes.
 
-    A name that is recorded already, and one that cannot be bound, has none.
+    - `bindings`: the store of the names.
+    - `identifier`: the identifier to record.
+    - `fields`: the values to record with it.
+
+    Nothing is printed for a recorded name, or for a name that cannot be bound.
     """
     from ...bindings.checks import new_names
     from ...bindings.names import naming as names
@@ -129,21 +134,24 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
 
 
 def warn_of_minted(bindings: Bindings, target: str | None) -> None:
-    """Print the warnings about the target of a name that will be minted, in its stored form: also a shared target."""
+    """Print the warnings about the target of a name that will be minted, such as a target that another name has.
+
+    `bindings` is the store of the names. `target` is the URL or path, or None.
+    """
     from ...bindings.checks.new_names import ComparedName, warnings_before
 
     print_warnings(warnings_before(bindings, [ComparedName("", target, None)])[0] if target else ())
 
 
 def warn_of_target(target: str | None) -> None:
-    """Print the warnings about the new target of a recorded name."""
+    """Print the warnings about the new target of a recorded name. `target` is the URL or path, or None."""
     from ...bindings.checks.plausibility import target_warnings
 
     print_warnings(target_warnings(target))
 
 
 def print_warnings(warnings: Iterable[NameWarning]) -> None:
-    """Print warnings about names on standard error."""
+    """Print warnings about names on standard error. `warnings` has a message and a code for each."""
     sheet = Sheet.of(sys.stderr)
     for warning in warnings:
         write(sheet.prose(f"ararat: warning: {warning.message} ({warning.code})", style="warning"), to=sys.stderr)

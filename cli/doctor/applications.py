@@ -59,9 +59,9 @@ class ListedApplication(NamedTuple):
 
 
 def load(place: str) -> Any:
-    """Import a WSGI or ASGI application by its name ``MODULE:NAME``, as servers do.
+    """Import a WSGI or ASGI application, and return it.
 
-    The current folder is on the path.
+    `place` is its name ``MODULE:NAME``, such as "shop.wsgi:application". The current folder is on the path of imports.
 
     The import runs the code of the module. Raises :class:`NotLoaded` if that fails or the result cannot be called.
     """
@@ -84,7 +84,9 @@ def load(place: str) -> Any:
 
 
 def examine(application: Any) -> Iterator[HealthFinding]:
-    """Check that each site in the application is wrapped in the resolver, and list the routes under reserved paths.
+    """Check that each site in an application is wrapped in the resolver, and yield the findings.
+
+    `application` is a WSGI or ASGI application. A finding also lists its routes under reserved paths.
 
     Source: POL-037.
 
@@ -127,9 +129,9 @@ def examine(application: Any) -> Iterator[HealthFinding]:
 
 
 def settings_of(application: Any) -> Settings | None:
-    """Return the settings of the resolver in an application. Of several resolvers, the outermost one counts.
+    """Return the settings of the outermost resolver in an application, or None without a resolver.
 
-    Return None if the application contains no resolver.
+    `application` is a WSGI or ASGI application.
 
     >>> settings_of(lambda environ, start_response: []) is None
     True
@@ -139,14 +141,22 @@ def settings_of(application: Any) -> Settings | None:
 
 
 def bindings_of(application: Any) -> Bindings | None:
-    """Return the bindings of the outermost resolver in an application. Return None if they are of another class."""
+    """Return the bindings of the outermost resolver in an application, or None without :class:`Bindings`.
+
+    `application` is a WSGI or ASGI application.
+
+    >>> bindings_of(lambda environ, start_response: []) is None
+    True
+    """
     _, resolvers = _walk(application)
     bindings = resolvers[0].bindings if resolvers else None
     return bindings if isinstance(bindings, Bindings) else None
 
 
 def arguments_of(settings: Settings) -> dict[str, Any]:
-    """Convert settings of a resolver to arguments, for another resolver with the same answers for names.
+    """Return the arguments of a resolver that answers for the same names as another one.
+
+    `settings` are the settings of the other resolver.
 
     >>> arguments_of(Settings(cache=60))["cache"]
     60
@@ -155,7 +165,13 @@ def arguments_of(settings: Settings) -> dict[str, Any]:
 
 
 def without_resources(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files."""
+    """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files.
+
+    `arguments` has the values by the names of the arguments.
+
+    >>> without_resources({"cache": 60, "metrics": None})
+    {'cache': 60}
+    """
     return {name: value for name, value in arguments.items() if name not in _RESOURCES}
 
 

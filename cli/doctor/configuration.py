@@ -186,9 +186,10 @@ class FrontConfiguration:
         return proxies[0] if len(proxies) == 1 and not self._files else None
 
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:
-        """Return at most three configuration lines that can cause a fault of a reverse proxy.
+        """Return at most three lines of the configuration that can cause a fault of a reverse proxy.
 
-        Without files, return [].
+        `cause` is the kind of the fault. `proxy` is the reverse proxy, or None if it is not known. Without files of a
+        configuration, the result is empty.
         """
         pattern = _LINES.get(cause, {}).get(proxy) if proxy is not None else None
         if pattern is None or proxy is None:

@@ -81,9 +81,11 @@ _SHOWN = 16
 
 
 def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one result of ``ararat doctor`` for a terminal: its state, its label and its message.
+    r"""Yield the lines of one result of ``ararat doctor`` for a terminal: its state, its label and its message.
 
-    >>> print(*finding_lines(HealthFinding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\\n")
+    `finding` is the result. `sheet` has the width and the colours of the terminal.
+
+    >>> print(*finding_lines(HealthFinding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\n")
     ok        HEAD            The same as GET.
     """
     word = sheet.paint(finding.state.ljust(_STATE), _STYLES[finding.state])
@@ -102,7 +104,10 @@ def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
 
 
 def summary_lines(findings: Sequence[HealthFinding], sheet: Sheet) -> Iterator[str]:
-    """Yield the last lines of ``ararat doctor``: each fix once, with the labels of its findings, then the counts."""
+    """Yield the last lines of ``ararat doctor``: each fix once, with the labels of its findings, then the counts.
+
+    `findings` are all results. `sheet` has the width and the colours of the terminal.
+    """
     remedies: dict[str, list[HealthFinding]] = {}
     for finding in findings:
         if finding.remedy is not None:

@@ -22,7 +22,9 @@ _SECONDS = 30.0
 
 
 def client_of(application: Any) -> ProbeClient:
-    """Return a client whose requests a WSGI or ASGI application answers.
+    """Return a client whose requests an application in this process answers.
+
+    `application` is a WSGI or ASGI application.
 
     >>> from ararat.webapp.tracing.client import url as weburl
     >>> def site(environ, start_response):

@@ -43,10 +43,11 @@ _REMEDIES = {
 
 
 def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
-    """Return the status of the log in ``folder``, or the finding that states why it cannot be read.
+    """Return the status of the public log of a database, or the finding that states why it cannot be read.
 
-    ``database`` is a store as for ``--database``. The published versions of a file are in the database next to the
-    folder.
+    - `database`: the database, as the option ``--database`` names it: a file or a URL.
+    - `folder`: the folder with the files of the log. For a table of names in a file, the published versions are in a
+      database next to this folder.
     """
     place = database if table_file(database) is None else str(folder.with_name(f"{folder.name}.sqlite"))
     try:
@@ -67,9 +68,12 @@ def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
 
 
 def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | None = None) -> Iterator[HealthFinding]:
-    """Check a log whose status was read by :func:`read_status`, and yield the findings.
+    """Check a public log, and yield the findings.
 
-    ``key_path`` is the file of the secret key. ``policy`` names the witnesses whose cosignatures are verified.
+    - `status`: the status that :func:`read_status` returned.
+    - `folder`: the folder with the files of the log.
+    - `key_path`: the file of the secret key.
+    - `policy`: the policy with the witnesses whose cosignatures are verified, or None to verify no cosignatures.
     """
     where, origin = display.escape(str(LogFolder(folder))), display.escape(status.key.name)
     if status.fault is not None:

@@ -60,7 +60,13 @@ class ReferenceResolver:
         self._client = client_of(ResolverMiddleware(_site, bindings, **own))
 
     def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
-        """Return the right answer of the site to a request. ``target`` begins with the name, below the prefix."""
+        """Return the right response of the site to a request, which does not use the network.
+
+        - `url`: the URL of the site.
+        - `method`: the HTTP method.
+        - `target`: the target of the request: the name and the query, below the prefix.
+        - `fields`: the header fields of the request.
+        """
         return self._client(url, method, target, fields)
 
 
@@ -70,10 +76,10 @@ def _site(environ: Any, start_response: Any) -> list[bytes]:
 
 
 def choose(bindings: Bindings) -> list[str]:
-    """Return at most :data:`MAX_NAMES` public names of a store as samples: some of each kind, state and shoulder.
+    """Return at most :data:`MAX_NAMES` public names as samples: some of each kind, state and shoulder.
 
-    The names that were changed last are among them, because a cache can still have their old targets, and the name with
-    the longest target that was seen. Raises BindingsUnavailable.
+    `bindings` is the store of the names. The names that were changed last are among the samples, because a cache can
+    still have their old targets. The name with the longest target is also among them. Raises BindingsUnavailable.
     """
     newest = _listed(bindings, sort="changed", descending=True)
     if bindings.count().number <= _MOST_COUNTED:
@@ -110,8 +116,10 @@ def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
 def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
     """Request an unknown name from the resolver of each delegated prefix, and yield a finding for each.
 
-    ``address`` is the prefix of this resolver. An error is a resolver that does not answer, and one that sends names
-    back here: two resolvers that delegate a prefix to each other make a loop, and no reader gets an answer.
+    `bindings` is the store of the prefixes. `address` is the prefix of this resolver. `client` sends the requests.
+
+    An error is a resolver that does not answer, or one that redirects names to this resolver. Two resolvers that
+    delegate a prefix to each other make a loop, so that no reader gets an answer.
     """
     for record in bindings.prefixes.list():
         key = f"{record.prefix}0doctor"
@@ -163,9 +171,11 @@ class _Fault(NamedTuple):
 def examine(
     reached: ReachedDeployment, names: Sequence[str], expected: ReferenceResolver | None
 ) -> Iterator[HealthFinding]:
-    """Request each name from the site, compare the answers with the right ones, and yield the findings.
+    """Request each name from the site, compare the responses with the right ones, and yield the findings.
 
-    ``names`` are in a form that can be the end of a URL. ``expected`` is None without a database.
+    - `reached`: the deployment to which requests are sent.
+    - `names`: the names, each as the end of a URL.
+    - `expected`: the resolver with the right responses, or None without a database.
     """
     check = _Check(reached, expected)
     for number, name in enumerate(names):

@@ -154,10 +154,14 @@ def examine(
     asking: Ask | None = None,
     sleep: Callable[[float], object] | None = None,
 ) -> Iterator[HealthFinding]:
-    """Send requests to the deployment whose resolver prefix is ``url``, and yield the findings.
+    """Send requests to a deployment, and yield the findings.
 
-    ``prefix`` is the prefix that its links should contain, in stored form; the default is ``url``. ``asking`` replaces
-    the network. Raises :class:`NotAnswered` if no server answers at the URL.
+    - `url`: the resolver prefix of the deployment.
+    - `prefix`: the prefix that its links must contain, in stored form. None is `url`.
+    - `asking`: a function that answers the requests instead of the network, or None.
+    - `sleep`: a function that waits for some seconds between slow requests, or None for the clock.
+
+    Raises :class:`NotAnswered` if no server answers at the URL.
     """
 
     def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
@@ -227,7 +231,11 @@ class Deployment:
         )
 
     def remedy(self, cause: Cause, proxy: ReverseProxy | None = None) -> str:
-        """Return the fix for a fault. It ends with the lines of the configuration that can be the reason."""
+        """Return the fix for a fault as a text. The lines of the configuration that can cause the fault are at its
+        end.
+
+        `cause` is the kind of the fault. `proxy` is the reverse proxy; None is the one that was found.
+        """
         proxy = proxy or self._proxy
         if proxy in (None, "gunicorn"):
             # Some front servers name themselves only in their own answers.
@@ -716,9 +724,12 @@ class Deployment:
 
 
 def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
-    """Return the prefix to which a front server redirects a name: the same name at another host or over https.
+    """Return the prefix to which a front server redirects a name, or None for another response.
 
-    ``url`` is the requested prefix. Return None for another answer, also for a redirect to the target of the name.
+    - `url`: the prefix that was requested.
+    - `name`: the name that was requested.
+    - `response`: the response. A redirect to the same name at another host, or over https, counts. A redirect to the
+      target of the name does not count.
 
     >>> from ararat.webapp.tracing.client import url as weburl
     >>> answer = RawResponse(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
@@ -742,7 +753,9 @@ def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
 
 
 def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None, str]:
-    """Return the origin and the target of a Location; (None, "") if it is not a web address.
+    """Return the origin and the request target of a redirect; (None, "") if it does not lead to a web address.
+
+    `url` is the URL that was requested. `where` is the value of the header field ``Location``.
 
     >>> from ararat.webapp.tracing.client import url as weburl
     >>> redirected_to(weburl.parse("http://a.example/"), "/b?c")
@@ -756,7 +769,9 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
 
 
 def answered_by(response: RawResponse) -> str | None:
-    """Return the header fields of a response that name the answering server, and whether it came from a cache.
+    """Return the header fields of a response that name the server and a cache, as one text, or None without them.
+
+    `response` is the response.
 
     >>> answered_by(RawResponse(302, (("Server", "nginx"), ("Age", "17")), b""))
     'nginx, Age: 17'
@@ -783,7 +798,9 @@ def _proxy_of(response: RawResponse) -> ReverseProxy | None:
 
 
 def parse_echo(response: RawResponse) -> Echo | None:
-    """Parse the refusal of a resolver, which repeats the received identifier. Return None for any other response.
+    """Return the identifier that a resolver received, as its refusal repeats it, or None for another response.
+
+    `response` is the response to a request for a name that cannot be bound.
 
     >>> parse_echo(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
     True

@@ -65,11 +65,18 @@ def raw_request(
     fields: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> RawResponse:
-    """Request ``target`` from the host of ``url``, and return the response.
+    """Send a request, and return the response.
 
-    The target is sent unchanged: no segment is removed, nothing is decoded, and a bare ``?`` is kept. ``accept`` is the
-    header field Accept, and ``fields`` are further ones. Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if
-    ``target`` is not visible ASCII, or if no response arrives within ``seconds``.
+    - `url`: the URL whose host gets the request.
+    - `target`: the request target. It is sent unchanged: no segment is removed, nothing is decoded, a bare ``?`` is
+      kept.
+    - `method`: the HTTP method.
+    - `accept`: the header field Accept.
+    - `fields`: further header fields.
+    - `seconds`: the longest time to wait for the response.
+
+    Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if `target` is not visible ASCII, or if no response arrives in
+    time.
     """
     client = GuardedClient(networks=_ALL_NETWORKS)
     deadline = Deadline(time.monotonic() + seconds, what="this request")
@@ -91,7 +98,14 @@ class ProbeClient(Protocol):
 
 
 def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
-    """Send a request over the network. An error of Ararat is a JSON problem document."""
+    """Send a request over the network, and return the response. An error of Ararat is returned as a JSON problem
+    document.
+
+    - `url`: the URL whose host gets the request.
+    - `method`: the HTTP method.
+    - `target`: the request target, such as "/ark:12345/x?info".
+    - `fields`: header fields that replace or extend the usual ones.
+    """
     others = dict(fields or {})
     accept = others.pop("Accept", PROBLEM)
     return raw_request(url, target, method, accept=accept, fields=others)
@@ -150,7 +164,7 @@ def _retry_after(response: RawResponse) -> float | None:
 
 
 def is_this_machine(url: WebURL) -> bool:
-    """Return whether the host of a URL is an address of this machine, so that its files can be read."""
+    """Return whether a host is this machine, so that its files can be read. `url` is a URL with this host."""
     if url.address is not None and url.address.is_loopback:
         return True
     try:

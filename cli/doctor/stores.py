@@ -125,7 +125,7 @@ def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:
 
 
 def sentence(text: str) -> str:
-    """Return a text as a sentence: with a capital letter and a full stop. A URL at its beginning stays.
+    """Return a text as a sentence, with a capital letter and a full stop. `text` is kept if it begins with a URL.
 
     >>> sentence("the file is empty"), sentence("sqlite:///a.db is empty")
     ('The file is empty.', 'sqlite:///a.db is empty.')

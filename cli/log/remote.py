@@ -59,7 +59,11 @@ class Client:
             self._kept = None
 
     def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> Reply:
-        """Send GET, or POST with ``content``, and return the response with a body of at most ``limit`` bytes.
+        """Send a request, and return the response.
+
+        - `url`: the URL to request.
+        - `content`: the body of a POST request, or None for GET.
+        - `limit`: the largest body of the response, in bytes.
 
         Raises :class:`LogError` for an invalid URL or a longer body, and :class:`HopFailed` without a response.
         """
@@ -102,10 +106,10 @@ class Client:
         return Reply(header.status, "".join(types).partition(";")[0].strip().lower(), body)
 
     def get(self, url: str, *, limit: int = MAX_BYTES) -> bytes:
-        """Return the content of a URL.
+        """Return the content of a URL as bytes.
 
-        Raises :class:`LogError` for another status than 200, and :class:`CommandError` with the exit code 69 without a
-        response.
+        `url` is the URL, and `limit` is the largest content in bytes. Raises :class:`LogError` for another status than
+        200, and :class:`CommandError` with the exit code 69 without a response.
         """
         try:
             reply = self.request(url, limit=limit)
@@ -117,7 +121,10 @@ class Client:
         return reply.body
 
     def post(self, url: str, content: bytes) -> Reply:
-        """Send a body, and return the response. Raises :class:`LogError` without a response."""
+        """Send a POST request, and return the response. `url` is the URL, and `content` is the body of the request.
+
+        Raises :class:`LogError` without a response.
+        """
         try:
             return self.request(url, content)
         except HopFailed as failed:
@@ -141,19 +148,27 @@ class RemoteLog:
             raise CommandError(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile of the log. Raises :class:`LogError` if the server does not have it."""
+        """Return the content of a tile of the log as bytes. `tile` is the tile, with its level and its number.
+
+        Raises :class:`LogError` if the server does not have it.
+        """
         limit = MAX_BUNDLE_BYTES if tile.level == ENTRIES else WIDTH * HASH_BYTES
         return self._client.get(f"{self._address}/{tile.path}", limit=limit)
 
 
 def is_url(text: str) -> bool:
+    """Return whether a text begins as a URL. `text` is an argument of a command, a URL or a path.
+
+    >>> is_url("https://example.org/log"), is_url("/var/lib/ararat/log")
+    (True, False)
+    """
     return text.lower().startswith(("http://", "https://"))
 
 
 def read_file(path: str, limit: int) -> bytes:
-    """Return the content of a file, or one byte more than ``limit`` of a longer one.
+    """Return the content of a file as bytes. A file that is longer than `limit` bytes is cut one byte after it.
 
-    Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
+    `path` is the path of the file. Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
     """
     try:
         with Path(path).open("rb") as stream:

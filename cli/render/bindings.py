@@ -23,9 +23,11 @@ _OWN_LINES = ("target", "successor", "spelling", "resource", "hold_reason")
 def binding_lines(
     binding: Binding, sheet: Sheet, inherited: Mapping[str, InheritedText] | None = None
 ) -> Iterator[str]:
-    """Yield the lines of a binding: its name, its state and the fields that have a value.
+    """Yield the lines that show a binding on a terminal: its name, its state and the fields that have a value.
 
-    ``inherited`` has the persistence statements of prefix records, by short names, that the binding does not have.
+    - `binding`: the recorded binding.
+    - `sheet`: the width and the colours of the terminal.
+    - `inherited`: the persistence statements of prefix records that the binding does not have, by short names.
     """
     from ...bindings.names.fields import FIELDS, text_of
 
@@ -72,9 +74,12 @@ def binding_lines(
 
 
 def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
-    """Yield a line about a change of a binding.
+    """Yield the line that shows the change of a binding on a terminal, such as "relocated ark:12345/x5 ->
+    https://a.example/".
 
-    It contains the outcome of the change, such as "relocated", and the name, target and state after it.
+    - `outcome`: the outcome of the change, such as "relocated".
+    - `binding`: the binding after the change. Its name, target and state are shown.
+    - `sheet`: the width and the colours of the terminal.
     """
     style: Style = "soft" if outcome == "unchanged" else "good"
     target = f" -> {identifier(binding.target)}" if binding.target else ""
@@ -82,9 +87,9 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
 
 
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change in the history of a name: time, action, actor, and the binding after it.
+    """Yield the lines that show one change in the history of a name: time, action, actor, and the binding after it.
 
-    A binding connects a name to its target.
+    `event` is the change. `sheet` has the width and the colours of the terminal.
     """
     by = f" by {words(event.actor)}" if event.actor else ""
     part = f" (operation {event.operation})" if event.operation is not None else ""
@@ -104,9 +109,9 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 
 
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change of a redirect rule: time, action, actor, and the rule after it.
+    """Yield the lines that show one change of a redirect rule: time, action, actor, and the rule after it.
 
-    A rule redirects all unbound names that begin with a prefix.
+    `event` is the change. `sheet` has the width and the colours of the terminal.
     """
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
@@ -117,7 +122,10 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of the record of a NAAN or shoulder: its texts, its redirect rule and its last change."""
+    """Yield the lines that show the record of a NAAN or shoulder: its texts, its redirect rule and its last change.
+
+    `record` is the record. `sheet` has the width and the colours of the terminal.
+    """
     yield from sheet.prose(identifier(record.prefix), style="strong")
     yield ""
     yield from _texts(record, sheet)
@@ -128,7 +136,10 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 
 
 def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of a succession: the institution after it, and the grants of accounts that change or stay."""
+    """Yield the lines that show a succession: the new institution, and the grants of accounts that change or stay.
+
+    `done` is the result of the succession. `sheet` has the width and the colours of the terminal.
+    """
     word = "succeeded" if done.written else "would succeed"
     before = f", before {words(done.before)}" if done.before else ""
     record = done.record
@@ -139,9 +150,9 @@ def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
 
 
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of one change of the record of a NAAN or shoulder: time, action, actor, and its texts.
+    """Yield the lines that show one change of the record of a NAAN or shoulder: time, action, actor, and its texts.
 
-    A record describes a NAAN or shoulder in texts such as the name of its holder.
+    `event` is the change. `sheet` has the width and the colours of the terminal.
     """
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
@@ -167,7 +178,7 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 def state(binding: Binding) -> str:
     """Return the state of a name in words for a terminal, such as "reserved" or "located, by 302".
 
-    A name for tests has ", test" at the end.
+    `binding` is the recorded binding. The state of a name for tests has ", test" at its end.
     """
     return f"{_state(binding)}{', test' if binding.is_test else ''}"
 
@@ -182,14 +193,20 @@ def _state(binding: Binding) -> str:
 
 
 def name_and_target(before: Binding | None, after: Binding) -> str:
-    """Return the name of a changed binding with its target, and the target before the change if it was another."""
+    """Return the name of a changed binding with its target, and the target before the change if it was another one.
+
+    `before` is the binding before the change, or None for a new name. `after` is the binding after it.
+    """
     target = f" -> {identifier(after.target)}" if after.target else ""
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
     return f"{identifier(after.identifier)}{target}{was}"
 
 
 def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """Yield each field of a binding that a change replaced, except the target, with its old and new value."""
+    """Yield each field of a binding that a change replaced, except the target, with its old and new value as texts.
+
+    `before` is the binding before the change, and `after` is the binding after it.
+    """
     from ...bindings.names.fields import differing
     from ...bindings.names.metadata import metadata
 
@@ -206,7 +223,7 @@ def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str
 
 
 def moment(when: datetime) -> str:
-    """Return a time in UTC as text for a terminal, to the second.
+    """Return a time as a text for a terminal, to the second. `when` is a time in UTC.
 
     >>> moment(datetime(2026, 11, 22, 15, 0, 0))
     '2026-11-22 15:00:00Z'

@@ -51,21 +51,31 @@ def refused_lines(
 ) -> Iterator[str]:
     """Yield the lines about the refused rows of a table, each with its line number and reason.
 
-    ``word`` begins each line: "left out" for the names of a dump.
+    - `summary`: the result of the import.
+    - `sheet`: the width and the colours of the terminal.
+    - `report_file`: the file with all refused rows, which is named if not all are listed; or None.
+    - `word`: the beginning of each line, such as "refused", or "left out" for the names of a dump.
 
-    The first row with an error code states also what is expected. If not all rows are listed, ``report_file`` is named
-    as the place of the others.
+    The first row with an error code also states the expected value.
     """
     yield from _noted(word, summary.refused, summary.refusals, sheet, report_file, advise=True)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
-    """Yield the lines about the rows of a table that have a warning, in the form of :func:`refused_lines`."""
+    """Yield the lines about the rows of a table that have a warning, each with its line number and reason.
+
+    - `summary`: the result of the import.
+    - `sheet`: the width and the colours of the terminal.
+    - `report_file`: the file with all warnings, which is named if not all are listed; or None.
+    """
     yield from _noted("warning", summary.warned, summary.warnings, sheet, report_file)
 
 
 def change_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of the first changes of an import, each with its line number and the recorded values."""
+    """Yield the lines of the first changes of an import, each with its line number and the recorded values.
+
+    `summary` is the result of the import. `sheet` has the width and the colours of the terminal.
+    """
     for imported in summary.listed:
         yield from _imported(imported, sheet)
     more = sum(getattr(summary, name) for name in _CHANGES) - len(summary.listed)
@@ -91,7 +101,9 @@ def _imported(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
 def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Iterator[str]:
     """Yield the lines of the result of an import: how the file was read, the counts, and how to undo it.
 
-    ``word`` is that of refused lines, as in :func:`refused_lines`.
+    - `summary`: the result of the import.
+    - `sheet`: the width and the colours of the terminal.
+    - `word`: the word for the rows that were not imported, such as "refused" or "left out".
     """
     yield from _reading(summary, sheet)
     yield from sheet.prose(_counts(summary, word))
@@ -99,7 +111,10 @@ def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Itera
 
 
 def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
-    """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy."""
+    """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy.
+
+    `migration` is the result of reading the dump. `sheet` has the width and the colours of the terminal.
+    """
     for line, name, (element, reason, remedy) in migration.omitted[:_MAX_OMITTED]:
         place = sheet.paint(f"line {line}".ljust(_LINE - 1), "soft")
         yield f"{sheet.paint('omitted'.ljust(_LINE), 'warning')}{place} {name}"
@@ -109,7 +124,9 @@ def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
 def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[str]:
     """Yield the lines of the result of an import of a dump: what was read, what was not imported, and the checksums.
 
-    ``report`` is the file of ``--report``, or None.
+    - `migration`: the result of reading the dump.
+    - `sheet`: the width and the colours of the terminal.
+    - `report`: the file of the option ``--report``, or None.
     """
     states = ", ".join(f"{migration.states[state]:,} {state}" for state in sorted(migration.states))
     number = sum(migration.states.values())
@@ -136,7 +153,10 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as JSON values."""
+    """Return the result of an import as a mapping for JSON. `summary` is the result.
+
+    The keys are the counts of the rows, and the refused, warned and changed rows.
+    """
     from ...middleware import Binding
 
     counts = {each.name: getattr(summary, each.name) for each in fields(summary)}
@@ -154,7 +174,10 @@ def as_dict(summary: Summary) -> dict[str, Any]:
 
 
 def dump_as_dict(migration: Migration) -> dict[str, Any]:
-    """Return the result of the import of a dump as JSON values, without the counts of its lines."""
+    """Return the result of the import of a dump as a mapping for JSON, without the counts of its lines.
+
+    `migration` is the result of reading the dump.
+    """
     return {
         "source": migration.source,
         "states": dict(migration.states),
@@ -171,7 +194,7 @@ def dump_as_dict(migration: Migration) -> dict[str, Any]:
 
 
 def expected(code: str) -> str:
-    """Return what is accepted instead of a wrong value, for the code of the error.
+    """Return the accepted values for an error about a wrong value. `code` is the code of the error.
 
     >>> expected("passthrough-unknown")
     'no, normal or given; true and false mean normal and no'

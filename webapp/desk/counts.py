@@ -81,7 +81,11 @@ class CountCache:
         return self._kept[0] if self._kept and time.monotonic() < self._kept[1] else None
 
     def count(self, management: Management, caller: Caller) -> Counts:
-        """Return the counts that are kept, or count. Other requests wait for the same count."""
+        """Return the counts of all names, from the cache if they are new enough.
+
+        `management` are the operations to count with. `caller` is the account that makes the request. Requests at the
+        same time wait for one count.
+        """
         with self._lock:
             if found := self.kept():
                 return found
@@ -94,7 +98,11 @@ class CountCache:
 
 
 def count(management: Management, caller: Caller) -> Counts:
-    """Count all names."""
+    """Return the counts of all names by state, shoulder and month.
+
+    `management` are the operations to count with. `caller` is the account that makes the request; it needs the right
+    to read.
+    """
     states = management.count_names(caller, by="state")
     shoulders = management.count_names(caller, by="shoulder")
     largest = sorted(shoulders, key=lambda each: (-shoulders[each], each))
@@ -110,7 +118,10 @@ def count(management: Management, caller: Caller) -> Counts:
 
 
 def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
-    """Return the bars of a plot. The longest has the length 100.
+    """Return the bars of a plot, one for each label. The longest bar has the length 100.
+
+    `numbers` has a number for each label. `labels` are the labels to show, in their order; a label without a number is
+    0.
 
     >>> bars({"live": 30, "reserved": 10}, ["live", "reserved", "withdrawn"])[1:]
     [Bar(label='reserved', number=10, length=33.3), Bar(label='withdrawn', number=0, length=0.0)]
@@ -120,7 +131,9 @@ def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
 
 
 def last_months(numbers: Mapping[str, int]) -> list[str]:
-    """Return the last months in order, from 12 to 24, up to the last one with names.
+    """Return the last 12 to 24 months as "YYYY-MM" in order. The last one is the last month with names.
+
+    `numbers` has the number of names for each month that has names.
 
     >>> last_months({"2026-02": 1, "2025-12": 4})[-3:], len(last_months({"2026-02": 1}))
     (['2025-12', '2026-01', '2026-02'], 12)

@@ -31,7 +31,10 @@ _NOT_VALID = Translatable("The request is not valid")
 
 @blueprint.errorhandler(HTTPException)
 def http_error(error: HTTPException) -> Response:
-    """Answer with a page of the desk, for a fragment or JSON as everywhere."""
+    """Answer a failed request with an HTML page of the desk. Fragments and JSON are answered as on the other pages.
+
+    `error` is the exception that the view raised; it has the status.
+    """
     if not has_caller() or wants_json() or htmx_request.htmx or not 400 <= (error.code or 0) < 500:
         return errors.answer(error)
     refused = error if isinstance(error, HTTPRefusal) else None
@@ -43,7 +46,10 @@ def http_error(error: HTTPException) -> Response:
 
 @blueprint.errorhandler(BindingError)
 def binding_error(error: BindingError) -> Response:
-    """Answer a request that :class:`~ararat.webapp.management.Management` refused."""
+    """Answer a request that :class:`~ararat.webapp.management.Management` refused, with an HTML page or JSON.
+
+    `error` is the exception; its code decides the status.
+    """
     refused = errors.refusal(error)
     # A form has no If-Match, so that 412 would name a precondition that no client sent.
     refused.code = HTTPStatus.CONFLICT if refused.code == HTTPStatus.PRECONDITION_FAILED else refused.code

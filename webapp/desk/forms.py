@@ -19,8 +19,10 @@ class FieldProblem(NamedTuple):
 
     @classmethod
     def of(cls, error: CatalogueError) -> FieldProblem:
-        """Return the problem for an error of the bindings. Raise the error if no other value of the field corrects it:
-        the database cannot be used.
+        """Return the problem to show in a form for an error of the bindings.
+
+        `error` is the error. It is raised again if no other value of the field corrects it, because the database
+        cannot be used.
 
         >>> FieldProblem.of(CatalogueError("redirect-status"))
         FieldProblem(message='This status cannot be used for a redirect.', expected='302 or 307')
@@ -31,18 +33,22 @@ class FieldProblem(NamedTuple):
 
 
 def number_of(text: str, most: int) -> int | None:
-    """Return the number that a text of a request has in decimal digits, at most ``most``. None for another text.
+    """Return the number that a text has in decimal digits, or None for another text.
 
-    >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("\u0661", 100)
+    `text` comes from a request. A number above `most` returns `most`.
+
+    >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("١", 100)
     (12, 100, None, None)
-    """
+    """  # noqa: RUF002
     if not (text.isascii() and text.isdecimal()):
         return None
     return most if len(text) > len(str(most)) else min(int(text), most)
 
 
 def statement_of(field: str, form: MultiDict[str, str]) -> str:
-    """Return the value of a field. Persistence statements have two values, a term and words, which are joined.
+    """Return the value of a form field. The two values of a persistence statement, a term and words, are joined.
+
+    `field` is the name of the field. `form` has the fields of the request.
 
     >>> statement_of("availability", MultiDict([("availability", "finite"), ("availability", "until 2030")]))
     'finite, until 2030'
@@ -55,7 +61,9 @@ def statement_of(field: str, form: MultiDict[str, str]) -> str:
 
 
 def comparable(text: str) -> str:
-    r"""Return a text of a request that each database can compare. PostgreSQL refuses a NUL, which no recorded text has.
+    r"""Return a text that each database can compare with recorded texts. `text` comes from a request.
+
+    PostgreSQL refuses the character NUL, which is replaced. A recorded text never has it.
 
     >>> comparable("jane\0") == "jane\ufffd"
     True

@@ -36,7 +36,10 @@ _COLUMNS = ("identifier", "title", "resource", "target", "state", "status", "url
 
 @blueprint.get("/links", endpoint="links")
 def page() -> str:
-    """Show the targets with the state in the parameter ``state``, in the order of their names."""
+    """Return the HTML page with the targets that have a state, in the order of their names.
+
+    The query parameter ``state`` is the state.
+    """
     links, state, after = _links(), _state(), comparable(request.args.get("after", ""))
     found = links.of_state(state, after, _PAGE + 1)
     following = found[_PAGE - 1].key if len(found) > _PAGE else None
@@ -57,7 +60,10 @@ def page() -> str:
 
 @blueprint.get("/links.<any(csv, jsonl):form>")
 def export_links(form: str) -> Response:
-    """Return all targets with a state as a file."""
+    """Return all targets with a state as a file to save. `form` is "csv" or "jsonl" (JSON Lines).
+
+    The query parameter ``state`` is the state.
+    """
     state = _state()
     rows = (link.as_dict() for link in _all(_links(), state))
     if form == "csv":
@@ -67,7 +73,7 @@ def export_links(form: str) -> Response:
 
 @blueprint.post("/links/relocate", endpoint="relocate_moved")
 def relocate() -> AnyResponse:
-    """Relocate a name, or the selected names, to the URLs that their targets redirect to."""
+    """Relocate the names in the form to the URLs that their targets redirect to, and redirect to the list."""
     picked = request.form.getlist("pick")[:_MAX_PICKED]
     return _relocate_all(picked) if "name" not in request.form else _relocate_one()
 
@@ -112,7 +118,8 @@ def _relocate_all(picked: Sequence[str]) -> AnyResponse:
 
 @blueprint.get("/links/promises", endpoint="promises")
 def show_promises() -> str:
-    """Show the names that are promised as persistent and do not keep it, in the order of the names.
+    """Return the HTML page with the names that are promised as persistent and do not keep it, in the order of the
+    names.
 
     A page reads at most :data:`_CHECKED` names, so that it is fast with any number of names.
     """

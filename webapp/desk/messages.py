@@ -45,9 +45,12 @@ class Message:
 
 
 def put(text: str, status: Status = "good", *, label: str = "", path: str = "", secret: str = "") -> None:
-    """Show a message on the next page, in the language of this request.
+    """Show a message on the next page of the browser, in the language of this request.
 
-    The text is shortened to 1,500 bytes of UTF-8; a long path is omitted.
+    - `text`: the message. It is shortened to 1,500 bytes of UTF-8.
+    - `status`: the kind of the message, such as "good" or "warn".
+    - `label` and `path`: the text and the path of a link below the message. A long path is omitted.
+    - `secret`: a text that is shown once, such as the secret of a token.
     """
     text, label = translated(text), translated(label)
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:

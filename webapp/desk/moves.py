@@ -52,16 +52,19 @@ class Sampled:
 
 @blueprint.get("/moves", endpoint="moves")
 def page() -> str:
-    """Show the form. The parameters ``source`` and ``destination`` fill it."""
+    """Return the HTML page with the form to move targets. The query parameters ``source`` and ``destination`` fill
+    it.
+    """
     require_curator(caller())
     return _page(_move(), {}, None)
 
 
 @blueprint.post("/moves")
 def send() -> AnyResponse:
-    """Replace the beginning of many targets, as the form asks. Without the field ``apply``, only show the changes.
+    """Replace the beginning of many targets, as the form fields ``source`` and ``destination`` describe.
 
-    The field ``preview`` is the fingerprint of the preview. If the changes are other ones now, they are shown again.
+    Without the field ``apply``, return an HTML page that shows the changes. The field ``preview`` is the digest of
+    these changes. If the changes are different now, they are shown again.
     """
     move = _move()
     problems = {

@@ -85,12 +85,12 @@ _HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "pub
 
 
 def desk_navigation(caller: Caller) -> list[NavigationLink]:
-    """Return the links to the places of the desk."""
+    """Return the links to the main pages of the desk. `caller` is the account that reads the page."""
     return _links(_PLACES, caller)
 
 
 def manage_menu(caller: Caller) -> list[NavigationLink]:
-    """Return the links of the menu Manage that a caller can use."""
+    """Return the links of the menu "Manage" to the pages that an account can use. `caller` is this account."""
     return _links(_MANAGE, caller)
 
 
@@ -112,10 +112,12 @@ class PageLinks(NamedTuple):
 
 
 def page_links(first: str | None, following: str | None) -> PageLinks:
-    """Return the links of a list from the addresses of its first and its next page.
+    """Return the links of a list to its first, previous and next page.
 
-    A list is read forwards only. So the address of a page has the beginnings of the pages before it in the parameter
-    ``trail``, the last ones.
+    `first` is the URL of the first page, or None on the first page. `following` is the URL of the next page, or None
+    on the last page.
+
+    A list can be read only forwards. So the query parameter ``trail`` has the positions of the pages before.
     """
     trail = request.args.getlist("trail")
     name = "after" if "after" in request.args else "before"

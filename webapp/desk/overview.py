@@ -46,7 +46,11 @@ def _add_cache(state: BlueprintSetupState) -> None:
 
 @blueprint.get("")
 def overview() -> str:
-    """Show the overview. With many names, the page comes before the counts; with ``count``, it waits for them."""
+    """Return the HTML page with the overview of the desk.
+
+    With many names, the page is sent without the counts, and then reads them. With the query parameter ``count``, the
+    response waits for the counts.
+    """
     cache: CountCache = current_app.extensions[COUNTS]
     number = management().bindings.count()
     is_wanted = "count" in request.args or number.number <= FEW

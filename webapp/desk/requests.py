@@ -47,7 +47,12 @@ class Requests:
 
 
 def requests_in(counts: CountStore, period: Period, today: date, name: str | None = None) -> Requests:
-    """Return the requests for one name, or for all, in the period that ends ``today``.
+    """Return the number of requests in a period: its sum, and the numbers for each day or month.
+
+    - `counts`: the store of the counts.
+    - `period`: the period, such as "days" or "months".
+    - `today`: the last day of the period.
+    - `name`: the key of one name, or None for all names.
 
     Raises :class:`~ararat.middleware.BindingsUnavailable`.
     """
@@ -60,8 +65,9 @@ def requests_in(counts: CountStore, period: Period, today: date, name: str | Non
 
 
 def requests_of_name(name: str) -> Requests | None:
-    """Return the requests for a name in the last months. Return None without statistics, and log why they cannot be
-    read.
+    """Return the number of requests for a name in the last months, or None if this site has no statistics.
+
+    `name` is the key of the name. If the statistics cannot be read, the reason is written to the server log.
     """
     counts = site().statistics
     try:
@@ -73,7 +79,10 @@ def requests_of_name(name: str) -> Requests | None:
 
 @blueprint.get("/requests", endpoint="requests")
 def page() -> str:
-    """Show the requests in the period of the parameter ``period``, and the most requested names."""
+    """Return the HTML page with the requests in a period, and the most requested names.
+
+    The query parameter ``period`` is the period.
+    """
     counts, period, today = site().statistics, _period(), _today()
     found: Requests | None = None
     names: list[Total] = []
@@ -102,7 +111,10 @@ def page() -> str:
 
 @blueprint.get("/requests.<any(csv, jsonl):form>")
 def export_requests(form: str) -> Response:
-    """Return the counts of all names in the period as a file."""
+    """Return the number of requests for each name in the period as a file to save.
+
+    `form` is "csv" or "jsonl" (JSON Lines). The query parameter ``period`` is the period.
+    """
     counts, period = site().statistics, _period()
     totals = [] if counts is None else counts.totals("name", CountSelection(first=_first(period, _today())))
     rows = (dict[str, object](zip(_COLUMNS, each, strict=True)) for each in totals)

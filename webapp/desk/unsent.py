@@ -37,7 +37,10 @@ def is_kept(error: HTTPRefusal) -> bool:
 
 
 def page(error: HTTPRefusal, action: str) -> Response:
-    """Return the page with the values of the form. ``action`` is the address that the form is sent to."""
+    """Return an HTML page with the values of a form that was refused, so that the user can send it again.
+
+    `error` is the refusal. `action` is the URL that the form is sent to.
+    """
     sent = list(request.form.items(multi=True))
     shown = render_template(
         "desk/unsent.html",

@@ -48,7 +48,10 @@ class Compared:
 
 @blueprint.get("")
 def page() -> Response:
-    """Compare the identifiers in the parameters ``a`` and ``b``. Without them, show a form."""
+    """Return the HTML page with the comparison of the identifiers in the query parameters ``a`` and ``b``.
+
+    Without these parameters, return a page with a form.
+    """
     if wants_json():
         return compared()
     return _answered([text for name in ("a", "b") if (text := request.args.get(name))])
@@ -67,9 +70,9 @@ def chosen() -> AnyResponse:
 
 
 def address(texts: Sequence[str]) -> str | None:
-    """Return the permalink of the comparison of two texts.
+    """Return the permalink of the comparison of two texts, or None.
 
-    Return None if there are not exactly two texts, or if the URL would be too long.
+    `texts` are the two texts. The result is None for another number of texts, or if the URL would be too long.
     """
     if len(texts) != 2:
         return None

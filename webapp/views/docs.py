@@ -72,7 +72,7 @@ class DocumentationPage(NamedTuple):
 
 @blueprint.get("/docs")
 def contents() -> str:
-    """Show the list of all pages, or the sections that match the field ``q``."""
+    """Return the HTML page with the list of the documentation, or the sections that match the query parameter ``q``."""
     base = url("docs.contents")
     if query := request.args.get("q", "").strip()[:200]:
         pages = {name: _page(name, base) for name in order()}
@@ -83,11 +83,10 @@ def contents() -> str:
 
 @blueprint.get("/docs/<name>")
 def page(name: str) -> BaseResponse:
-    """Show the page for the file ``docs/<name>.md``, or return the picture ``docs/<name>``.
+    """Return the HTML page for the file ``docs/<name>.md``, or the picture ``docs/<name>``.
 
-    Redirect the name of a page that another one replaced.
-
-    Raises :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
+    `name` is the last segment of the path. The name of a page that was replaced redirects to the new page. Raises
+    :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
     """
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
@@ -146,13 +145,15 @@ def _page(name: str, base: str, language: str = ENGLISH) -> DocumentationPage:
 
 
 def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> DocumentationPage:
-    """Convert Markdown (CommonMark with tables) to a page. ``base`` is the URL of the page "index".
+    r"""Convert Markdown (CommonMark with tables) to a documentation page.
 
-    ``anchors`` are those of the headings, in order; those of other headings are made of their words.
+    - `text`: the Markdown.
+    - `base`: the URL of the page "index". The links to other pages begin with it.
+    - `anchors`: the anchors of the first headings, in their order. Other anchors are made of the words of the heading.
 
     HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
 
-    >>> page = rendered("# Ask & *see*\\n\\n[next](files.md#a) <b>", "/docs")
+    >>> page = rendered("# Ask & *see*\n\n[next](files.md#a) <b>", "/docs")
     >>> page.title
     'Ask & see'
     >>> page.body.splitlines()[-1]

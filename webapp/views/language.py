@@ -43,7 +43,7 @@ _YEAR = 365 * 24 * 3600
 
 
 def init_app(app: Flask) -> None:
-    """Choose the language of each request to an application, and offer all languages on its pages."""
+    """Register the choice of the language in the application `app`. Its pages then offer all languages."""
     app.extensions[current.CHOICE] = _choose
     app.register_blueprint(blueprint)
     app.after_request(_describe)

@@ -29,14 +29,20 @@ _USED = Translatable("This link was used, has expired, or is not complete.")
 
 @blueprint.get("/first-account/<secret>")
 def first(secret: str) -> str:
-    """Show the form for the first administrator."""
+    """Return the HTML page with the form for the first administrator.
+
+    `secret` is the last segment of the one-time link. Answers 404 for a wrong or used link.
+    """
     _require_first(secret)
     return _page("", is_first=True)
 
 
 @blueprint.post("/first-account/<secret>")
 def add_first(secret: str) -> AnyResponse:
-    """Create the first administrator, and sign in."""
+    """Create the first administrator with the name and password in the form, and sign in.
+
+    `secret` is the last segment of the one-time link. Redirect to the desk, or show the form with its errors.
+    """
     csrf.require_own_form()
     link, accounts = _require_first(secret), site().accounts
     # identify.accounts() answers 404 until an account exists.
@@ -47,13 +53,19 @@ def add_first(secret: str) -> AnyResponse:
 
 @blueprint.get("/set-password/<secret>")
 def choose(secret: str) -> str:
-    """Show the form for the password of the account of a link."""
+    """Return the HTML page with the form to set the password of an account.
+
+    `secret` is the last segment of the one-time link. Answers 404 for a wrong or used link.
+    """
     return _page(_of_link(secret).name, is_first=False)
 
 
 @blueprint.post("/set-password/<secret>")
 def set_password(secret: str) -> AnyResponse:
-    """Set the password of the account of a link, and sign in."""
+    """Set the password of the account of a one-time link, and sign in.
+
+    `secret` is the last segment of the link. Redirect to the desk, or show the form with its errors.
+    """
     csrf.require_own_form()
     account = _of_link(secret)
 

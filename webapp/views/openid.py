@@ -43,7 +43,7 @@ blueprint.after_request(forbid_caches)
 
 @blueprint.get("")
 def start() -> AnyResponse:
-    """Redirect to the provider."""
+    """Redirect the browser to the OpenID provider, where the user signs in."""
     provider, cookie = _provider(), cookies.form_id()
     destination = safe_path(request.args.get("next")) or ""
     try:
@@ -61,7 +61,9 @@ def start() -> AnyResponse:
 
 @blueprint.get("/return")
 def finish() -> AnyResponse:
-    """Start a session for the identity that the provider confirms."""
+    """Start a session for the identity that the OpenID provider confirms, and redirect to the page that was
+    requested.
+    """
     provider, cookie = _provider(), cookies.known_form_id()
     given = request.args.get("state", "")
     destination = given.partition(".")[2]

@@ -111,9 +111,10 @@ def naans() -> Response:
 @blueprint.get("/registries/naan/<naan>")
 @blueprint.get("/api/registries/naan/<naan>", endpoint="naan_json")
 def naan(naan: str) -> Response:
-    """Show the registered holder, resolver and shoulders of a NAAN, such as 12148.
+    """Return the registered holder, resolver and shoulders of a NAAN, as an HTML page or JSON.
 
-    Raises :class:`.HTTPRefusal` with the status 404 if the NAAN is not in the registry.
+    `naan` is the NAAN, such as 12148. Raises :class:`.HTTPRefusal` with the status 404 if the NAAN is not in the
+    registry.
     """
     shown = registries.of_naan(naan)
     return represented(_entry(shown, NAANS), "reference/naan.html")
@@ -122,6 +123,7 @@ def naan(naan: str) -> Response:
 @blueprint.get("/registries/urn")
 @blueprint.get("/api/registries/urn", endpoint="namespaces_json")
 def namespaces() -> Response:
+    """Return the registered URN namespaces, as an HTML page or JSON."""
     records = registries.current().table(NAMESPACES).records
     shown = [{"nid": key, "kind": record.kind, "since": record.since} for key, record in records.items()]
     return represented({"snapshot": _snapshot(NAMESPACES), "namespaces": shown}, "reference/namespaces.html")
@@ -130,12 +132,17 @@ def namespaces() -> Response:
 @blueprint.get("/registries/urn/<nid>")
 @blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
 def namespace(nid: str) -> Response:
+    """Return one registered URN namespace, as an HTML page or JSON. `nid` is its identifier, such as "isbn".
+
+    Raises :class:`.HTTPRefusal` with the status 404 if the namespace is not in the registry.
+    """
     return represented(_entry(registries.of_namespace(nid), NAMESPACES), "reference/namespace.html", kinds=_KINDS)
 
 
 @blueprint.get("/schemes")
 @blueprint.get("/api/schemes", endpoint="schemes_json")
 def schemes() -> Response:
+    """Return the registered URI schemes, as an HTML page or JSON."""
     records = registries.current().table(SCHEMES).records
     fields = ("status", "description", "since")
     shown = [
@@ -148,6 +155,10 @@ def schemes() -> Response:
 @blueprint.get("/schemes/<name>")
 @blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
 def scheme(name: str) -> Response:
+    """Return one registered URI scheme, as an HTML page or JSON. `name` is its name, such as "https".
+
+    Raises :class:`.HTTPRefusal` with the status 404 if the scheme is not in the registry.
+    """
     return represented(_entry(registries.of_scheme_name(name), SCHEMES), "reference/scheme.html", statuses=_STATUSES)
 
 

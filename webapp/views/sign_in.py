@@ -36,13 +36,13 @@ blueprint.after_request(forbid_caches)
 
 @blueprint.get("/sign-in")
 def page() -> Response:
-    """Show the form, or the account of the caller."""
+    """Return the HTML page with the form to sign in, or with the account of the caller."""
     return _answered()
 
 
 @blueprint.post("/sign-in")
 def enter() -> AnyResponse:
-    """Start a session for the name and password of the form."""
+    """Start a session for the name and password in the form, and redirect. Show the form again with its errors."""
     csrf.require_own_form()
     name, password = request.form.get("name", ""), request.form.get("password", "")
     try:
@@ -59,7 +59,7 @@ def enter() -> AnyResponse:
 
 @blueprint.get("/sign-out")
 def confirm() -> Response:
-    """Show the button that ends the session."""
+    """Return the HTML page with the button that ends the session."""
     return make_response(
         render_template("inspector/sign_out.html", title=page_title(Translatable("Sign out")), token=csrf.form_token())
     )
@@ -67,7 +67,7 @@ def confirm() -> Response:
 
 @blueprint.post("/sign-out")
 def leave() -> AnyResponse:
-    """End the session."""
+    """End the session of the browser, and return or redirect to a page without a session."""
     csrf.require_own_form()
     if session := cookies.session_id():
         identify.accounts().sessions.end(session)
@@ -75,9 +75,13 @@ def leave() -> AnyResponse:
 
 
 def begin(account: Account, destination: str | None, identity: tuple[str, str] | None = None) -> AnyResponse:
-    """Start a session with a new id, and redirect to a path of this site, or to the desk. Raises :class:`HTTPRefusal`.
+    """Start a session with a new id, and return a redirect to a page of this site.
 
-    ``identity`` is the issuer and the subject with which the user signed in, if any.
+    - `account`: the account that signed in.
+    - `destination`: the path to redirect to. None is the desk.
+    - `identity`: the issuer and the subject of an OpenID sign-in, or None.
+
+    Raises :class:`HTTPRefusal` if the session cannot start.
     """
     known = identify.accounts()
     if old := cookies.session_id():

@@ -176,7 +176,9 @@ SCALES = (
 
 
 def scale(seconds: float) -> tuple[str, str, str]:
-    """Return the class of the axis that shows a duration, the label of its middle and that of its end.
+    """Return the CSS class of the axis that shows a duration, and the labels of its middle and its end.
+
+    `seconds` is the duration in seconds.
 
     >>> scale(0.3), scale(60)
     (('until-05', '0.25', '0.5 s'), ('until-30', '15', '30 s'))
@@ -187,7 +189,9 @@ def scale(seconds: float) -> tuple[str, str, str]:
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Return the host of a URL, and what follows it. The host has no https://, but any other scheme.
+    """Return the host of a URL, and the rest of the URL. The host keeps its scheme, except for ``https://``.
+
+    `address` is the URL. A URL without a host returns an empty host.
 
     >>> split_address("https://n2t.net/ark:12345/x"), split_address("http://n2t.net?a"), split_address("mailto:a")
     (('n2t.net', '/ark:12345/x'), ('http://n2t.net', '?a'), ('', 'mailto:a'))
@@ -199,7 +203,9 @@ def split_address(address: str) -> tuple[str, str]:
 
 
 def duration(seconds: float) -> str:
-    """Format a duration in seconds: below one second in milliseconds, else in seconds with one decimal.
+    """Return a duration as a text: below one second in milliseconds, otherwise in seconds with one decimal.
+
+    `seconds` is the duration in seconds.
 
     >>> duration(0.0123), duration(1.26)
     ('12 ms', '1.3 s')
@@ -210,7 +216,9 @@ def duration(seconds: float) -> str:
 
 
 def span(seconds: float, digits: int = 1) -> str:
-    """Format a duration in seconds with the decimal separator of the language.
+    """Return a duration in seconds as a text, with the decimal separator of the language.
+
+    `seconds` is the duration. `digits` is the number of decimals.
 
     >>> span(0.26), span(1.234, 2)
     ('0.3 s', '1.23 s')
@@ -219,7 +227,7 @@ def span(seconds: float, digits: int = 1) -> str:
 
 
 def answered(age: float) -> str:
-    """Return a phrase with the age in seconds of a response from the cache.
+    """Return a phrase about the age of a response from the cache. `age` is the age in seconds.
 
     >>> answered(11.7)
     'cached 12 s ago'
@@ -302,9 +310,10 @@ class Fragments:
     language: str = ENGLISH
 
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
-        """Yield each event of a trace as a server-sent event with an HTML fragment. The last event is always "end".
+        """Yield each event of a trace as a server-sent event with a fragment of HTML. The last event is always "end".
 
-        While the trace waits, yield what it waits for or a comment, so that a closed connection is detected.
+        `run` is the trace that runs. While it waits, a comment or the box of :meth:`waiting` is sent, so that a closed
+        connection is detected.
         """
         seen: list[Event] = []
         number = 0
@@ -329,14 +338,17 @@ class Fragments:
             yield sse.message("end", "end")
 
     def last_messages(self, sentence: str) -> Iterator[str]:
-        """Yield two server-sent events: the reason why the trace does not start or continue, and "end"."""
+        """Yield two server-sent events: the reason why a trace does not start or continue, and "end".
+
+        `sentence` is the reason.
+        """
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
     def growing(self, page: str, run: RunningTrace[Event]) -> Iterator[str]:
-        """Yield ``page`` in pieces, with the events of the trace as HTML between them as they arrive.
+        """Yield the HTML page of a trace in pieces, with the events of the trace between them as they arrive.
 
-        The page contains :data:`CUT` at each place where a piece ends.
+        `page` contains :data:`CUT` at each place where a piece ends. `run` is the trace that runs.
         """
         head, opening, closing, tail = page.split(CUT)
         yield head
@@ -360,7 +372,9 @@ class Fragments:
         yield tail
 
     def shown(self, event: Event, seen: Sequence[Event]) -> str:
-        """Return the HTML of an event. ``seen`` are the events up to this one."""
+        """Return the HTML of an event of a trace. `event` is this event; `seen` are the events up to and including
+        it.
+        """
         with use(self.language):
             return self._shown(event, seen)
 
@@ -394,7 +408,11 @@ class Fragments:
         )
 
     def waiting(self, event: Event | KeepAlive, seen: Sequence[Event]) -> str:
-        """Return the box of a trace that runs: what it waits for, and how far it is."""
+        """Return the HTML of the box that a running trace shows: the host that it waits for, and the time that has
+        passed.
+
+        `event` is the last event of the trace, or the sign that it still waits. `seen` are all events until now.
+        """
         hops = [each for each in seen if isinstance(each, Hop)]
         seconds = hops[-1].at + hops[-1].seconds if hops else 0.0
         said = Translatable("Waiting for %(host)s", host=_host(event))
@@ -420,7 +438,10 @@ class Fragments:
         return self._render("inspector/_pending.html", address=address, said=said, x=round(at * 1000))
 
     def record(self, seen: Sequence[Event]) -> str:
-        """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON."""
+        """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON.
+
+        `seen` are all events of the trace in their order.
+        """
         hops = [
             (event, messages.status_words(event.status or 0), STATES[event.state])
             for event in seen

@@ -84,6 +84,7 @@ class Order:
 
 @blueprint.get("/traces")
 def page() -> Response:
+    """Return the HTML page with the form to trace a list of identifiers."""
     return Response(_page(Order()), headers={"Cache-Control": "no-store"})
 
 
@@ -249,7 +250,7 @@ def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
 
 
 def about(seconds: float) -> str:
-    """Format a waiting time in seconds, rounded up to whole seconds or minutes.
+    """Return a waiting time as a text, rounded up to whole seconds or minutes. `seconds` is the time in seconds.
 
     >>> about(3), about(60), about(61)
     ('3 seconds', '1 minute', '2 minutes')
@@ -331,7 +332,8 @@ class _Grower:
 
 
 def counted(rows: Iterable[BulkTraceRow]) -> str:
-    """Return a sentence with the number of traced identifiers, and the number for each verdict.
+    """Return a sentence with the number of traced identifiers for each verdict. `rows` are the rows of the traced
+    list.
 
     >>> counted([])
     'Nothing was traced.'

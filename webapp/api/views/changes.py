@@ -26,7 +26,7 @@ from .imports import MAX_NUMBER
 
 @blueprint.post("/changes")
 def check_change() -> Response:
-    """Start the check of a change of many names."""
+    """Start the check of a change of many names, and return its job as JSON. The JSON body describes the change."""
     parameters.read()
     body = bodies.read_json("Change")
     operation, selection = dict(body["operation"]), body.get("selection")
@@ -61,7 +61,12 @@ def apply_change(number: int) -> Response:
 
 @blueprint.get("/operations")
 def list_operations() -> Response:
-    """Return a page of the recorded operations on many names, the newest first."""
+    """Return a page of the recorded operations on many names as JSON, the newest first.
+
+    The query parameter ``before`` returns only operations with a smaller number. ``limit`` is the largest number of
+    operations to return; the default is 100. The member ``next`` is the value of ``before`` for the next page, or
+    null.
+    """
     given = parameters.read("before", "limit")
     before = parameters.number("before", given.get("before"), 1, 999_999_999, MAX_NUMBER)
     limit = parameters.number("limit", given.get("limit"), 1, MAX_PAGE, 100)
@@ -72,7 +77,9 @@ def list_operations() -> Response:
 
 @blueprint.get("/operations/<int:number>")
 def show_operation(number: int) -> Response:
-    """Return one recorded operation on many names."""
+    """Return one recorded operation on many names as JSON. `number` is its number; an unknown one is answered with
+    404.
+    """
     parameters.read()
     return as_json(management().operation(caller(), number).as_dict())
 

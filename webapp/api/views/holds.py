@@ -16,14 +16,14 @@ from ..blueprint import blueprint, caller, management
 
 @blueprint.get("/holds")
 def list_holds() -> Response:
-    """Return the holds of names and prefixes. With the parameter ``all``, also those that have ended."""
+    """Return the holds of names and prefixes as JSON. The query parameter ``all`` adds the holds that have ended."""
     with_ended = parameters.flag("all", parameters.read("all").get("all"))
     return as_json({"holds": [each.as_dict() for each in management().holds.list(caller(), with_ended=with_ended)]})
 
 
 @blueprint.post("/holds")
 def hold() -> Response:
-    """Put the name or prefix in the request body on hold, or change its hold."""
+    """Put the name or prefix in the JSON body on hold, or change its hold. Return the hold as JSON."""
     parameters.read()
     body: dict[str, Any] = bodies.read_json("Hold")
     of, kind = _of(body)

@@ -31,7 +31,7 @@ _LISTED = (*_CONDITIONS, "q", "changed_since", "after", "limit")
 
 @blueprint.get("/names")
 def list_names() -> Response:
-    """Return a page of the names that meet the conditions in the query parameters."""
+    """Return a page of the names that meet the conditions in the query parameters, as JSON."""
     given = parameters.read(*_LISTED)
     limit = parameters.number("limit", given.get("limit"), 1, listing.MAX_PAGE, 100)
     since = parameters.time("changed_since", given.get("changed_since"))
@@ -55,7 +55,7 @@ def list_names() -> Response:
 
 @blueprint.post("/names")
 def create_names() -> Response:
-    """Mint or bind the names that the request body lists."""
+    """Mint or bind the names that the JSON body lists, and return them as JSON in the same order."""
     parameters.read()
     wanted = [_new_name(each) for each in bodies.read_json("NewNames")["names"]]
     return idempotency.manage(management(), caller(), lambda by: management().create(by, wanted), _created)

@@ -25,7 +25,7 @@ from .bulk import read_dry_run
 
 @blueprint.get("/prefixes")
 def list_prefixes() -> Response:
-    """Return the records that describe NAANs and shoulders."""
+    """Return the records that describe NAANs and shoulders, as JSON."""
     parameters.read()
     return as_json({"prefixes": [record.as_dict() for record in management().prefixes.list(caller())]})
 
@@ -63,7 +63,9 @@ def set_prefix(_: str) -> Response:
 
 @blueprint.post("/departures")
 def depart() -> Response:
-    """Retire a prefix, and move the targets of its names to another resolver."""
+    """Retire the prefix in the JSON body, and move the targets of its names to another resolver. Return the counts as
+    JSON.
+    """
     dry_run = read_dry_run()
     body = bodies.read_json("Departure")
 

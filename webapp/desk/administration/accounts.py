@@ -42,14 +42,14 @@ _FIELDS: Final = (("account-role", "role"),)
 
 @blueprint.get("/accounts", endpoint="accounts")
 def page() -> str:
-    """Show all accounts, and the form for a new one."""
+    """Return the HTML page with all accounts, and the form for a new one."""
     _administrator()
     return _page()
 
 
 @blueprint.get("/accounts.<any(csv, jsonl):form>")
 def export_accounts(form: str) -> Response:
-    """Return all accounts as a file, without passwords and tokens."""
+    """Return all accounts as a file to save, without passwords and tokens. `form` is "csv" or "jsonl" (JSON Lines)."""
     _administrator()
     rows = [account.as_dict() for account in identify.accounts().list()]
     if form == "csv":
@@ -59,7 +59,7 @@ def export_accounts(form: str) -> Response:
 
 @blueprint.post("/accounts", endpoint="add_account")
 def add() -> AnyResponse:
-    """Add the account of the form."""
+    """Add the account that is described by the form fields. Redirect to its page, or show the form with its errors."""
     asking, form = _administrator("account.add"), request.form
     prefixes, wrong = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
     problems = {"prefixes": wrong} if wrong else {}
@@ -79,14 +79,21 @@ def add() -> AnyResponse:
 
 @blueprint.get("/accounts/<name>", endpoint="account")
 def account(name: str) -> str:
-    """Show an account with its grants, sessions and tokens, and the forms to change them."""
+    """Return the HTML page of an account, with its grants, sessions, tokens and the forms to change them.
+
+    `name` is the name of the account. Answers 404 for an unknown one.
+    """
     _administrator()
     return _account_page(_found(name))
 
 
 @blueprint.post("/accounts/<name>/<change>", endpoint="change_account")
 def change_account(name: str, change: str) -> AnyResponse:
-    """Make a change of an account: one of :data:`~.account_changes.CHANGES`."""
+    """Make a change of an account, and redirect to its page, or show the page with the error.
+
+    `name` is the name of the account. `change` is the name of the change, one of :data:`~.account_changes.CHANGES`.
+    Answers 404 for another one.
+    """
     if change not in CHANGES:
         abort(HTTPStatus.NOT_FOUND)
     asking = _administrator(f"account.{change}")

@@ -159,7 +159,9 @@ def restore() -> AnyResponse:
 
 
 def differences(before: Branding, after: Branding) -> list[Difference]:
-    """Return the fields that differ, with the values for a reader.
+    """Return the fields of two versions of the branding that differ, with their values as texts to show.
+
+    `before` is the earlier version and `after` is the later one.
 
     >>> differences(Branding(), Branding(institution="A library"))
     [Difference(field='Institution', before='', after='A library')]

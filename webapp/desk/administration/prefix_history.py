@@ -62,7 +62,10 @@ class PrefixChange:
 
 
 def values_of(record: PrefixRecord | None) -> dict[str, str]:
-    """Return the texts of a record and its rule by field. Values that are not recorded are empty."""
+    """Return the texts of a prefix record and its rule, by the names of their fields.
+
+    `record` is the record, or None if nothing is recorded. A value that is not recorded is an empty text.
+    """
     values = dict.fromkeys(LABELS, "")
     if record is not None:
         values |= _texts(record)
@@ -72,7 +75,9 @@ def values_of(record: PrefixRecord | None) -> dict[str, str]:
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[Difference]:
-    """Return the fields of :func:`values_of` that differ.
+    """Return the fields of two versions of a prefix record that differ.
+
+    `before` and `after` are results of :func:`values_of`, for the earlier and the later version.
 
     >>> differences({"who": "Library"}, {"who": "Archive", "what": ""})
     [Difference(field='Who', before='Library', after='Archive')]
@@ -90,7 +95,11 @@ def _shown(field: str, values: Mapping[str, str]) -> str:
 
 
 def changes_of(events: Sequence[PrefixEvent], rule_events: Sequence[RuleEvent]) -> list[PrefixChange]:
-    """Return the changes of a record and of its rule, the newest first."""
+    """Return the changes of a prefix record and of its redirect rule, the newest first.
+
+    `events` is the history of the record, and `rule_events` is the history of the rule. At most :data:`MAX_SHOWN`
+    changes are returned.
+    """
     changes = [*_of_record(events), *_of_rule(rule_events)]
     return sorted(changes, key=lambda change: change.when, reverse=True)[:MAX_SHOWN]
 

@@ -26,14 +26,22 @@ from ..forms import FieldProblem
 
 @blueprint.get("/prefixes/succeed", endpoint="succeed_prefix")
 def succession() -> str:
-    """Show the form for the institution that follows, for the prefix in the parameter ``prefix``."""
+    """Return the HTML page with the form to make another institution responsible for a prefix.
+
+    The query parameter ``prefix`` is the prefix, which the form shows. The caller must be an administrator.
+    """
     require_administrator(caller())
     return _succession({}, None)
 
 
 @blueprint.post("/prefixes/succeed", endpoint="save_succession")
 def succeed() -> AnyResponse:
-    """Make another institution responsible. Without the field ``apply``, only show the changes."""
+    """Make the institution in the form responsible for a prefix, and redirect to the page of its record.
+
+    The form fields are ``prefix``, ``to`` (the institution), ``contact`` and ``accounts``. Without the field
+    ``apply``, return an HTML page that shows the changes. A wrong field returns the form with its errors and the
+    status 422.
+    """
     problems: dict[str, FieldProblem] = {}
     result: Succession | None = None
     try:

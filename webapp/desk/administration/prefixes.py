@@ -31,7 +31,10 @@ def page() -> str:
 
 @blueprint.get("/prefixes.<any(csv, jsonl):form>")
 def export_prefixes(form: str) -> Response:
-    """Return the records of all NAANs and shoulders, and the rules of others, as a file."""
+    """Return the records of all NAANs and shoulders as a file to save, and the rules of prefixes without a record.
+
+    `form` is "csv" or "jsonl" (JSON Lines).
+    """
     records, rules = _records_and_other_rules()
     rows = [record.as_dict() for record in records]
     rows += [{"prefix": rule.prefix, "rule": {"template": rule.template, "redirect": rule.redirect}} for rule in rules]
@@ -42,7 +45,11 @@ def export_prefixes(form: str) -> Response:
 
 @blueprint.get("/prefixes/record", endpoint="prefix")
 def record() -> str:
-    """Show the record in the parameter ``prefix`` with inherited texts and its history; also a removed record."""
+    """Return the HTML page of a prefix record, with its inherited texts and its history.
+
+    The query parameter ``prefix`` is the prefix, such as "ark:12345/x5". A removed record has a page with its history.
+    Raises :class:`Missing` for a prefix that never had a record.
+    """
     operations = management()
     key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.naming.test_naans)
     events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)

@@ -39,13 +39,16 @@ _FIELDS = {"token-label": "label", "token-right": "rights"}
 
 @blueprint.get("/tokens", endpoint="tokens")
 def page() -> str:
-    """Show the tokens of the caller, and the form for a new one."""
+    """Return the HTML page with the tokens of the caller, and the form for a new token."""
     return _page()
 
 
 @blueprint.post("/tokens", endpoint="create_token")
 def create() -> AnyResponse:
-    """Create the token of the form, and redirect to the list, which shows its secret once. A reload creates no more."""
+    """Create the token that is described by the form fields, and redirect to the list of tokens.
+
+    The list shows the secret of the token once. A reload of the list creates no other token.
+    """
     asking, form = require_person(), request.form
     prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
     expires, wrong_day = _read_day(form.get("expires", ""))
@@ -80,16 +83,17 @@ def create() -> AnyResponse:
 
 @blueprint.post("/tokens/revoke", endpoint="revoke_token")
 def revoke() -> AnyResponse:
-    """Revoke a token of the caller."""
+    """Revoke a token of the caller, and redirect to the list of tokens. The form field ``number`` is its number."""
     asking = require_person()
     messages.put(revoke_of(asking, asking.account.name))
     return see_other("desk.tokens")
 
 
 def revoke_of(asking: Caller, name: str) -> str:
-    """Revoke the token of an account with the number in the form. Return a sentence about it.
+    """Revoke a token of an account. Return a sentence to show about it.
 
-    Answers 404 if the account has no token with this number.
+    `asking` is the account that makes the request. `name` is the name of the account that owns the token. The form
+    field ``number`` is the number of the token. Answers 404 if the account has no token with this number.
     """
     number, known = request.form.get("number", ""), identify.accounts()
     token = next((each for each in known.tokens.list(name) if str(each.number) == number), None)
@@ -100,7 +104,11 @@ def revoke_of(asking: Caller, name: str) -> str:
 
 
 def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
-    """Return the valid tokens of an account, and its revoked and expired ones; each list has the newest first."""
+    """Return the valid tokens of an account, and its revoked or expired tokens. Both lists have the newest token
+    first.
+
+    `name` is the name of the account.
+    """
     known = identify.accounts()
     now, every = known.bindings.now(), known.tokens.list(name)[::-1]
     valid = [each for each in every if each.revoked is None and (each.expires is None or each.expires > now)]

@@ -24,7 +24,7 @@ _FIELDS = ("account", "token", "operation", "since", "before")
 
 @blueprint.get("/audit")
 def audit() -> str:
-    """Show a page of the audit."""
+    """Return an HTML page of the audit, which lists the requests of accounts. The query parameters are its filters."""
     given, errors, selection = _read_filters()
     after = request.args.get("after", "")
     if after and not (after.isascii() and after.isdecimal() and len(after) < 19):
@@ -44,7 +44,11 @@ def audit() -> str:
 
 @blueprint.get("/audit.<any(csv, jsonl):form>")
 def export_audit(form: str) -> Response:
-    """Return all requests that meet the filters as a file."""
+    """Return all requests in the audit that meet the filters as a file to save.
+
+    `form` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. The caller must be an
+    administrator.
+    """
     require_administrator(caller())
     _, errors, selection = _read_filters()
     exports.require_valid(errors)

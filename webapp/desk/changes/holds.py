@@ -23,7 +23,7 @@ _COLUMNS = ("name", "prefix", "until", "reason", "since", "actor", "current")
 
 @blueprint.get("/holds", endpoint="holds")
 def listing() -> str:
-    """List the holds; with ``all``, also those that have ended."""
+    """Return the HTML page with the list of holds. The query parameter ``all`` adds the holds that have ended."""
     with_ended = "all" in request.args
     return render_template(
         "desk/holds.html",
@@ -35,7 +35,10 @@ def listing() -> str:
 
 @blueprint.get("/holds.<any(csv, jsonl):form>")
 def export_holds(form: str) -> Response:
-    """Return the list of holds as a file."""
+    """Return the list of holds as a file to save. `form` is "csv" or "jsonl" (JSON Lines).
+
+    The query parameter ``all`` adds the holds that have ended.
+    """
     found = management().holds.list(caller(), with_ended="all" in request.args)
     rows = [each.as_dict() for each in found]
     if form == "csv":
@@ -45,7 +48,7 @@ def export_holds(form: str) -> Response:
 
 @blueprint.get("/holds/set", endpoint="hold")
 def form() -> str:
-    """Show the form for the name or prefix in the parameters."""
+    """Return the HTML page with the form to put the name or prefix in the query parameters on hold."""
     of, kind = _of(request.args)
     key, found = holding.require(management().bindings, of, kind)
     require_granted(caller(), key)
@@ -54,7 +57,9 @@ def form() -> str:
 
 @blueprint.post("/holds/set", endpoint="save_hold")
 def save() -> AnyResponse:
-    """Put the name or prefix of the form on hold, or change its hold."""
+    """Put the name or prefix in the form fields on hold, or change its hold. Redirect, or show the form with its
+    errors.
+    """
     of, kind = _of(request.form)
     until = request.form.get("until", "").strip()
     problems: dict[str, FieldProblem] = {}
@@ -85,7 +90,7 @@ def save() -> AnyResponse:
 
 @blueprint.post("/holds/release", endpoint="release")
 def release() -> AnyResponse:
-    """End the hold of the name or prefix of the form."""
+    """End the hold of the name or prefix in the form fields before its time, and redirect to its page."""
     of, kind = _of(request.form)
     made = management().holds.release(caller(), of, kind=kind)
     messages.put(Translatable("The hold is released. The redirect works again."))

@@ -91,7 +91,7 @@ class ChangesPage:
 
 @blueprint.get("/changes")
 def changes() -> str:
-    """Show a page of the changes that meet the filters."""
+    """Return an HTML page of the changes of all names. The query parameters are its filters."""
     given, errors = _given(), {}
     selection = _selection(given, errors)
     after = request.args.get("after") or None
@@ -115,7 +115,11 @@ def changes() -> str:
 
 @blueprint.get("/changes.<any(csv, jsonl):form>")
 def export_changes(form: str) -> Response:
-    """Return all changes that meet the filters as a file, with a row for each changed value in CSV."""
+    """Return all changes of names that meet the filters as a file to save.
+
+    `form` is "csv", with a row for each changed value, or "jsonl" (JSON Lines), with a line for each change. The
+    filters are the parameters of the query string. Raises :class:`HTTPRefusal` with 400 for a wrong filter.
+    """
     given, errors = _given(), {}
     selection = _selection(given, errors)
     exports.require_valid(errors)
@@ -125,14 +129,20 @@ def export_changes(form: str) -> Response:
 
 @blueprint.get("/changes/<int:number>.<any(csv, jsonl):form>")
 def export_operation(number: int, form: str) -> Response:
-    """Return all changes of an operation as a file."""
+    """Return all changes that an operation made as a file to save.
+
+    `number` is the number of the operation. `form` is "csv" or "jsonl" (JSON Lines).
+    """
     management().operation(caller(), number)
     return _file(form, f"operation-{number}", _of_operation(number))
 
 
 @blueprint.get("/changes/<int:number>")
 def operation(number: int) -> str:
-    """Show an operation and a page of its changes."""
+    """Return the HTML page of an operation on many names, with a part of its changes.
+
+    `number` is the number of the operation. The query parameter ``after`` selects the next part.
+    """
     found = management().operation(caller(), number)
     below = _numbers(request.args.get("after"), 1)
     some = management().events(
@@ -156,9 +166,12 @@ def operation(number: int) -> str:
 def changes_of(
     selection: EventSelection, after: str | None = None, *, with_names: bool = True, limit: int = SHOWN
 ) -> ChangesPage:
-    """Return a page of the changes of one name and the operations, merged by time.
+    """Return a page of the changes of single names and of the operations on many names, the newest first.
 
-    Operations have no name and no action of a name, so a selection by these contains none.
+    - `selection`: the conditions for the changes. A condition about a name or an action excludes operations.
+    - `after`: the position that the page before returned, or None for the first page.
+    - `with_names`: whether the page has the changes of single names.
+    - `limit`: the largest number of changes to return.
     """
     position = _numbers(after, 2)
     below_event, below_operation = position or (None, None)

@@ -42,10 +42,14 @@ _TITLES = {
 def start(
     operation: Mapping[str, Any], *, selection: Mapping[str, Any] | None = None, names: Sequence[str] | None = None
 ) -> AnyResponse:
-    """Start the check of a change of many names, and redirect to its page. The arguments are those of
-    :meth:`~ararat.webapp.jobs.bulk.BulkJobs.check`.
+    """Start the check of a change of many names, and redirect to the page that shows its progress.
 
-    Raises :class:`BindingError` for arguments that are not valid, and :class:`HTTPRefusal`.
+    - `operation`: the action, and its values by their names.
+    - `selection`: the conditions for the names, or None if `names` has them.
+    - `names`: the identifiers to change, or None if `selection` finds them.
+
+    Raises :class:`BindingError` for arguments that are not valid, and :class:`HTTPRefusal` with the status 429 if too
+    many jobs of the account are not finished.
     """
     who, known = require_curator(caller()), current_imports()
     job = add_job(lambda connection: known.bulk.check(connection, who, operation, selection=selection, names=names))
@@ -54,13 +58,16 @@ def start(
 
 @blueprint.get("/many/<int:number>", endpoint="many")
 def page(number: int) -> str:
-    """Show a check or a change of many names."""
+    """Return the HTML page of a check or a change of many names. `number` is the number of its job."""
     return _page(_known(number))
 
 
 @blueprint.post("/many/<int:number>")
 def apply(number: int) -> AnyResponse:
-    """Change the names that a check accepted, and show the progress."""
+    """Change the names that a check accepted, and redirect to the page that shows the progress.
+
+    `number` is the number of the job of the check. The form field ``skip`` skips the names that the check refused.
+    """
     checked, who, known = _known(number), require_curator(caller()), current_imports()
     skip = "skip" in request.form
     try:
@@ -76,9 +83,10 @@ def apply(number: int) -> AnyResponse:
 
 
 def add_job(add: Callable[[Connection], Job]) -> Job:
-    """Add a job of the caller in a transaction, and return it.
+    """Add a job of the caller in a transaction, and return the job.
 
-    Raises :class:`HTTPRefusal` with status 429 if too many jobs of the account are not finished.
+    `add` is a function that adds the job with a connection to the database. Raises :class:`HTTPRefusal` with the
+    status 429 if too many jobs of the account are not finished.
     """
     known, who = current_imports(), caller()
 

@@ -98,7 +98,10 @@ def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
 
 
 def lines(entries: Iterable[ChangeEntry]) -> list[ChangeLine]:
-    """Return changes, the newest first, as lines."""
+    """Return changes as lines to show. Changes of the same actor at almost the same time are one line.
+
+    `entries` are the changes, the newest first.
+    """
     found: list[list[ChangeEntry]] = []
     for entry in entries:
         first = found[-1][0] if found else None

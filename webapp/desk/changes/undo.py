@@ -22,7 +22,11 @@ _MESSAGES = {"undo-changed": Translatable("the name was changed since then")}
 
 @blueprint.get("/changes/<int:number>/undo")
 def preview_undo(number: int) -> str:
-    """Show what the undo of an operation would change."""
+    """Return the HTML page that shows what the undo of an operation would change, with the button to undo it.
+
+    `number` is the number of the operation. The query parameter ``skip`` skips names that were changed after it. The
+    caller must be an administrator, or the account that made the operation.
+    """
     management().bulk.require_undoable(require_curator(caller()), number)
     skip = _skips(request.args)
     try:
@@ -36,7 +40,10 @@ def preview_undo(number: int) -> str:
 
 @blueprint.post("/changes/<int:number>/resume", endpoint="resume_operation")
 def resume(number: int) -> AnyResponse:
-    """Let the job of an operation continue whose server stopped several times."""
+    """Continue the job of an operation that ended because its server stopped several times. Redirect to its page.
+
+    `number` is the number of the operation.
+    """
     management().bulk.require_undoable(require_curator(caller()), number)
     known, found = current_imports(), management().operation(caller(), number)
     job = None if found.finished or found.undone_by else known.of_operation(number)
@@ -59,13 +66,19 @@ def resume(number: int) -> AnyResponse:
 
 @blueprint.post("/changes/<int:number>/undo-many")
 def undo_many(number: int) -> AnyResponse:
-    """Start the check of the undo of an operation on many names."""
+    """Start a check of the undo of an operation on many names, and redirect to the page of the check.
+
+    `number` is the number of the operation.
+    """
     return many.start({"action": "undo", "operation": number})
 
 
 @blueprint.post("/changes/<int:number>/undo")
 def undo(number: int) -> AnyResponse | str:
-    """Undo an operation, and show the page of the new operation."""
+    """Undo an operation, and redirect to the page of the new operation. Show the refused names if there are any.
+
+    `number` is the number of the operation. The form field ``skip`` skips names that were changed after it.
+    """
     skip = _skips(request.form)
     result = management().bulk.undo(caller(), number, skip_changed=skip)
     if result.refusals:

@@ -52,13 +52,18 @@ Make = Callable[[Management, Caller, str, int], ChangeResult]
 
 @blueprint.get("/name/metadata", endpoint="describe")
 def describe() -> str:
-    """Show the form of the metadata, with a group of fields for each profile."""
+    """Return the HTML page with the form of the metadata, with a group of fields for each profile.
+
+    The query parameter ``name`` is the name to change.
+    """
     return _metadata_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/metadata")
 def save_metadata() -> AnyResponse:
-    """Save the metadata of a form."""
+    """Save the metadata in the form fields, and redirect to the page of the name. Show the form again with its
+    errors.
+    """
     binding = _recorded(requested_name(request.form))
     fields, problems = forms.read_metadata(forms.sent(request.form), binding.metadata)
     if problems:
@@ -68,13 +73,16 @@ def save_metadata() -> AnyResponse:
 
 @blueprint.get("/name/target", endpoint="place")
 def place() -> str:
-    """Show the form of the target and its settings."""
+    """Return the HTML page with the form of the target and its settings. The query parameter ``name`` is the name."""
     return _place_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/target")
 def save_place() -> AnyResponse:
-    """Save the target of a form. The user confirms that a new target leads to the same resource."""
+    """Save the target in the form fields, and redirect to the page of the name. Show the form again with its errors.
+
+    The user confirms in the form that a new target leads to the same resource.
+    """
     binding = _recorded(requested_name(request.form))
     if "add" in request.form or "remove" in request.form:
         return Response(_place_form(binding, {}))
@@ -103,13 +111,16 @@ def save_place() -> AnyResponse:
 
 @blueprint.get("/name/withdraw", endpoint="withdraw")
 def withdraw() -> str:
-    """Show the form of a withdrawal."""
+    """Return the HTML page with the form to withdraw a name. The query parameter ``name`` is the name."""
     return _withdrawal_form(_changeable(requested_name()), {})
 
 
 @blueprint.post("/name/withdraw")
 def save_withdrawal() -> AnyResponse:
-    """Withdraw the name of a form, or correct the reason and the successor of a withdrawn name."""
+    """Withdraw the name in the form fields, and redirect to its page. Show the form again with its errors.
+
+    For a withdrawn name, the fields correct the reason and the successor.
+    """
     reason, successor = (request.form.get(field, "").strip() or None for field in ("reason", "successor"))
     try:
         return _changed(
@@ -127,20 +138,20 @@ def save_withdrawal() -> AnyResponse:
 
 @blueprint.post("/name/restore", endpoint="restore")
 def restore() -> AnyResponse:
-    """Make a withdrawn name live again."""
+    """Make the withdrawn name in the form live again, and redirect to its page."""
     return _changed(lambda operations, by, name, revision: operations.restore(by, name, revision=revision))
 
 
 @blueprint.post("/name/publish", endpoint="publish")
 def publish() -> AnyResponse:
-    """Make a reserved name live."""
+    """Make the reserved name in the form live, and redirect to its page."""
     live = Fields(status="live")
     return _changed(lambda operations, by, name, revision: operations.change(by, name, live, revision=revision))
 
 
 @blueprint.post("/name/delete", endpoint="delete")
 def delete() -> AnyResponse:
-    """Delete a reserved name."""
+    """Delete the reserved name in the form, and redirect to another page."""
     return _changed(
         lambda operations, by, name, revision: operations.delete(by, name, revision=revision), to="desk.overview"
     )
@@ -148,7 +159,7 @@ def delete() -> AnyResponse:
 
 @blueprint.post("/name/undo", endpoint="undo_last")
 def undo_last() -> AnyResponse:
-    """Undo the last change of a name. An undo adds a change to the history."""
+    """Undo the last change of the name in the form, and redirect to its page. An undo adds a change to the history."""
     name = requested_name(request.form)
     result = management().bulk.undo_change(caller(), name, revision=_revision())
     if result.written:

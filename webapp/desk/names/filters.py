@@ -56,6 +56,8 @@ class NameFilters:
     def sorted_by(self, sort: Sort) -> Ordering:
         """Return the order that a click on the heading of a column selects, and the current order of this column.
 
+        `sort` is the name of the column.
+
         >>> read_filters({"sort": "title"}).sorted_by("title")
         Ordering(sort='-title', current='ascending')
         """
@@ -65,13 +67,21 @@ class NameFilters:
         return Ordering(sort, "descending" if current == f"-{sort}" else None)
 
     def address(self, **changed: str | None) -> dict[str, str]:
-        """Return the parameters of a URL with some of them changed; None removes one."""
+        """Return the parameters of the query string for the list with other filters.
+
+        `changed` has the new values by the names of the filters. None removes a filter.
+
+        >>> read_filters({"q": "map", "state": "live"}).address(state=None)
+        {'q': 'map'}
+        """
         wanted: dict[str, str | None] = {**self.given, **changed}
         return {name: text for name, text in wanted.items() if text}
 
 
 def read_filters(arguments: Mapping[str, str]) -> NameFilters:
-    """Read the parameters of a URL.
+    """Return the filters that the parameters of a query string describe, with the problems of wrong ones.
+
+    `arguments` has the values of the parameters by their names.
 
     >>> read_filters({"q": " map ", "state": "live"}).search.filter.status
     'live'

@@ -69,7 +69,13 @@ MAX_ROWS = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ElementField:
-    """A field of the form: the element, its label and value, and whether it needs several lines."""
+    """A form field for one element of the metadata.
+
+    - `element`: the name of the element, such as "erc.who".
+    - `label`: the label that the form shows.
+    - `value`: the text in the field; empty if nothing is recorded.
+    - `is_long`: whether the field has several lines.
+    """
 
     element: str
     label: str
@@ -89,9 +95,11 @@ class ElementField:
 
 
 def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str, str]) -> list[ElementField]:
-    """Return the fields for a profile. ``given`` has the values of a refused form by the names of its fields.
+    """Return the form fields for the elements of a metadata profile.
 
-    The profile "other" has the recorded elements that no profile has.
+    - `profile`: the name of the profile. The profile "other" has the recorded elements that are in no profile.
+    - `recorded`: the recorded metadata, by the names of the elements.
+    - `given`: the values of a form that was refused, by the names of its fields.
     """
     known = {element for elements in PROFILES.values() for element in elements}
     elements: Iterable[str] = PROFILES.get(profile) or [each for each in recorded if each not in known]
@@ -107,7 +115,11 @@ def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str
 
 
 def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, FieldProblem]]:
-    """Return the changed metadata of a form, and the problems of its fields. An empty value deletes an element."""
+    """Return the metadata that a form changes, and the problems of its fields by their names.
+
+    `form` has the fields of the request; an empty value deletes an element. `recorded` is the recorded metadata by the
+    names of the elements.
+    """
     given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
     if form.get(_NEW_NAME, "").strip():
         given[form[_NEW_NAME].strip()] = form.get(_NEW_TEXT, "")
@@ -125,7 +137,11 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
 
 
 def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
-    """Return a form with one value for each persistence statement, which has a field for its term and one for words."""
+    """Return a form with one value for each persistence statement.
+
+    `form` has the fields of the request. Such a statement has two fields, one for its term and one for words. They are
+    joined.
+    """
     one = MultiDict(form.items(multi=True))
     for element in persistence.TERMS:
         field = f"{_PREFIX}erc.{element}"
@@ -135,7 +151,10 @@ def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
 
 
 def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:
-    """Return whether the user left a form field unedited, except for spaces around the recorded value."""
+    """Return whether the user did not change a form field, except for spaces around the value.
+
+    `field` is the name of the form field, `text` is its value, and `recorded` is the recorded metadata.
+    """
     return _is_recorded(field.removeprefix(_PREFIX), text, recorded)
 
 
@@ -162,7 +181,9 @@ class AlternateRow(NamedTuple):
 
     @classmethod
     def of(cls, selector: str, target: str) -> Self:
-        """Return the row of a recorded alternate.
+        """Return the form row of a recorded alternate.
+
+        `selector` is its media type, its language, or both with a semicolon. `target` is its URL or path.
 
         >>> AlternateRow.of("text/html;en", "/en"), AlternateRow.of("de", "/de").media_type
         (AlternateRow(media_type='text/html', language='en', target='/en'), '')
@@ -174,7 +195,11 @@ class AlternateRow(NamedTuple):
 
 
 def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[AlternateRow]:
-    """Return the rows of a form that was sent, or of the recorded alternates with an empty one at the end."""
+    """Return the rows of alternates to show in a form.
+
+    `form` has the fields of a form that was sent, or is None. Without a form, the rows are the recorded alternates of
+    `binding` and an empty row at the end.
+    """
     if form is None:
         return [*(AlternateRow.of(*each) for each in binding.alternates.items()), AlternateRow()]
     columns = [[text.strip() for text in form.getlist(f"alternate-{name}")] for name in ("type", "language", "target")]
@@ -182,7 +207,10 @@ def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[A
 
 
 def embargo_text(binding: Binding) -> str:
-    """Return the embargo of a name as the text of a form: a date if it is midnight UTC, else a time in UTC."""
+    """Return the embargo of a name as the text of a form field, or an empty text without an embargo.
+
+    `binding` is the binding of the name. Midnight in UTC is shown as a date, another time as a time in UTC.
+    """
     if binding.embargo is None:
         return ""
     text = rfc3339(binding.embargo)
@@ -206,7 +234,10 @@ TEXTS: Final = tuple(
 
 
 def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
-    """Return the target and its settings from a form, and the problems of its fields."""
+    """Return the target and its settings from a form, and the problems of its fields by their names.
+
+    `form` has the fields of the request. `binding` is the recorded binding of the name.
+    """
     problems: dict[str, FieldProblem] = {}
     alternates = dict.fromkeys(binding.alternates, "")
     for number, row in enumerate(alternate_rows(form, binding), 1):

@@ -44,7 +44,7 @@ class ShownChange:
 
 
 def changes_of(events: Sequence[Event]) -> list[ShownChange]:
-    """Return the changes of a name from its history, the newest first."""
+    """Return the changes of a name to show, the newest first. `events` is its history, the oldest change first."""
     return [
         ShownChange(
             revision=event.revision,
@@ -61,7 +61,10 @@ def changes_of(events: Sequence[Event]) -> list[ShownChange]:
 
 
 def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
-    """Yield the values that differ between two bindings of a name. Default values of a new name are omitted."""
+    """Yield the values that differ between two bindings of a name. Default values of a new name are omitted.
+
+    `before` is the binding before the change, or None for a new name. `after` is the binding after it.
+    """
     for field, old, new in differing(before, after):
         yield Difference(field=field.title, before="" if before is None else old, after=new)
     for each in _of_mapping(before.alternates if before else NOTHING, after.alternates):

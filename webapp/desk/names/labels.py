@@ -61,7 +61,7 @@ class Label(NamedTuple):
 
 @blueprint.get("/labels", endpoint="labels")
 def page() -> str:
-    """Show the labels of the selected names, as many as one page has."""
+    """Return the HTML page with the labels of the selected names, at most as many as a sheet has."""
     chosen = Chosen.of(request.args)
     given = request.args.get("paper"), request.args.get("size")
     format = next((each for each in FORMATS if given == (each.paper, each.size)), FORMATS[0])

@@ -87,7 +87,7 @@ class StateList(NamedTuple):
 
 @blueprint.get("/names")
 def names() -> Response:
-    """Show a page of the names that meet the filters: a page, or a fragment for htmx."""
+    """Return the names that meet the filters in the query string, as an HTML page or as a fragment for htmx."""
     filters = read_filters(request.args)
     scope, tabs, number = _scope(filters)
     counts = _state_counts(filters, scope)
@@ -139,7 +139,8 @@ def names() -> Response:
 def export_names(form: str) -> Response:
     """Return all names that meet the filters as a file that ``ararat import`` reads.
 
-    For more than :data:`MAX_STREAMED` names, show the button that starts a job for them.
+    `form` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. For more than
+    :data:`MAX_STREAMED` names, return an HTML page with the button that starts a job for them.
     """
     filters = read_filters(request.args)
     exports.require_valid(filters.errors)
@@ -152,7 +153,7 @@ def export_names(form: str) -> Response:
 
 
 def table_of(every: Iterator[Binding]) -> Response:
-    """Return names as CSV that ``ararat import`` reads."""
+    """Return names as a CSV file that ``ararat import`` reads. `every` yields the bindings of the names."""
     with management().bindings.store.snapshot() as snapshot:
         table = delimited(management().bindings, snapshot, exports.separator())
     return exports.csv_lines("names", _lines(table, every))
@@ -160,20 +161,23 @@ def table_of(every: Iterator[Binding]) -> Response:
 
 @blueprint.get("/exports", endpoint="exports")
 def exports_page() -> str:
-    """Show the last exports of the caller, their progress and their files."""
+    """Return the HTML page with the last exports of the caller, their progress and their files."""
     return _exports_page(None, "", None)
 
 
 @blueprint.post("/exports", endpoint="start_export")
 def post_export() -> AnyResponse:
-    """Start the export of all names that meet the filters, and show its progress."""
+    """Start the export of all names that meet the filters in the form, and redirect to the page with its progress."""
     filters = read_filters(request.form)
     exports.require_valid(filters.errors)
     return start_export(filters, "jsonl" if request.form.get("form") == "jsonl" else "csv")
 
 
 def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResponse:
-    """Start the export of the list of the filters as a job, and redirect to the page of exports."""
+    """Start a job that exports the names of a list, and redirect to the page of exports.
+
+    `filters` are the filters of the list. `form` is the format of the file: "csv" or "jsonl" (JSON Lines).
+    """
     sign = exports.separator() if form == "csv" else ","
     separator: Separator = next(name for name, each in SEPARATORS.items() if each == sign)
     file, chain, who = FileFormat(form, separator, form == "csv"), chain_of(filters)[1], caller()
@@ -184,7 +188,10 @@ def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResp
 
 @blueprint.get("/exports/<int:number>", endpoint="export_file")
 def exported_file(number: int) -> Response:
-    """Return the file of an export. It is not found if it is deleted."""
+    """Return the file of an export. `number` is the number of its job.
+
+    Raises :class:`HTTPRefusal` with 404 if the file is deleted, or if it belongs to another account.
+    """
     known, who = current_imports().exports, caller()
     job = known.jobs.get(number) if number < 2**31 else None
     is_own = job is not None and (who.is_administrator or job.account == who.account.number)
@@ -197,7 +204,10 @@ def exported_file(number: int) -> Response:
 
 
 def is_large(filters: NameFilters) -> bool:
-    """Return whether a list has more than :data:`MAX_STREAMED` names, so that its export is a job."""
+    """Return whether a list has more than :data:`MAX_STREAMED` names, so that its export is a job.
+
+    `filters` are the filters of the list.
+    """
     return _is_large(chain_of(filters)[1])
 
 
@@ -224,21 +234,26 @@ def _exports_page(filters: NameFilters | None, form: str, scope: Scope | None) -
 
 
 def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
-    """Return where the list of the filters searches, and the selections whose names it has."""
+    """Return the scope in which a list searches, and the selections whose names it has. `filters` are its filters.
+
+    The scope is "names", "texts" or another part of the bindings, or None without a search text.
+    """
     scope, _, _ = _scope(filters)
     return scope, _chain(filters, scope)
 
 
 def every_name(filters: NameFilters) -> Iterator[Binding]:
-    """Yield all names that meet the filters, in the order of their list."""
+    """Yield the bindings of all names that meet the filters, in the order of the list. `filters` are its filters."""
     return _all(_read, chain_of(filters)[1])
 
 
 def shortened(target: str) -> str:
-    """Return a target for one line: without the scheme, and a long one with the beginning of its host and its end.
+    """Return a target in a form that fits on one line of a list.
+
+    `target` is a URL or path. The scheme is omitted. A long target has the beginning of its host and its end.
 
     >>> shortened("https://a.example/1"), shortened("https://maps.two-rivers.museum/item/k-1940-019-30")
-    ('a.example/1', 'maps\u2026/item/k-1940-019-30')
+    ('a.example/1', 'maps…/item/k-1940-019-30')
     """
     rest = target.partition("://")[2] or target
     if len(rest) <= _MAX_HOST:
@@ -250,7 +265,10 @@ def shortened(target: str) -> str:
 
 @blueprint.get("/everything.<any(csv, jsonl):form>")
 def export_everything(form: str) -> Response:
-    """Return all names, rules, records and counters as a file. An import of it makes a copy of the database."""
+    """Return all names, rules, prefix records and counters as a file. An import of the file copies the database.
+
+    `form` is "csv" or "jsonl" (JSON Lines). The caller must be an administrator.
+    """
     if form == "csv":
         return exports.csv_lines("everything", management().bulk.export(caller(), "csv", delimiter=exports.separator()))
     return exports.file("everything.jsonl", management().bulk.export(caller(), "jsonl"), "application/x-ndjson")

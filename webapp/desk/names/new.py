@@ -45,9 +45,10 @@ _ELEMENTS = ("erc.who", "erc.what", "erc.when")
 
 @blueprint.get("/new", endpoint="new")
 def page() -> str:
-    """Show the form of one name, or with the parameter ``many`` that of minting.
+    """Return the HTML page with the form for one new name. With the query parameter ``many``, the form is that of
+    minting.
 
-    The parameter ``text`` fills the form of one name, and ``shoulder`` that of minting.
+    The query parameter ``text`` fills the form of one name, and ``shoulder`` fills that of minting.
     """
     require_curator(caller())
     return _page(is_many="many" in request.args)
@@ -55,7 +56,7 @@ def page() -> str:
 
 @blueprint.get("/new/check", endpoint="check_new")
 def check_text() -> str:
-    """Show the check of a typed name as a fragment."""
+    """Return the check of the typed name in the query string, as a fragment of HTML."""
     return render_template(
         "desk/_check.html",
         check=_check(request.args.get("text", ""), request.args.get("target", "")),
@@ -68,7 +69,11 @@ def check_text() -> str:
 
 @blueprint.post("/new/name", endpoint="record_new")
 def record() -> AnyResponse:
-    """Create the name that the user typed. If the text is an address without an ARK or URN, mint a name for it."""
+    """Create the name that the user typed into the form, and redirect to its page. Show the form again with its
+    errors.
+
+    If the text is a URL without an ARK or URN, mint a name for it.
+    """
     found = _check(request.form.get("text", ""))
     fields = _fields(found.target)
     below = _chosen("below") if "below" in request.form else _only_shoulder()
@@ -174,7 +179,7 @@ def _created_once(
 
 @blueprint.get("/new/minted", endpoint="minted")
 def minted() -> str:
-    """Show the names that the caller minted at one time, and the operation that made them."""
+    """Return the HTML page with the names that the caller minted at one time, and the operation that made them."""
     require_curator(caller())
     names = _minted()
     return render_template(
@@ -206,7 +211,10 @@ def _minted() -> list[Binding]:
 
 
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
-    """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones."""
+    """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones.
+
+    `operations` are the operations on names. `asking` is the account.
+    """
     records = {record.prefix: record.what for record in operations.bindings.prefixes.list()}
     known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
     if urns := [prefix for prefix in known if prefix.startswith("urn:")]:
@@ -293,7 +301,10 @@ def _unreadable(found: Check) -> FieldProblem:
 
 
 def put_done(text: str, saved: ChangeResult) -> None:
-    """Show a message about a change on the next page, with the warnings about personal data and probable mistakes."""
+    """Show a message about a change on the next page, with warnings about personal data and probable mistakes.
+
+    `text` is the message. `saved` is the change that was made.
+    """
     binding = saved.after
     found: list[NameWarning] = []
     if saved.outcome not in _WITHOUT_NEW_VALUES:

@@ -93,13 +93,16 @@ class NamePage:
 
 
 def requested_name(values: MultiDict[str, str] | None = None) -> str:
-    """Return the name in the parameter ``name`` of the request, or of the given values."""
+    """Return the value of the parameter ``name`` without spaces around it. A missing parameter is an empty text.
+
+    `values` are the fields of a form; None reads the query string of the request.
+    """
     return (request.args if values is None else values).get("name", "").strip()
 
 
 @blueprint.get("/name", endpoint="name")
 def page() -> str:
-    """Show the name in the parameter ``name``."""
+    """Return the HTML page of a name. The query parameter ``name`` is the name."""
     operations = management()
     binding = operations.show(caller(), requested_name())
     finding = site().inspect(binding.identifier).findings[0]
@@ -115,7 +118,13 @@ def page() -> str:
 
 
 def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy: Sequence[str]) -> NamePage:
-    """Return the content of the page of a recorded name for an account. ``hierarchy`` has its containers and itself."""
+    """Return the content of the page of a recorded name.
+
+    - `operations`: the operations on names.
+    - `asking`: the account that reads the page.
+    - `binding`: the binding of the name.
+    - `hierarchy`: the keys of the names that contain this one, and its own key.
+    """
     elements, inherited = metadata.shortened(binding.metadata), operations.bindings.prefixes.statements(binding)
     codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
@@ -150,7 +159,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
 
 
 def response_of(binding: Binding) -> str:
-    """Return what a visitor of the name gets, in one phrase."""
+    """Return a phrase about the response that a visitor of a name gets. `binding` is the binding of the name."""
     if binding.is_reserved:
         if binding.is_hidden:
             if binding.embargo:

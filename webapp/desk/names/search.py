@@ -51,10 +51,11 @@ class Search:
     filter: Selection = field(default_factory=Selection)
 
     def chain(self, scope: Scope | None, naans: Iterable[str] = ()) -> Sequence[Selection]:
-        """Return the selections whose names, one after the other, are the list of a scope.
+        """Return the selections whose names, one after the other, are the list of a search.
 
-        ``naans`` are the NAANs to look for a text in that has none. No scope means all names of the filter. The chain
-        is empty if the text cannot mean this scope.
+        `scope` is the part of the bindings that is searched: "names", "texts" or "targets". None selects all names
+        that meet the filter. `naans` are the NAANs in which a text without a NAAN is searched. The result is empty if
+        the text cannot be found in this scope.
 
         >>> [each.prefix for each in Search(text="ark:/12345/X5-a").chain("names")]
         ['ark:12345/X5a']
@@ -111,10 +112,14 @@ def _read(text: str) -> str:
 
 
 def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> SearchPage:
-    """Return a page of at most ``limit`` names of a chain.
+    """Return a page of the names of a search.
 
-    ``after`` is :attr:`SearchPage.next` of the page before. Raises
-    :class:`BindingError` with the code ``list-after``.
+    - `read`: a function that reads a page of the names of one selection.
+    - `chain`: the selections, as :meth:`Search.chain` returns them.
+    - `after`: :attr:`SearchPage.next` of the page before, or None for the first page.
+    - `limit`: the largest number of names to return.
+
+    Raises :class:`BindingError` with the code ``list-after`` for a wrong `after`.
     """
     number, inner = _position(after, len(chain))
     found = SearchPage([], None, [])

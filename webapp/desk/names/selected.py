@@ -41,7 +41,9 @@ _EMBARGO = ("embargo", Translatable("Live from: the date when reserved names bec
 
 
 def heading_of(wanted: str, number: int | None) -> str:
-    """Return the heading of the form of a change. The number of names is None for a long list.
+    """Return the heading of the form for a change of the selected names.
+
+    `wanted` is the code of the change, such as "move". `number` is the number of names, or None for a long list.
 
     >>> heading_of("move", 1), heading_of("edit", None)
     ('Move targets: 1 name', 'Edit metadata: all names of the list')
@@ -72,7 +74,10 @@ class Chosen:
 
     @classmethod
     def of(cls, values: MultiDict[str, str]) -> Chosen:
-        """Read the selection from a form or a URL."""
+        """Return the names that the user selected in the list.
+
+        `values` are the fields of a form or the parameters of a query string: ``pick`` for each name, or ``all``.
+        """
         is_all = "all" in values
         picked = () if is_all else tuple(dict.fromkeys(values.getlist("pick")))[:MAX_PICKED]
         return cls(filters=read_filters(values), picked=picked, is_all=is_all)
@@ -121,7 +126,10 @@ class Chosen:
 
 
 def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
-    """Return a selection without targets as the conditions of a job. ``text`` has its words.
+    """Return a selection of names as the conditions of a job, by their names. Conditions about targets are not
+    supported.
+
+    `selection` has the conditions. `text` has the words to search for, or is None.
 
     >>> conditions(Selection(prefix="ark:12345/x5", status="live"), None)
     {'prefix': 'ark:12345/x5', 'state': 'live'}
@@ -141,7 +149,7 @@ def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
 
 @blueprint.post("/names/selected", endpoint="select")
 def select() -> AnyResponse:
-    """Begin what the button of the list says: a form, the check of a change, a file or labels."""
+    """Begin the action of the button that was pressed in the list: a form, the check of a change, a file or labels."""
     chosen, wanted = Chosen.of(request.form), request.form.get("do", "")
     if not chosen:
         messages.put(Translatable("No name is selected. Select at least one."), "warn")
@@ -162,7 +170,7 @@ def select() -> AnyResponse:
 
 @blueprint.get("/names/selected", endpoint="selected")
 def page() -> AnyResponse:
-    """Show the form of a change of the selected names."""
+    """Return the HTML page with the form for a change of the selected names."""
     require_curator(caller())
     chosen, wanted = Chosen.of(request.args), request.args.get("do", "")
     if not chosen or wanted not in _WITH_FORM:
@@ -172,7 +180,7 @@ def page() -> AnyResponse:
 
 @blueprint.post("/names/change", endpoint="change_selected")
 def change() -> AnyResponse:
-    """Start the check of a change of the selected names with the values of its form."""
+    """Start the check of a change of the selected names with the values in the form, and redirect to its page."""
     require_curator(caller())
     chosen, wanted, form = Chosen.of(request.form), request.form.get("do", ""), request.form
     values = {name: form.get(name, "").strip() for name in ("element", "value", "source", "to", "reason", "successor")}

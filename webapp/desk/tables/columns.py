@@ -46,7 +46,11 @@ class FileColumn:
 
 @blueprint.get("/tables/<int:number>/columns", endpoint="table_columns")
 def page(number: int) -> AnyResponse | str:
-    """Show the columns of an uploaded table."""
+    """Return the HTML page on which the user selects the columns of an uploaded table. `number` is that of the
+    upload.
+
+    A table that cannot be changed any more redirects to its own page.
+    """
     known = known_upload(number)
     if not _can_change(known):
         return see_other("desk.table", number=number)
@@ -55,7 +59,11 @@ def page(number: int) -> AnyResponse | str:
 
 @blueprint.post("/tables/<int:number>/columns", endpoint="select_columns")
 def send(number: int) -> AnyResponse:
-    """Read the table again in another way, or start the preview."""
+    """Read an uploaded table again in another way, or start the preview of its import.
+
+    `number` is the number of the upload. The form fields have the sheet, separator and columns. Redirect to the page
+    of the table, or show the form with its errors.
+    """
     known, form = known_upload(number), request.form
     if not _can_change(known):
         return see_other("desk.table", number=number)

@@ -56,7 +56,10 @@ _REPORT = (
 
 @blueprint.get("/tables/<int:number>", endpoint="table")
 def page(number: int) -> AnyResponse | str:
-    """Show the progress of the job of a table, or the outcome of its rows."""
+    """Return the HTML page of an uploaded table: the progress of its job, or the outcome of its rows.
+
+    `number` is the number of the upload. A table without selected columns redirects to the page for its columns.
+    """
     known = known_upload(number)
     job = job_of(known)
     state = state_of(known, job)
@@ -109,7 +112,11 @@ def page(number: int) -> AnyResponse | str:
 
 @blueprint.post("/tables/<int:number>/import", endpoint="import_table")
 def start(number: int) -> AnyResponse:
-    """Import the rows of the preview that the form shows. The field ``skip`` leaves refused rows out."""
+    """Import the rows of the preview that the form shows, and redirect to the page of the table.
+
+    `number` is the number of the upload. The form field ``skip`` skips refused rows; ``job`` is the number of the
+    preview.
+    """
     known, jobs, who = known_upload(number), current_imports().uploads, caller()
     job = job_of(known)
     skip = "skip" in request.form
@@ -128,7 +135,11 @@ def start(number: int) -> AnyResponse:
 
 @blueprint.get("/tables/<int:number>/report.csv", endpoint="table_report")
 def report(number: int) -> Response:
-    """Return the outcome of the rows as CSV: of one part, or of all parts."""
+    """Return the outcome of the rows of a table as a CSV file to save.
+
+    `number` is the number of the upload. The rows of one part or of all parts are returned, as the query string
+    selects.
+    """
     known = known_upload(number)
     part = _part()
     columns = [translated(each) for each in _REPORT]

@@ -97,7 +97,10 @@ class Cause:
 
 
 def causes(upload: Upload) -> list[Cause]:
-    """Return the causes for which rows of an upload are refused, the most frequent first."""
+    """Return the causes for which rows of an uploaded table are refused, the most frequent first.
+
+    `upload` is the uploaded table.
+    """
     store = uploads()
     found: list[Cause] = []
     for code, number in store.causes(upload.number)[:_MOST_GROUPS]:
@@ -117,7 +120,10 @@ def _title(code: str, number: int) -> str:
 
 
 def fix(code: str | None) -> str | None:
-    """Return how to fix an error of a row in the desk, or None."""
+    """Return a sentence about how to fix the error of a row in the desk, or None.
+
+    `code` is the code of the error, or None.
+    """
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
     if entry := ERROR_CODES.get(code):
@@ -130,7 +136,11 @@ def _capital(text: str) -> str:
 
 
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
-    """Return whether the column of the names probably has inventory numbers: most of its texts are not identifiers."""
+    """Return whether the column of the names probably has inventory numbers, so that names must be minted.
+
+    `upload` is the uploaded table. `counts` has the number of rows for each outcome. The result is True if most texts
+    in the column are not identifiers.
+    """
     if upload.reading.mint:
         return False
     refused = dict(uploads().causes(upload.number)).get("no-scheme", 0)
@@ -138,7 +148,11 @@ def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
 
 
 def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int, str, str, str]]]:
-    """Return the cells that are imported of some rows: the place, the label, the text and the heading of each."""
+    """Return the cells of some rows of an uploaded table, by the numbers of their lines.
+
+    `upload` is the uploaded table. `lines` are the numbers of the lines to read. Each cell is its place in the row,
+    its label, its text and the heading of its column.
+    """
     reading = upload.reading
     wanted = {*lines}
     if not wanted:
@@ -169,7 +183,10 @@ def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int
 
 @blueprint.post("/tables/<int:number>/corrections", endpoint="correct_table")
 def correct(number: int) -> AnyResponse:
-    """Record corrected cells and the decision about moves, and start the preview again."""
+    """Record the corrected cells in the form, and start the preview again. Redirect to the page of the table.
+
+    `number` is the number of the upload.
+    """
     known, form = known_upload(number), request.form
     job = job_of(known)
     is_shown = job is not None and known.stage == "preview" and form.get("job") == str(job.number)
@@ -235,7 +252,10 @@ def _is_number(text: str) -> bool:
 
 @blueprint.get("/tables/<int:number>/refused.<kind>", endpoint="refused_rows")
 def refused(number: int, kind: str) -> Response:
-    """Return the refused rows as a table with their problems, which can be corrected and uploaded."""
+    """Return the refused rows of a table with their problems as a file, which can be corrected and uploaded.
+
+    `number` is the number of the upload. `kind` is the ending of the file, such as "csv" or "xlsx".
+    """
     known = known_upload(number)
     problems = {
         row.line: RowProblem(translated(row.message or ""), translated(fix(row.code) or ""))
@@ -252,7 +272,10 @@ def refused(number: int, kind: str) -> Response:
 
 @blueprint.get("/tables/<int:number>/names.<kind>", endpoint="table_with_names")
 def with_names(number: int, kind: str) -> Response:
-    """Return an imported table with the names of its rows: as it was uploaded, or as .xlsx."""
+    """Return an imported table with the names of its rows as a file to save.
+
+    `number` is the number of the upload. `kind` is the ending of the file: that of the uploaded file, or "xlsx".
+    """
     known = known_upload(number)
     job = job_of(known)
     if known.stage != "import" or job is None or job.state != "done":

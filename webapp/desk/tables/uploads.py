@@ -75,14 +75,16 @@ class ListedUpload:
 
 @blueprint.get("/tables", endpoint="tables")
 def page() -> str:
-    """Show the form and the uploads. An administrator sees the uploads of all accounts."""
+    """Return the HTML page with the form to upload a table, and the uploads. An administrator sees those of all
+    accounts.
+    """
     require_curator(caller())
     return _page({})
 
 
 @blueprint.post("/tables", endpoint="upload_table")
 def upload() -> AnyResponse:
-    """Store a file, and show its columns."""
+    """Store the file in the form, and redirect to the page on which the user selects its columns."""
     who, problem = require_curator(caller()), None
     file = request.files.get("file")
     if file is None or not file.filename:
@@ -138,7 +140,10 @@ def _read_as_job(who: Caller, name: str, content: bytes) -> AnyResponse:
 
 @blueprint.post("/tables/<int:number>/delete", endpoint="delete_table")
 def delete(number: int) -> AnyResponse:
-    """Delete an upload. The names and the history stay as they are."""
+    """Delete an upload, and redirect to the list of uploads. The names and the history stay as they are.
+
+    `number` is the number of the upload.
+    """
     known = known_upload(number)
     if state_of(known, job_of(known)).is_running:
         messages.put(
@@ -156,7 +161,10 @@ def uploads() -> Uploads:
 
 
 def known_upload(number: int) -> Upload:
-    """Return an upload of the caller; an administrator sees all. Raises :class:`HTTPRefusal` with 404."""
+    """Return an upload of the caller. An administrator can read the uploads of all accounts.
+
+    `number` is the number of the upload. Raises :class:`HTTPRefusal` with the status 404 for another one.
+    """
     who = require_curator(caller())
     found = uploads().get(number)
     if found is None or not (who.is_administrator or found.account == who.account.number):
@@ -200,12 +208,17 @@ class _Changed(Exception):
 
 
 def job_of(upload: Upload) -> Job | None:
-    """Return the last job of an upload with its current progress, or None."""
+    """Return the last job of an upload with its current progress, or None before the first job.
+
+    `upload` is the uploaded table.
+    """
     return None if upload.job is None else current_imports().get(upload.job)
 
 
 def state_of(upload: Upload, job: Job | None) -> State:
-    """Return the state of an upload whose last job is ``job``."""
+    """Return the state of an upload, with a label to show. `upload` is the uploaded table; `job` is its last job or
+    None.
+    """
     if upload.stage == "new" and job is not None and job.state != "done":
         label = Translatable("not readable") if job.is_finished else Translatable("workbook is read")
         return State(label=label, look="bad" if job.is_finished else "plain", is_running=not job.is_finished)
@@ -226,7 +239,7 @@ def state_of(upload: Upload, job: Job | None) -> State:
 
 
 def error_of(job: Job) -> FieldProblem | None:
-    """Return the error that ended a job, or None."""
+    """Return the error that ended a job as a problem to show, or None if no error occurred. `job` is the job."""
     problem = (job.result or {}).get("problem")
     if problem is None:
         return None
