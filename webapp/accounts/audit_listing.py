@@ -63,7 +63,13 @@ class AuditPage(NamedTuple):
 def list_audit(
     accounts: Accounts, selection: AuditSelection, *, below: int | None = None, limit: int = 100
 ) -> AuditPage:
-    """Return recorded requests of accounts: at most ``limit``, with numbers below ``below``, the newest first."""
+    """Return recorded requests of accounts, the newest first.
+
+    - `accounts`: the store of the accounts and the audit.
+    - `selection`: the conditions for the requests.
+    - `below`: return only requests with a smaller number. None starts at the newest one.
+    - `limit`: the largest number of requests to return.
+    """
     audit = tables.audit
     query = (
         select(
@@ -101,7 +107,10 @@ def list_audit(
 
 
 def all_audit(accounts: Accounts, selection: AuditSelection) -> Iterator[AuditRow]:
-    """Yield all recorded requests of accounts that meet the conditions, the newest first. They are read in blocks."""
+    """Yield all recorded requests of accounts that meet the conditions, the newest first. They are read in blocks.
+
+    `accounts` is the store of the accounts and the audit. `selection` has the conditions.
+    """
     below: int | None = None
     while True:
         found = list_audit(accounts, selection, below=below, limit=_BLOCK)

@@ -55,16 +55,18 @@ def known_form_id() -> str | None:
 
 
 def set_session(response: Response, session: str, seconds: int) -> Response:
-    """Set the session cookie of a user who has signed in, and delete the cookie for forms.
+    """Set the session cookie of a user who has signed in, and delete the cookie for forms. Return the response.
 
-    ``seconds`` is the lifetime of the cookie.
+    - `response`: the response that sets the cookie.
+    - `session`: the secret id of the session.
+    - `seconds`: the lifetime of the cookie in seconds.
     """
     _delete(response, _FORM)
     return _set(response, _SESSION, session, seconds)
 
 
 def delete_session(response: Response) -> Response:
-    """Delete the session cookie of the browser with this response."""
+    """Delete the session cookie of the browser. `response` is the response that deletes it; it is returned."""
     return _delete(response, _SESSION)
 
 

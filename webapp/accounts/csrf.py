@@ -57,7 +57,9 @@ def require_own_page() -> None:
 
 
 def derived(cookie: str, purpose: str) -> str:
-    """Return a value that only the owner of a random cookie can have. The cookie cannot be computed from it.
+    """Return a value that only the owner of a cookie can have. The cookie cannot be computed from it.
+
+    `cookie` is the random text of the cookie. `purpose` names the use of the value, such as "csrf".
 
     >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
     (True, False)

@@ -103,7 +103,14 @@ def require_caller() -> Caller:
 
 
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
-    """Return the account and the rights of an API token. Raises :class:`HTTPRefusal` with 401 for an invalid one."""
+    """Return the account and the rights of an API token.
+
+    - `known`: the store of the accounts.
+    - `secret`: the text of the token.
+    - `address`: the IP address of the client, or None.
+
+    Raises :class:`HTTPRefusal` with the status 401 for a token that is not valid.
+    """
     found = known.tokens.caller(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
@@ -112,6 +119,10 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
 
 def of_found(known: Accounts, found: Caller, address: str | None) -> Caller:
     """Return the caller of a token, or of a session that a token began, with the address of the client.
+
+    - `known`: the store of the accounts.
+    - `found`: the account and the token.
+    - `address`: the IP address of the client, or None.
 
     The request is written to the audit if the token is for an emergency.
     """
@@ -122,9 +133,14 @@ def of_found(known: Accounts, found: Caller, address: str | None) -> Caller:
 
 
 def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:
-    """Return the caller with a name, and a password or a token. The name can be empty with a token.
+    """Return the caller with a name, and a password or a token.
 
-    Raises :class:`HTTPRefusal` with 401, 429 or 503.
+    - `known`: the store of the accounts.
+    - `name`: the name of the account. It can be empty with a token.
+    - `secret`: the password or the token.
+    - `address`: the IP address of the client, or None.
+
+    Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
     """
     if secret.startswith(passwords.TOKEN_BEGINS):
         found = of_token(known, secret, address)
@@ -135,7 +151,15 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 
 
 def signed_in(known: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with a name and a password. Raises :class:`HTTPRefusal` with 401, 429 or 503."""
+    """Return the account with a name and a password.
+
+    - `known`: the store of the accounts.
+    - `name`: the name of the account.
+    - `password`: the password.
+    - `address`: the IP address of the client, or None.
+
+    Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
+    """
     try:
         return sign_in(known, name, password, address)
     except WrongPassword:
@@ -149,7 +173,10 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
 
 
 def unauthorized(code: str, sentence: str) -> HTTPRefusal:
-    """Return the error 401 for a request without valid credentials, with the challenges for programs."""
+    """Return the error 401 for a request without valid credentials, with the challenges for programs.
+
+    `code` is the stable name of the error. `sentence` is the message for the client.
+    """
     return HTTPRefusal(401, code, sentence, challenges=CHALLENGES)
 
 

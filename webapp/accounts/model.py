@@ -84,8 +84,9 @@ class Preferences:
 
     @classmethod
     def of_json(cls, text: str | None) -> Self:
-        """Parse the preferences of a user from the JSON in the database. Unknown and unreadable values are the
-        defaults.
+        """Return the preferences of a user from the JSON in the database.
+
+        `text` is the JSON, or None. A value that is unknown or not readable becomes the default.
 
         >>> Preferences.of_json('{"language": "de", "colour": "red"}').language, Preferences.of_json("[").language
         ('de', '')
@@ -186,7 +187,10 @@ class Caller:
     at_end: tuple[Callable[[Transaction], object], ...] = field(default=(), repr=False, compare=False)
 
     def as_actor(self, operation: str) -> Actor:
-        """Return the caller as the actor of an operation, such as "bind", for the history and the audit."""
+        """Return the caller as the actor of an operation, for the history and the audit.
+
+        `operation` is the name of the operation, such as "bind".
+        """
         return Actor(
             name=self.actor,
             address=self.address,
@@ -197,7 +201,10 @@ class Caller:
         )
 
     def with_end(self, record: Callable[[Transaction], object]) -> Caller:
-        """Return this caller with another function at the end of each change (:attr:`.Actor.at_end`)."""
+        """Return this caller with another function at the end of each change (:attr:`.Actor.at_end`).
+
+        `record` is the function. It is called with the transaction of the change.
+        """
         return replace(self, at_end=(*self.at_end, record))
 
     @property
@@ -226,11 +233,14 @@ class Caller:
         )
 
     def may(self, right: Right) -> bool:
-        """Return whether the token of the caller has a right. Without a token, the account decides alone."""
+        """Return whether the token of the caller has a right. A caller without a token has all rights of its account.
+
+        `right` is the right, such as "relocate".
+        """
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
-        """Return whether the caller can change the name with this key.
+        """Return whether the caller can change a name. `key` is the normal form of the name.
 
         The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
         """
@@ -245,7 +255,9 @@ def _covers(granted: Iterable[str], key: str) -> bool:
 
 
 def read_name(text: str) -> str:
-    """Return the name of an account in its stored form: ASCII letters become lower case. Raises AccountError.
+    """Return the name of an account in its stored form: ASCII letters become lower case.
+
+    `text` is the name as a user wrote it. Raises AccountError for a text that is not a name.
 
     >>> read_name("Jane.Doe@example.org")
     'jane.doe@example.org'
@@ -260,9 +272,12 @@ def read_name(text: str) -> str:
 
 
 def read_role(text: str) -> Role:
-    """Check that a text is a role of accounts, such as "curator", and return it.
+    """Return a role of accounts. `text` is the role as a user wrote it, such as "curator".
 
-    Raises AccountError with the code ``account-role``.
+    Raises AccountError with the code ``account-role`` for another text.
+
+    >>> read_role("curator")
+    'curator'
     """
     for role in ROLES:
         if text == role:
@@ -271,7 +286,9 @@ def read_role(text: str) -> Role:
 
 
 def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
-    """Return the rights that a user named, in the order of display. Raises AccountError: ``token-right``.
+    """Return the rights of a token in the order of display. `texts` are the rights as a user wrote them.
+
+    Raises AccountError with the code ``token-right`` for another text, and without any right.
 
     >>> read_rights(["relocate", "read"])
     ('read', 'relocate')
@@ -286,9 +303,10 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
 
 
 def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
-    """Return a prefix to grant in its stored form: a NAAN, a shoulder, or the beginning of URNs.
+    """Return a prefix to grant in its stored form.
 
-    ``test_naans`` is as for :func:`~ararat.bindings.names.naming.assignable`.
+    `text` is a NAAN, a shoulder, or the beginning of URNs. `test_naans` are the NAANs for tests that this site
+    permits.
 
     Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.
 

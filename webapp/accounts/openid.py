@@ -72,7 +72,15 @@ class OpenID:
         self.title = self.title or urlsplit(self.issuer).netloc
 
     def authorization_url(self, *, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
-        """Return the URL at the provider that asks the user to sign in. Raises ProviderUnavailable."""
+        """Return the URL at the OpenID provider that asks the user to sign in.
+
+        - `redirect_uri`: the URL of this site to which the provider redirects the browser.
+        - `state`: a random text that the provider returns in the redirect.
+        - `nonce`: a random text that the provider returns in the token.
+        - `verifier`: the random text of PKCE (RFC 7636).
+
+        Raises ProviderUnavailable.
+        """
         metadata = self._provider()
         with self._session(redirect_uri) as session:
             address, _ = session.create_authorization_url(
@@ -81,7 +89,10 @@ class OpenID:
         return address
 
     def subject(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> str:
-        """Return the subject of the user for the code that the provider sent. The issuer is :attr:`issuer`.
+        """Return the subject of the user who signed in at the OpenID provider. The issuer is :attr:`issuer`.
+
+        - `redirect_uri`, `nonce` and `verifier`: the values that were passed to :meth:`authorization_url`.
+        - `code`: the code that the provider sent in the redirect.
 
         Raises NotConfirmed and ProviderUnavailable.
         """

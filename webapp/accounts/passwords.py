@@ -73,7 +73,8 @@ _key = secrets.token_bytes(32)
 def read_password(text: str, account: str = "") -> str:
     """Return a password in the form that is hashed: Unicode normalization form C, as in RFC 8265, section 4.2.
 
-    ``account`` is the name of the account, which must not be the main part of the password.
+    `text` is the password as a user typed it. `account` is the name of the account, which must not be the main part of
+    the password.
 
     Raises AccountError with the code ``password-short``, ``password-long``, ``password-text`` or ``password-common``.
     No message contains a part of the password.
@@ -118,25 +119,38 @@ def _is_common(password: str, account: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a checked password for the database. Raises Busy if too many are computed at this moment."""
+    """Return the hash of a password for the database. `password` is the result of :func:`read_password`.
+
+    Raises Busy if too many hashes are computed at this moment.
+    """
     with _slot():
         return _HASHER.hash(password)
 
 
 def needs_rehash(stored: str) -> bool:
-    """Return whether a stored password hash has older parameters than a new one, so that it must be replaced."""
+    """Return whether a password hash has older parameters than a new one, so that it must be replaced.
+
+    `stored` is the hash in the database.
+    """
     return _HASHER.check_needs_rehash(stored)
 
 
 def is_remembered(stored: str, text: str) -> bool:
-    """Return whether this password was right for this hash in the last minutes. This takes no time."""
+    """Return whether a password was right for a hash in the last minutes. This takes no time.
+
+    `stored` is the hash in the database. `text` is the password as a user typed it.
+    """
     key = stored, _keyed(text)
     with _state.lock:
         return _state.kept.get(key, 0.0) > time.monotonic()
 
 
 def verify(stored: str | None, text: str) -> bool:
-    """Return whether a password is right. Without a hash return False after the time of a hash. Raises Busy."""
+    """Return whether a password is right.
+
+    `stored` is the hash in the database, or None without a password. Then the result is False, after the time of a
+    hash. `text` is the password as a user typed it. Raises Busy if too many hashes are computed at this moment.
+    """
     is_possible = stored is not None and len(text) <= MAX_CHARACTERS
     decoy = _decoy()
     with _slot():
@@ -164,7 +178,11 @@ def _decoy() -> str:
 
 
 def normal(text: str) -> str:
-    """Return a password in the form that is hashed, without checks."""
+    r"""Return a password in the form that is hashed, without checks. `text` is the password as a user typed it.
+
+    >>> normal("caf\u0065\u0301") == normal("caf\u00e9")
+    True
+    """
     # RFC 8265, section 4.2.2: "Additional Mapping Rule: any instances of non-ASCII space MUST be mapped to SPACE".
     spaced = "".join(" " if unicodedata.category(char) == "Zs" else char for char in text)
     return unicodedata.normalize("NFC", spaced)

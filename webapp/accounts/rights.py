@@ -49,13 +49,14 @@ _ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
 
 
 def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
-    """Return the rights that a change of a name needs. ``before`` is the recorded binding, or None.
+    """Return the rights that a change of a name needs.
 
-    - A minted name needs "mint", and a name that the user chose "bind".
-    - The first target of a name, and its publication, also at a later time, need "bind". Metadata of a new name need
-      no further right.
-    - Another target needs "relocate", other metadata "describe".
-    - The end of a name, its return, and its hold need "withdraw".
+    - `before`: the recorded binding, or None for a new name.
+    - `change`: the action, and the binding after it.
+    - `is_minted`: whether the name was minted. It needs "mint"; a name that the user chose needs "bind".
+
+    The first target of a name, and its publication, also need "bind". Another target needs "relocate", and other
+    metadata "describe". The end of a name, its return, and its hold need "withdraw".
     """
     after = change.after
     if change.action is None:

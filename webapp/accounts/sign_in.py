@@ -39,7 +39,12 @@ class WrongPassword(Exception):
 
 
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:
-    """Return the account with this name and password. ``address`` is that of the client.
+    """Return the account with a name and a password.
+
+    - `accounts`: the store of the accounts.
+    - `name`: the name as the user typed it.
+    - `password`: the password as the user typed it.
+    - `address`: the IP address of the client, or None.
 
     Raises WrongPassword, TooManyAttempts, :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
     """

@@ -108,7 +108,11 @@ class Accounts:
         return self._existence[0]
 
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
-        """Return an account, also a disabled one, or None. ``connection`` is as for :meth:`read`."""
+        """Return an account, also a disabled one, or None.
+
+        `name` is the name of the account. `connection` is the connection of a transaction in which it is read, or
+        None.
+        """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
@@ -129,9 +133,11 @@ class Accounts:
     def read(
         self, query: SelectBase, connection: Connection | None = None, **values: str | int
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of a query at this moment (:meth:`DatabaseStore.current_rows`); a file of text has none.
+        """Return the rows of a query at this moment. A store that is a file of text returns no rows.
 
-        ``connection`` is that of a transaction, which then reads them.
+        - `query`: the SQL query.
+        - `connection`: the connection of a transaction that reads the rows, or None.
+        - `values`: the values of the parameters of the query.
         """
         if connection is not None:
             return [tuple(row) for row in connection.execute(cast("Executable", query), values)]
@@ -146,7 +152,13 @@ class Accounts:
     def change_account(
         self, name: str, operation: str, by: Caller | None, change: Callable[[Connection, Account], str]
     ) -> Account:
-        """Change an account, and write the outcome that ``change`` returns to the audit. Return the account after it.
+        """Change an account in a transaction, and write the outcome to the audit. Return the account after the
+        change.
+
+        - `name`: the name of the account.
+        - `operation`: the name of the operation for the audit, such as "account.enable".
+        - `by`: the caller who makes the change; None for the command line.
+        - `change`: a function that makes the change and returns its outcome.
 
         Raises AccountError with the code ``account-unknown``.
         """
@@ -160,9 +172,10 @@ class Accounts:
         return self.write(write)
 
     def is_valid(self, created: datetime, expires: datetime | None) -> bool:
-        """Return whether a token or session with these times is valid now.
+        """Return whether a token or session is valid now.
 
-        It is not valid before its creation: then the clock was set back, and its expiry cannot be checked.
+        `created` is the time of its creation. `expires` is the time of its end, or None. Before its creation, it is
+        not valid: then the clock was set back, and its end cannot be checked.
         """
         now = self.bindings.now()
         return created - CLOCK_SKEW <= now and (expires is None or now < expires)
@@ -177,9 +190,14 @@ class Accounts:
         only_first: bool = False,
         by: Caller | None = None,
     ) -> Account:
-        """Add an account and return it. Without a password, it uses tokens or another way to sign in.
+        """Add an account, and return it.
 
-        With ``only_first``, raises AccountError with the code ``account-exists`` if there is any account.
+        - `name`: the name of the account.
+        - `role`: its role: "administrator", "curator" or "reader".
+        - `prefixes`: the prefixes of the names that it can change.
+        - `password`: its password. Without one, it uses tokens or another way to sign in.
+        - `only_first`: raise AccountError with the code ``account-exists`` if there is any account.
+        - `by`: the caller who makes the change; None for the command line.
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming.test_naans) for prefix in prefixes})
@@ -209,9 +227,12 @@ class Accounts:
         return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
 
     def current(self, name: str, token: int | None, connection: Connection | None = None) -> Caller | None:
-        """Return the caller with an account, and with the number of its token or None, as they are now.
+        """Return the caller with an account and a token as they are now, or None if one of them is not valid any
+        more.
 
-        Return None if one of them is not valid any more. ``connection`` is that of a transaction, which reads them.
+        - `name`: the name of the account.
+        - `token`: the number of the token, or None.
+        - `connection`: the connection of a transaction that reads them, or None.
         """
         if token is not None:
             return self.tokens.caller_of_number(token, connection)
@@ -219,7 +240,12 @@ class Accounts:
         return None if account is None or account.disabled else Caller(account=account)
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Let an account change the names that begin with a NAAN, a shoulder or the beginning of URNs."""
+        """Let an account change the names that begin with a prefix. Return the account.
+
+        - `name`: the name of the account.
+        - `prefix`: a NAAN, a shoulder or the beginning of URNs.
+        - `by`: the caller who makes the change; None for the command line.
+        """
         granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
@@ -230,7 +256,12 @@ class Accounts:
         return self.change_account(name, "account.grant", by, change)
 
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
-        """Remove the permission of an account for the names that begin with a prefix."""
+        """Remove the permission of an account for the names that begin with a prefix. Return the account.
+
+        - `name`: the name of the account.
+        - `prefix`: exactly the prefix that was granted.
+        - `by`: the caller who makes the change; None for the command line.
+        """
         granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
         def change(connection: Connection, account: Account) -> str:
@@ -249,9 +280,14 @@ class Accounts:
         return self.change_account(name, "account.revoke", by, change)
 
     def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Change the role of an account.
+        """Change the role of an account, and return the account.
 
-        Raises AccountError with the code ``account-last`` for the last administrator, unless ``force`` is set.
+        - `name`: the name of the account.
+        - `role`: the new role: "administrator", "curator" or "reader".
+        - `force`: permit this for the last administrator.
+        - `by`: the caller who makes the change; None for the command line.
+
+        Raises AccountError with the code ``account-last`` for the last administrator.
         """
         new = read_role(role)
 
@@ -264,9 +300,13 @@ class Accounts:
         return self.change_account(name, "account.role", by, change)
 
     def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
-        """Disable an account with its tokens, and end its sessions.
+        """Disable an account with its tokens, and end its sessions. Return the account.
 
-        Raises AccountError with the code ``account-last`` for the last administrator, unless ``force`` is set.
+        - `name`: the name of the account.
+        - `force`: permit this for the last administrator.
+        - `by`: the caller who makes the change; None for the command line.
+
+        Raises AccountError with the code ``account-last`` for the last administrator.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -281,7 +321,10 @@ class Accounts:
         return self.change_account(name, "account.disable", by, change)
 
     def enable(self, name: str, *, by: Caller | None = None) -> Account:
-        """Enable a disabled account. Its tokens are valid again; its sessions stay ended."""
+        """Enable a disabled account, and return it. Its tokens are valid again; its sessions stay ended.
+
+        `name` is the name of the account. `by` is the caller who makes the change; None for the command line.
+        """
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, disabled=None)
@@ -292,7 +335,11 @@ class Accounts:
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
         """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
 
-        Its tokens stay valid.
+        - `name`: the name of the account.
+        - `password`: the new password, or None to remove it.
+        - `by`: the caller who makes the change; None for the command line.
+
+        The account is returned. Its tokens stay valid.
         """
         hashed = _hashed(password, name)
 
@@ -303,7 +350,10 @@ class Accounts:
         return self.change_account(name, "account.password", by, change)
 
     def set_preferences(self, name: str, preferences: Preferences, *, by: Caller | None = None) -> Account:
-        """Set the preferences of an account."""
+        """Set the preferences of an account, and return the account.
+
+        `name` is the name of the account. `preferences` are the new ones. `by` is the caller who makes the change.
+        """
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, preferences=preferences.as_json())
@@ -314,7 +364,8 @@ class Accounts:
     def make_link(self, name: str, *, by: Caller | None = None) -> str:
         """Return the secret of a new link with which an account sets its password once, in :data:`LINK_HOURS`.
 
-        An earlier link of the account is not valid any more.
+        `name` is the name of the account. `by` is the caller who makes the change; None for the command line. An
+        earlier link of the account is not valid any more.
         """
         secret = secrets.token_urlsafe(32)
 
@@ -327,13 +378,20 @@ class Accounts:
         return secret
 
     def of_link(self, secret: str, connection: Connection | None = None) -> Account | None:
-        """Return the account of a one-time link; None if it is unknown, used or expired, or the account is disabled."""
+        """Return the account of a one-time link, or None if the link is not valid or the account is disabled.
+
+        `secret` is the last segment of the link. `connection` is the connection of a transaction, or None.
+        """
         values = {"link": secret_hash(secret), "now": rfc3339(self.bindings.now())}
         found = rows.found(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
         return found[0].account if found and found[0].account.disabled is None else None
 
     def use_link(self, secret: str, password: str) -> Account | None:
-        """Set the password of the account of a one-time link, and end the link. Return None if it is not valid."""
+        """Set the password of the account of a one-time link, and end the link.
+
+        `secret` is the last segment of the link. `password` is the new password. The result is the account, or None if
+        the link is not valid.
+        """
         known = self.of_link(secret)
         if known is None:
             return None
@@ -357,7 +415,10 @@ class Accounts:
         self._forget_attempts(connection, account)
 
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
-        """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in."""
+        """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in.
+
+        `name` is the name of the account. `by` is the caller who makes the change. The account is returned.
+        """
 
         def change(connection: Connection, account: Account) -> str:
             self._forget_attempts(connection, account)
@@ -366,7 +427,9 @@ class Accounts:
         return self.change_account(name, "account.unlock", by, change)
 
     def failed_attempts(self, account: Account) -> int:
-        """Return the number of failed attempts to sign in to an account that are not forgotten yet."""
+        """Return the number of failed attempts to sign in to an account that are not forgotten yet. `account` is the
+        account.
+        """
         return failed_attempts(self, account.name)
 
     def _forget_attempts(self, connection: Connection, account: Account) -> None:
@@ -374,12 +437,19 @@ class Accounts:
         forget_attempts(connection, account.name)
 
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
-        """Return the enabled account with this name in its stored form, or None, and the hash of its password."""
+        """Return an enabled account, and the hash of its password. Both are None for another name.
+
+        `name` is the name in its stored form.
+        """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
 
     def replace_hash(self, account: Account, old: str, new: str) -> bool:
-        """Replace the hash of a password by a hash with the current parameters. Return False if it was changed."""
+        """Replace the hash of a password by a hash with the current parameters. Return False if the password was
+        changed.
+
+        `account` is the account. `old` is the hash that was read, and `new` is its replacement.
+        """
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
         replace = update(tables.accounts).where(*is_unchanged).values(password=new)
         return bool(self.write(lambda each: each.execute(replace).rowcount))

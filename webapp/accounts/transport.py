@@ -51,7 +51,10 @@ class LimitedAdapter(BaseAdapter):
         self._denied = denied
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """Send a request, and return its response with its body. The parameters of requests have no effect."""
+        """Send a request, and return its response with its body.
+
+        `request` is the request of the library "requests". Its other parameters, `args` and `kwargs`, have no effect.
+        """
         try:
             url = weburl.parse(request.url or "")
         except weburl.BadURL as error:

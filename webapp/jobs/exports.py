@@ -82,21 +82,35 @@ class ExportJobs:
         self.jobs = jobs
 
     def add(self, connection: Connection, caller: Caller, chain: Sequence[Selection], file: FileFormat) -> Job:
-        """Add the export of the names of selections, one after the other, in a transaction, and return its job."""
+        """Add a job that exports names, in a transaction, and return it.
+
+        - `connection`: the connection of the transaction.
+        - `caller`: the account that makes the request.
+        - `chain`: the selections of the names, one after the other.
+        - `file`: the format of the file.
+        """
         parameters = {"chain": [*map(_stored, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
         return self.jobs.add(connection, caller.account.number, KIND, parameters, b"", 0)
 
     def of_account(self, account: int) -> list[Job]:
-        """Return the last :data:`MAX_KEPT` exports of an account, the newest first."""
+        """Return the last :data:`MAX_KEPT` exports of an account, the newest first. `account` is the number of the
+        account.
+        """
         found = self.management.accounts.read(_NUMBERS, account=account)
         return [job for (number,) in found if (job := self.jobs.get(number)) is not None]
 
     def has_file(self, job: Job) -> bool:
-        """Return whether the file of an export is stored. It is deleted :data:`.CHECKS_KEPT` after its job ended."""
+        """Return whether the file of an export is stored. `job` is the job of the export.
+
+        The file is deleted :data:`.CHECKS_KEPT` after the job ended.
+        """
         return job.state == "done" and bool(self.management.accounts.read(_PART, job=job.number, place=0))
 
     def content(self, job: Job) -> Iterator[bytes]:
-        """Yield the file of an export in parts. Raises :class:`BindingError` if it is deleted meanwhile."""
+        """Yield the bytes of the file of an export in parts. `job` is the job of the export.
+
+        Raises :class:`BindingError` if the file is deleted in the meantime.
+        """
         unpacked = zlib.decompressobj()
         for place in count():
             found = self.management.accounts.read(_PART, job=job.number, place=place)
@@ -114,7 +128,10 @@ class ExportJobs:
             )
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
-        """Write the file of an export, store it, and finish the job."""
+        """Write the file of an export, store it, and finish the job.
+
+        `claim` is the claim of this worker to the job. `progress` is a function that gets the number of written names.
+        """
         parameters, number = claim.job.parameters, claim.job.number
         try:
             require_reader(caller_of(self.management.accounts, parameters["caller"]))
@@ -176,7 +193,7 @@ class ExportJobs:
 
 
 def expires(job: Job) -> datetime:
-    """Return the time from which the file of an export is deleted."""
+    """Return the time from which the file of an export is deleted. `job` is the job of the export."""
     return job.changed + CHECKS_KEPT
 
 

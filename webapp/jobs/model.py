@@ -49,6 +49,7 @@ class Job:
 
     @property
     def is_finished(self) -> bool:
+        """Whether the job has ended: done, failed or cancelled."""
         return self.state in FINISHED
 
     @property
@@ -58,12 +59,19 @@ class Job:
 
 
 def stored_caller(caller: Caller) -> list[str | int | None]:
-    """Return a caller for the parameters of a job: the name of the account, the number of the token, the address."""
+    """Return a caller for the parameters of a job: the name of the account, the number of the token, the address.
+
+    `caller` is the account that starts the job.
+    """
     return [caller.account.name, caller.token and caller.token.number, caller.address]
 
 
 def caller_of(accounts: Accounts, stored: Sequence[Any]) -> Caller:
-    """Return the caller of a job. Raises :class:`Forbidden` if its account or token is not valid any more."""
+    """Return the caller of a job, as its account and token are now.
+
+    `accounts` is the store of the accounts. `stored` is the result of :func:`stored_caller`. Raises :class:`Forbidden`
+    if the account or token is not valid any more.
+    """
     name, token, address = stored
     found = accounts.current(name, token)
     if found is None:
@@ -81,7 +89,7 @@ COUNTS = (
 
 
 def result_of(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import for JSON."""
+    """Return the result of an import as a mapping for JSON. `summary` is the result."""
     return {
         "operation": summary.operation,
         "written": summary.written,

@@ -82,7 +82,15 @@ class Jobs:
     def add(
         self, connection: Connection, account: int, kind: str, parameters: Mapping[str, Any], data: bytes, total: int
     ) -> Job:
-        """Add a job in the transaction of ``connection``, and return it."""
+        """Add a job in a transaction, and return it.
+
+        - `connection`: the connection of the transaction.
+        - `account`: the number of the account that starts the job.
+        - `kind`: the kind of the work.
+        - `parameters`: the parameters of the work, for JSON.
+        - `data`: the bytes that the work needs.
+        - `total`: the number of rows or names, with which the progress is compared.
+        """
         now = rfc3339(self.accounts.bindings.now())
         row = {
             "account": account,
@@ -98,12 +106,15 @@ class Jobs:
         return _job(connection.execute(_ONE, {"number": new_row_number(connection, table, row)}).one())
 
     def get(self, number: int) -> Job | None:
-        """Return a job, or None."""
+        """Return a job, or None. `number` is the number of the job."""
         found = self.accounts.read(_ONE, number=number)
         return _job(found[0]) if found else None
 
     def later(self, number: int, kind: str) -> list[Job]:
-        """Return the jobs of a kind that were added after the job ``number``, the oldest first; a hundred at most."""
+        """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most.
+
+        `number` is the number of the other job. `kind` is the kind of the work.
+        """
         return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
     def unfinished(self) -> list[Job]:
@@ -111,11 +122,14 @@ class Jobs:
         return [_job(row) for row in self.accounts.read(_UNFINISHED)]
 
     def is_full(self, connection: Connection, account: int) -> bool:
-        """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run, in a transaction."""
+        """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run.
+
+        `connection` is the connection of a transaction. `account` is the number of the account.
+        """
         return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UNFINISHED
 
     def data(self, number: int) -> bytes:
-        """Return the data of an unfinished job."""
+        """Return the bytes that an unfinished job needs. `number` is the number of the job."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(base64.b64decode(stored))
 
@@ -141,9 +155,10 @@ class Jobs:
         return None
 
     def resume(self, connection: Connection, number: int) -> bool:
-        """Let a job wait again that has stopped (:attr:`.Job.has_stopped`), in a transaction, or return False.
+        """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
 
-        Its work must not need data.
+        `connection` is the connection of a transaction. `number` is the number of the job. The work must not need
+        data.
         """
         found = connection.execute(_ONE, {"number": number}).first()
         job = found and _job(found)
@@ -159,19 +174,32 @@ class Jobs:
         return bool(connection.execute(update(table).where(*is_same).values(values)).rowcount)
 
     def release(self, claim: Claim) -> None:
-        """Let a job wait again that could not begin. The claim does not count for :data:`MAX_CLAIMS`."""
+        """Let a job that could not begin wait again. `claim` is the claim to it, which does not count for
+        :data:`MAX_CLAIMS`.
+        """
         parameters = {**claim.job.parameters, "claims": claim.job.parameters["claims"] - 1}
         values = {"state": "waiting", "parameters": json.dumps(parameters)}
         self.accounts.write(lambda connection: _update(connection, claim, **values))
 
     def report(self, claim: Claim, progress: int) -> None:
-        """Record that the worker still runs, and its progress. Raises :class:`ClaimLost`."""
+        """Record that the worker still runs, and its progress.
+
+        `claim` is the claim to the job. `progress` is the number of processed rows or names. Raises
+        :class:`ClaimLost`.
+        """
         values = {"progress": progress, "changed": rfc3339(self.accounts.bindings.now())}
         if not self.accounts.write(lambda connection: _update(connection, claim, **values)):
             raise ClaimLost(str(claim.job.number))
 
     def advance(self, connection: Connection, claim: Claim, progress: int) -> None:
-        """Record the progress in a transaction of the work. Raises :class:`ClaimLost`: then nothing must be written."""
+        """Record the progress of a job in a transaction of its work.
+
+        - `connection`: the connection of the transaction.
+        - `claim`: the claim to the job.
+        - `progress`: the number of processed rows or names.
+
+        Raises :class:`ClaimLost`: then nothing must be written.
+        """
         changed = rfc3339(self.accounts.bindings.now())
         if not _update(connection, claim, progress=progress, changed=changed):
             raise ClaimLost(str(claim.job.number))
@@ -179,7 +207,16 @@ class Jobs:
     def finish(
         self, connection: Connection, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None
     ) -> None:
-        """End a job in the transaction of its work. Raises :class:`ClaimLost`: then the work must not be written."""
+        """End a job in the transaction of its work.
+
+        - `connection`: the connection of the transaction.
+        - `claim`: the claim to the job.
+        - `state`: the state of the ended job, such as "done".
+        - `result`: the result, for JSON.
+        - `lines`: the number of rows of the table, or None.
+
+        Raises :class:`ClaimLost`: then the work must not be written.
+        """
         counts = {} if lines is None else {"progress": lines, "total": lines}
         changed = rfc3339(self.accounts.bindings.now())
         if not _update(
@@ -190,7 +227,8 @@ class Jobs:
     def fail(self, claim: Claim, code: str, detail: str) -> None:
         """End a job by a problem. Its result has the operation of the changes that are written so far.
 
-        Raises :class:`ClaimLost`.
+        `claim` is the claim to the job. `code` is the code of the error, and `detail` is a sentence about it. Raises
+        :class:`ClaimLost`.
         """
         result: dict[str, Any] = {}
         if found := self.accounts.read(_OPERATION, job=claim.job.number):
@@ -203,7 +241,15 @@ class Jobs:
         self.end(claim, "failed", result | {"problem": {"code": code, "detail": detail}})
 
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
-        """End a job whose work wrote nothing. Raises :class:`ClaimLost`."""
+        """End a job whose work wrote nothing.
+
+        - `claim`: the claim to the job.
+        - `state`: the state of the ended job, such as "cancelled".
+        - `result`: the result, for JSON.
+        - `lines`: the number of rows of the table, or None.
+
+        Raises :class:`ClaimLost`.
+        """
         self.accounts.write(lambda connection: self.finish(connection, claim, state, result, lines))
 
 

@@ -72,9 +72,14 @@ class UploadJobs:
         self.uploads = Uploads(management.accounts)
 
     def read(self, connection: Connection, caller: Caller, name: str, content: bytes) -> Upload | None:
-        """Store a large workbook and start the job that reads it, in a transaction.
+        """Store a large workbook, and start the job that reads it, in a transaction.
 
-        Return None if the account has the maximum number of uploads.
+        - `connection`: the connection of the transaction.
+        - `caller`: the account that makes the request.
+        - `name`: the name of the file.
+        - `content`: the bytes of the workbook.
+
+        The result is the upload, or None if the account has the maximum number of uploads.
         """
         reading = Reading(format="workbook", encoding="utf-8", separator="")
         upload = self.uploads.add(connection, caller.account.number, name, content, reading, 0)
@@ -85,22 +90,38 @@ class UploadJobs:
         return upload
 
     def preview(self, connection: Connection, caller: Caller, upload: Upload, reading: Reading) -> bool:
-        """Start a preview in a transaction. Return False if another request has changed the upload."""
+        """Start a preview of an import in a transaction. Return False if another request has changed the upload.
+
+        - `connection`: the connection of the transaction.
+        - `caller`: the account that makes the request.
+        - `upload`: the uploaded table.
+        - `reading`: how the table is read, such as its columns.
+        """
         return self._start(connection, caller, upload, PREVIEW, reading)
 
     def import_rows(self, connection: Connection, caller: Caller, upload: Upload, *, skip_refused: bool) -> bool:
-        """Start the import of a previewed upload in a transaction, as :meth:`preview`.
+        """Start the import of a previewed upload in a transaction. Return False if another request has changed the
+        upload.
 
-        ``skip_refused`` leaves the rows out that the preview refused.
+        - `connection`: the connection of the transaction.
+        - `caller`: the account that makes the request.
+        - `upload`: the uploaded table.
+        - `skip_refused`: skip the rows that the preview refused.
         """
         return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused)
 
     def add(
         self, connection: Connection, caller: Caller, name: str, proposal: Proposal, *, dry_run: bool
     ) -> Job | None:
-        """Store a table and start its preview or its import without one, in a transaction.
+        """Store a table, and start its preview, or its import without a preview, in a transaction.
 
-        Return None if the account has the maximum number of uploads.
+        - `connection`: the connection of the transaction.
+        - `caller`: the account that makes the request.
+        - `name`: the name of the file.
+        - `proposal`: the content to store, and how it is read.
+        - `dry_run`: whether to start a preview instead of the import.
+
+        The result is the job, or None if the account has the maximum number of uploads.
         """
         upload = self.uploads.add(connection, caller.account.number, name, *proposal)
         if upload is None:
@@ -128,6 +149,9 @@ class UploadJobs:
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Preview or import the rows of an upload, and finish the job.
+
+        `claim` is the claim of this worker to the job. `progress` is a function that gets the number of processed
+        rows.
 
         An import checks all rows first, and writes nothing if one is refused. If a permission of the caller is revoked
         while rows are written, the job fails, and the rows so far stay written.
@@ -177,7 +201,13 @@ class UploadJobs:
 
 
 def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingError) -> None:
-    """End the job of an import that cannot go on. The rows so far stay written."""
+    """End the job of an import that cannot continue. The rows so far stay written.
+
+    - `blocks`: the rows of the table, in blocks.
+    - `jobs`: the store of the jobs.
+    - `claim`: the claim to the job.
+    - `error`: the reason for the end.
+    """
     result: dict[str, Any] = {}
     detail = error.message
     with blocks.ending() as (connection, operation):

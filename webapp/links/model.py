@@ -87,9 +87,10 @@ class TracedTarget:
         return self.state in ("unclear", "dead") and is_temporary(self.code, self.status)
 
     def after(self, before: TracedTarget | None) -> TracedTarget:
-        """Return this trace with the state that follows from the trace before, or None without one.
+        """Return this trace with the state that follows from the trace before.
 
-        A target that is overloaded or too slow for days is dead since the first such trace.
+        `before` is the trace before, or None without one. A target that is overloaded or too slow for days is dead
+        since the first such trace.
         """
         if before is None or before.target != self.target or not (self.is_temporary and before.is_temporary):
             return self
@@ -116,7 +117,8 @@ class TracedTarget:
 def state_of(result: BulkTraceRow, events: Sequence[Event]) -> State | None:
     """Return the state of the target of a traced name, or None if the trace did not end.
 
-    The target has moved if its own answer is a permanent redirect and the trace succeeds at another URL.
+    `result` is the result of the trace. `events` are its events in their order. The target has moved if its own
+    response is a permanent redirect and the trace succeeds at another URL.
 
     >>> from ararat.webapp.tracing.events import End
     >>> from ararat.webapp.tracing.bulk import row

@@ -111,12 +111,13 @@ class Links:
         self.bindings = bindings
 
     def due(self, before: datetime, again: datetime | None = None) -> Iterator[Due]:
-        """Yield the names whose target was last traced before a time, or never, in the order of their keys.
+        """Yield the names whose target must be traced, in the order of their keys.
 
-        A target that was overloaded or too slow is due if it was traced before ``again``.
+        - `before`: the time before which the last trace of a target must be. A target that was never traced is due.
+        - `again`: the same for a target that was overloaded or too slow. None is `before`.
 
-        Served names and names without a target are left out. Names are read in pages, so that no transaction stays
-        open while they are traced.
+        Served names and names without a target are omitted. Names are read in pages, so that no transaction stays open
+        while they are traced.
         """
         after = ""
         while found := self._rows(_DUE, after=after, before=rfc3339(before), again=rfc3339(again or before)):
@@ -125,7 +126,11 @@ class Links:
             after = found[-1][0]
 
     def record(self, results: Iterable[TracedTarget]) -> None:
-        """Record traces. The time ``since`` of the trace before stays if its state and target are the same."""
+        """Record traces of targets. The time ``since`` of the trace before stays if its state and target are the
+        same.
+
+        `results` are the traces.
+        """
         new = list(results)
         with self._store().transaction() as transaction:
             connection = transaction.connection
@@ -144,24 +149,34 @@ class Links:
             connection.execute(insert(links), rows)
 
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
-        """Return the number of traces with a state, at most ``most``, and the first time since when, or None."""
+        """Return the number of traces with a state, and the earliest time since which one has it, or None.
+
+        `state` is the state. `most` is the number at which counting stops.
+        """
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
 
     def of_state(self, state: State, after: str = "", limit: int = 100) -> list[TracedTarget]:
-        """Return the traces with a state in the order of the names, after the key ``after``.
+        """Return the traces with a state in the order of the names.
 
-        The trace is left out if the name was withdrawn or got another target.
+        - `state`: the state, such as "dead".
+        - `after`: the key of the last name of the page before; an empty text for the first page.
+        - `limit`: the largest number of traces to return.
+
+        The trace is omitted if the name was withdrawn or got another target.
         """
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 
     def of_name(self, key: str) -> TracedTarget | None:
-        """Return the trace of the current target of a name, or None."""
+        """Return the trace of the current target of a name, or None. `key` is the normal form of the name."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
 
     def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
-        """Return the traces of the current targets of names by their keys. A file of text has none."""
+        """Return the traces of the current targets of names by their keys. `keys` are the normal forms of the names.
+
+        A store that is a file of text does not record traces, so that the result is empty.
+        """
         if not isinstance(self.bindings.store, DatabaseStore) or not keys:
             return {}
         found: dict[str, TracedTarget] = {}
@@ -172,7 +187,9 @@ class Links:
         return found
 
     def dead_targets(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the names whose current target is recorded as dead, with the sentence of the trace and its time."""
+        """Return a sentence about the last trace for each name whose current target is dead. `names` are the
+        identifiers.
+        """
         found = self.of_names([index_key(name) for name in names]).values()
         return {
             each.identifier: Translatable(
@@ -183,7 +200,10 @@ class Links:
         }
 
     def number(self, state: State, most: int) -> int:
-        """Return the number of names with a state, at most ``most``. A file of text has none."""
+        """Return the number of names whose target has a state.
+
+        `state` is the state. `most` is the number at which counting stops. A file of text returns 0.
+        """
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0
         return self._rows(_NUMBER, state=state, most=most)[0][0]
@@ -191,7 +211,9 @@ class Links:
     def same_errors(self, state: State, may_change: Callable[[str], bool], most: int = 2000) -> list[SameError]:
         """Return the hosts with the same error for several targets, those with the most targets first.
 
-        Only the first ``most`` traces with the state are read, and only names that the caller may change are counted.
+        - `state`: the state of the traces.
+        - `may_change`: a function that returns whether the caller can change a name. Other names are not counted.
+        - `most`: the number of traces that are read.
         """
         found = self.of_state(state, "", most)
         counts: Counter[tuple[str, str]] = Counter()
@@ -209,7 +231,9 @@ class Links:
         return {host: (datetime.fromisoformat(until) - now).total_seconds() for host, until in found}
 
     def record_pauses(self, left: Mapping[str, float]) -> None:
-        """Record the seconds for which hosts get no request, and delete the pauses that are over."""
+        """Record for how long hosts get no request, and delete the pauses that are over. `left` has the seconds by
+        host.
+        """
         now = self.bindings.now()
         rows = [{"host": host, "until": rfc3339(now + timedelta(seconds=each))} for host, each in left.items()]
         if not rows:

@@ -61,7 +61,11 @@ def _sections(code: str) -> tuple[tuple[_Token, ...], ...]:
 
 
 def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
-    """Return how a number is shown with the format ``code``. ``from_1904``: dates are counted from 1904.
+    """Return the text that a spreadsheet program shows for a number.
+
+    - `value`: the number in the cell.
+    - `code`: the number format of the cell, such as "0.00".
+    - `from_1904`: whether dates are counted from 1904 instead of 1900.
 
     >>> number(42, "00000").text, number(7, '"INV-"00000').text, number(0.25, "0%").text, number(1234.5, "#,##0.0").text
     ('00042', 'INV-00007', '25%', '1234.5')
@@ -98,7 +102,7 @@ def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
 
 
 def text(value: str, code: str) -> str:
-    """Return a cell text of a spreadsheet as its number format shows it. ``code`` is the format.
+    """Return a text as a spreadsheet program shows it. `value` is the text in the cell; `code` is its number format.
 
     >>> text("7a", '"INV-"@'), text("7a", "0.00")
     ('INV-7a', '7a')
@@ -110,7 +114,9 @@ def text(value: str, code: str) -> str:
 
 
 def general(value: float) -> Shown:
-    """Return a number without a format. A program shows a long number with an exponent.
+    """Return the text of a number without a number format. `value` is the number in the cell.
+
+    A program shows a long number with an exponent. The result has all digits, and a note about this.
 
     >>> general(2019.0).text, general(0.1 + 0.2).text, general(12345678901234).note
     ('2019', '0.3', 'shows 1.23457E+13, read as 12345678901234')
@@ -226,7 +232,9 @@ def _has_seconds(tokens: Sequence[_Token]) -> bool:
 
 
 def precision(parts: set[str]) -> int | None:
-    """Return the number of characters of an ISO 8601 date that a format shows, by its parts; None without one.
+    """Return the number of characters of an ISO 8601 date that a number format shows, or None without a year.
+
+    `parts` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
 
     >>> precision({"Y", "M"}), precision({"Y"}), precision({"M", "D"}), precision({"Y", "M", "D", "h"})
     (7, 4, None, 10)
@@ -236,7 +244,9 @@ def precision(parts: set[str]) -> int | None:
 
 
 def iso_date(moment: datetime, parts: set[str]) -> str | None:
-    """Return a moment with the precision of the parts that a format shows, or None if the year or month is not shown.
+    """Return a time in ISO 8601 with the precision of a number format, or None if its year or month is not shown.
+
+    `moment` is the time. `parts` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
 
     >>> iso_date(datetime(1925, 5, 1, 9, 30), {"Y", "M", "D", "h", "m"}), iso_date(datetime(1925, 5, 1), {"M"})
     ('1925-05-01T09:30', None)

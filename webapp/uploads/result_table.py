@@ -50,12 +50,12 @@ class NamesOfRows:
         self._waiting: list[tuple[int, str]] = []
 
     def note(self, imported: ImportEffect) -> None:
-        """Record the name of a row: an :data:`~ararat.bindings.imports.summary.Effect`."""
+        """Record the name of an imported row. `imported` is the effect of the import on this row."""
         if isinstance(imported.after, Binding):
             self.add(imported.line, imported.after.identifier)
 
     def add(self, line: int, name: str) -> None:
-        """Record the name (an ARK or URN) that a row of the table has got."""
+        """Record the name of a row. `line` is the number of the row in the table, and `name` is its ARK or URN."""
         self._waiting.append((line, name))
         if len(self._waiting) >= _WAITING:
             self._store()
@@ -83,7 +83,13 @@ class RowProblem(NamedTuple):
 
 
 def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
-    """Yield a stored file of text with the names of its rows, in its own format."""
+    """Yield the bytes of a stored file of text with the names of its rows, in its own format.
+
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    - `name_of`: a function that returns the name for the number of a row, or None.
+    """
     if reading.format == "jsonl":
         yield from _json_with_names(content, reading, file, name_of)
         return
@@ -114,7 +120,13 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
 
 
 def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[Line]:
-    """Yield all rows of a stored file, also its title rows, with the names of its rows of data."""
+    """Yield all rows of a stored file, also its title rows, with the names of its rows of data.
+
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    - `name_of`: a function that returns the name for the number of a row, or None.
+    """
     named: _Named | None = None
     for row in sheet.all_rows(content, reading, file):
         if named is None and row.number >= reading.heading_row:
@@ -127,17 +139,28 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
 
 
 def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
-    """Write the rows of :func:`rows_with_names` as .xlsx. All cells are texts."""
+    """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts.
+
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    - `name_of`: a function that returns the name for the number of a row, or None.
+    - `to`: the binary file to write to.
+    """
     write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
 
 
 def refused_rows(
     content: bytes, reading: Reading, file: str, problems: Mapping[int, RowProblem]
 ) -> Iterator[Sequence[str]]:
-    """Yield the headings and the refused rows of a stored file with two more columns, "problem" and "suggestion" in the
-    current language.
+    """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion.
 
-    The result can be corrected and uploaded as it is: these two columns are ignored.
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    - `problems`: the problem of each refused row, by the number of the row.
+
+    The result can be corrected and uploaded as it is, because an upload ignores these two columns.
     """
     read = sheet.lines(content, reading, file, None, None)
     first = next(read)
@@ -165,7 +188,13 @@ def problem_headings() -> frozenset[str]:
 
 
 def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) -> Iterator[bytes]:
-    """Yield rows as CSV in the encoding and with the separator of a file; UTF-8 with a mark for other files."""
+    """Yield rows as CSV in the encoding and with the separator of a file. Other files become UTF-8 with a byte order
+    mark.
+
+    - `rows`: the cells of each row.
+    - `reading`: how the file is read.
+    - `content`: the bytes of the stored file.
+    """
     is_csv = reading.format == "csv"
     encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
     if is_csv and reading.encoding == "utf-8":
@@ -175,7 +204,10 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
 
 
 def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
-    """Write rows at their numbers as .xlsx, with text cells only."""
+    """Write rows as an .xlsx workbook, with text cells only.
+
+    `rows` have their numbers in the sheet. `to` is the binary file to write to. `title` is the name of the sheet.
+    """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 

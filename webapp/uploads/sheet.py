@@ -90,9 +90,12 @@ class Proposal(NamedTuple):
 def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
     """Return the content to store for an uploaded file, how it is probably read, and the number of its rows.
 
-    A workbook is converted: the first line of the result is JSON with its sheets, and each other line a row. ``file``
-    is the name of the file for messages; its ending selects JSON Lines. Raises :class:`TableError`, also for a file
-    with more than ``most_rows`` rows.
+    - `content`: the bytes of the uploaded file.
+    - `file`: its name for messages; its ending selects JSON Lines.
+    - `most_rows`: the largest number of rows, or None for no limit.
+
+    A workbook is converted: the first line of the result is JSON with its sheets, and each other line is a row. Raises
+    :class:`TableError`, also for a file with more rows.
     """
     # A damaged workbook can look like another archive.
     damaged = ("archive",) if file.lower().endswith((".xlsx", ".ods")) else ()
@@ -117,12 +120,20 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
 
 
 def is_large_workbook(content: bytes) -> bool:
-    """Return whether a file is a workbook that takes longer to read than a request should wait."""
+    """Return whether a file is a workbook that takes longer to read than a request should wait.
+
+    `content` has the bytes of the uploaded file.
+    """
     return len(content) > _LARGE_WORKBOOK and content.startswith(_WORKBOOKS)
 
 
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
-    """Return how a stored file is probably read in this encoding, with this separator, and of this sheet."""
+    """Return how a stored file is probably read: its columns, and its first and last row.
+
+    - `content`: the bytes of the stored file.
+    - `reading`: the encoding, the separator and the sheet to use.
+    - `file`: the name of the file for messages.
+    """
     return _propose(content, replace(reading, heading_row=0, last_row=0, columns=()), file, None).reading
 
 
@@ -158,12 +169,15 @@ def _known(columns: Sequence[str]) -> int:
 
 
 def sheets(content: bytes) -> list[SheetOfWorkbook]:
-    """Return the visible sheets of a converted workbook."""
+    """Return the visible sheets of a workbook. `content` has the bytes of the stored file, a converted workbook."""
     return [SheetOfWorkbook(*each) for each in json.loads(content[: content.index(b"\n")])]
 
 
 def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
-    """Return the sheet of an uploaded workbook that is read, or None for a file of text."""
+    """Return the sheet of a workbook that is read, or None for a file of text.
+
+    `content` has the bytes of the stored file. `reading` states how it is read.
+    """
     if reading.format != "workbook":
         return None
     known = sheets(content)
@@ -223,7 +237,12 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
 
 
 def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
-    """Yield all rows with a value, also those before the headings, after the data and hidden ones."""
+    """Yield all rows with a value, also those before the headings, after the data and hidden ones.
+
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    """
     return _filled(content, replace(reading, omit_hidden=False), file, None)
 
 
@@ -232,7 +251,13 @@ def lines(
 ) -> Iterator[Line]:
     """Yield the headings and the rows of data of a stored file. Empty rows are omitted; each row has all columns.
 
-    ``read_as`` receives whether the end of the file is missing. Raises :class:`TableError`.
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    - `read_as`: an object that receives whether the end of the file is missing, or None.
+    - `most_rows`: the largest number of rows, or None for no limit.
+
+    Raises :class:`TableError`.
     """
     named: Sequence[str] | None = None
     filled = 0
@@ -269,7 +294,16 @@ def lines(
 def rows(
     content: bytes, reading: Reading, file: str, read_as: ReadAs, most_rows: int | None = MAX_ROWS
 ) -> Iterator[Row]:
-    """Yield the rows of a stored file with the cells of columns that are not ignored. Raises :class:`TableError`."""
+    """Yield the rows of data of a stored file, with the cells of the columns that are not ignored.
+
+    - `content`: the bytes of the stored file.
+    - `reading`: how the file is read.
+    - `file`: the name of the file for messages.
+    - `read_as`: an object that receives whether the end of the file is missing.
+    - `most_rows`: the largest number of rows, or None for no limit.
+
+    Raises :class:`TableError`.
+    """
     wanted = [(place, column) for place, column in enumerate(reading.columns) if column]
     places = {str(place): column for place, column in wanted}
     sheet = sheet_of(content, reading)

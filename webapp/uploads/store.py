@@ -112,7 +112,14 @@ class Uploads:
     def add(
         self, connection: Connection, account: int, name: str, data: bytes, reading: Reading, lines: int
     ) -> Upload | None:
-        """Store a file in the transaction of ``connection``. Return None if the account has :data:`MAX_UPLOADS`.
+        """Store an uploaded file in a transaction, and return it, or None if the account has :data:`MAX_UPLOADS`.
+
+        - `connection`: the connection of the transaction.
+        - `account`: the number of the account.
+        - `name`: the name of the file.
+        - `data`: the bytes to store.
+        - `reading`: how the file is read.
+        - `lines`: the number of its rows.
 
         Before that, delete the uploads of all accounts that were not used for :data:`LIFETIME`.
         """
@@ -135,17 +142,22 @@ class Uploads:
         return _upload(connection.execute(_ONE, {"number": new_row_number(connection, uploads, row)}).one())
 
     def get(self, number: int) -> Upload | None:
-        """Return the uploaded table with a number, or None."""
+        """Return an uploaded table, or None. `number` is its number."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _upload(found[0]) if found else None
 
     def data(self, number: int) -> bytes:
-        """Return the content of the file of an uploaded table."""
+        """Return the bytes of the stored file of an uploaded table. `number` is its number."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(stored)
 
     def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
-        """Return uploads with smaller numbers than ``below``, the newest first. ``account`` None means all accounts."""
+        """Return uploaded tables, the newest first.
+
+        - `account`: the number of an account, or None for all accounts.
+        - `below`: return only uploads with a smaller number.
+        - `limit`: the largest number of uploads to return.
+        """
         if account is None:
             found = self.accounts.read(_PAGE, below=below, most=limit)
         else:
@@ -153,7 +165,13 @@ class Uploads:
         return [*map(_upload, found)]
 
     def remember(self, connection: Connection, account: int, headings: Sequence[str], reading: Reading) -> None:
-        """Record what an account selected for these headings, in the transaction of ``connection``."""
+        """Record the columns that an account selected for the headings of a table, in a transaction.
+
+        - `connection`: the connection of the transaction.
+        - `account`: the number of the account.
+        - `headings`: the headings of the table.
+        - `reading`: how the table is read.
+        """
         chosen = {heading: column for heading, column in zip(headings, reading.columns, strict=False) if heading}
         row = {"account": account, "prefix": reading.mint, "headings": _hash(headings)}
         same = [column_mappings.c[name] == value for name, value in row.items()]
@@ -166,9 +184,13 @@ class Uploads:
             connection.execute(delete(column_mappings).where(column_mappings.c.account == account, *of_row))
 
     def remembered(self, account: int, headings: Sequence[str], reading: Reading) -> Reading:
-        """Return ``reading`` with what an account selected last for these headings, or unchanged.
+        """Return how a table is read, with the columns that an account selected last for the same headings.
 
-        Without a shoulder in ``reading``, the last one of the account is remembered too.
+        - `account`: the number of the account.
+        - `headings`: the headings of the table.
+        - `reading`: how the table is read now. It is returned unchanged if nothing is recorded.
+
+        Without a shoulder in `reading`, the last one of the account is used too.
         """
         found = self.accounts.read(_MAPPINGS, account=account, headings=_hash(headings), prefix=reading.mint)
         if not found:
@@ -186,6 +208,12 @@ class Uploads:
     ) -> bool:
         """Set the next job of an upload, and how the file is read.
 
+        - `connection`: the connection of a transaction.
+        - `upload`: the uploaded table as it was read.
+        - `stage`: the next stage of the upload.
+        - `job`: the number of the job, or None.
+        - `reading`: how the file is read; None does not change it.
+
         Return False if another request has changed the upload since it was read. Then nothing is changed.
         """
         values: dict[str, Any] = {"stage": stage, "job": job, "changed": rfc3339(self.accounts.bindings.now())}
@@ -199,14 +227,23 @@ class Uploads:
         return bool(connection.execute(update(uploads).where(*is_same).values(values)).rowcount)
 
     def replace(self, connection: Connection, number: int, job: int, proposal: Proposal) -> bool:
-        """Store the converted file of an upload, if ``job`` is still its last job."""
+        """Store the converted file of an upload. Return False if another job was started in the meantime.
+
+        - `connection`: the connection of a transaction.
+        - `number`: the number of the upload.
+        - `job`: the number of the job that converted the file.
+        - `proposal`: the content to store, and how it is read.
+        """
         values = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
         values |= {"reading": json.dumps(proposal.reading.as_dict())}
         is_last = uploads.c.id == number, uploads.c.job == job
         return bool(connection.execute(update(uploads).where(*is_last).values(values)).rowcount)
 
     def with_remembered(self, proposal: Proposal, account: int, name: str) -> Proposal:
-        """Return a proposal with the columns that the account selected for the same headings before."""
+        """Return a proposal with the columns that the account selected before for the same headings.
+
+        `proposal` states how a file is read. `account` is the number of the account. `name` is the name of the file.
+        """
         try:
             named = next(sheet.lines(proposal.content, proposal.reading, name)).fields
         except TableError:
@@ -214,12 +251,18 @@ class Uploads:
         return proposal._replace(reading=self.remembered(account, named, proposal.reading))
 
     def delete(self, connection: Connection, number: int) -> None:
-        """Delete an upload with the outcomes of its rows. What its import changed remains."""
+        """Delete an upload with the outcomes of its rows. The changes of its import remain.
+
+        `connection` is the connection of a transaction. `number` is the number of the upload.
+        """
         connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
         connection.execute(delete(uploads).where(uploads.c.id == number))
 
     def clear_rows(self, upload: int) -> None:
-        """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long."""
+        """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long.
+
+        `upload` is the number of the upload.
+        """
         for part in PARTS:
             # PostgreSQL has no row here if the number is null.
             while (found := self.accounts.read(_LAST_OF_SOME, upload=upload, part=part, most=_DELETED_AT_ONCE)) and (
@@ -231,9 +274,13 @@ class Uploads:
     def add_rows(
         self, connection: Connection, upload: int, job: int, rows: Sequence[RowOutcome], counted: Counter[Part]
     ) -> bool:
-        """Add outcomes of rows of an upload, and return whether ``job`` is still its last job.
+        """Add outcomes of rows of an upload. Return whether the job is still the last one of the upload.
 
-        ``counted`` has the numbers of outcomes that were added before, and gets the new ones.
+        - `connection`: the connection of a transaction.
+        - `upload`: the number of the upload.
+        - `job`: the number of the job.
+        - `rows`: the outcomes to add.
+        - `counted`: the numbers of outcomes that were added before, to which the new ones are added.
         """
         is_last = uploads.c.id == upload, uploads.c.job == job
         if connection.execute(select(uploads.c.id).where(*is_last).with_for_update()).first() is None:
@@ -247,7 +294,12 @@ class Uploads:
         return True
 
     def name_rows(self, connection: Connection, upload: int, names: Sequence[tuple[Part, int, str]]) -> None:
-        """Record the new names of rows. Each is the part and the number of a row, with its name."""
+        """Record the new names of rows.
+
+        - `connection`: the connection of a transaction.
+        - `upload`: the number of the upload.
+        - `names`: the part and the number of each row, with its name.
+        """
         if names:
             values = [{"of": upload, "in": part, "at": number, "name": name} for part, number, name in names]
             connection.execute(_NAME_ROW, values)
@@ -255,7 +307,13 @@ class Uploads:
     def refuse_rows(
         self, connection: Connection, upload: int, places: Sequence[tuple[Part, int]], rows: Sequence[RowOutcome]
     ) -> None:
-        """Record rows as refused. ``places`` are the parts and the numbers of their outcomes before."""
+        """Record rows as refused.
+
+        - `connection`: the connection of a transaction.
+        - `upload`: the number of the upload.
+        - `places`: the parts and the numbers of their outcomes before.
+        - `rows`: their new outcomes.
+        """
         for part, number in places:
             of_row = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number == number
             connection.execute(delete(upload_rows).where(*of_row))
@@ -265,12 +323,18 @@ class Uploads:
         connection.execute(insert(upload_rows), block)
 
     def leave_out(self, connection: Connection, upload: int) -> None:
-        """Record that the import of an uploaded table has left the refused rows out."""
+        """Record that the import of an uploaded table did not import the refused rows.
+
+        `connection` is the connection of a transaction. `upload` is the number of the upload.
+        """
         refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
         connection.execute(update(upload_rows).where(*refused).values(outcome="left out"))
 
     def each_row(self, upload: int, part: Part) -> Iterator[tuple[int, RowOutcome]]:
-        """Yield the outcomes of all rows in one part with their numbers."""
+        """Yield the outcomes of all rows in one part of an upload with their numbers.
+
+        `upload` is the number of the upload. `part` is the part, such as "refused".
+        """
         after = 0
         while found := self.rows(upload, part, after, _BLOCK):
             after = found[-1][0]
@@ -279,10 +343,15 @@ class Uploads:
     def rows(
         self, upload: int, part: Part, after: int, limit: int, *, code: str | None = None, text: str = ""
     ) -> list[tuple[int, RowOutcome]]:
-        """Return the outcomes of the rows in one part with their numbers, behind the number ``after``.
+        """Return the outcomes of rows in one part of an upload with their numbers.
 
-        With ``code``, only rows with this error or warning are returned. With ``text``, only those whose name, message
-        or values contain it, in any case of ASCII letters.
+        - `upload`: the number of the upload.
+        - `part`: the part, such as "refused".
+        - `after`: the number after which the rows begin; 0 for the first ones.
+        - `limit`: the largest number of rows to return.
+        - `code`: return only rows with this error or warning; None for all.
+        - `text`: return only rows whose name, message or values contain this text. The case of ASCII letters is
+          ignored.
         """
         if code is None and not text:
             found = self.accounts.read(_ROWS, upload=upload, part=part, after=after, most=limit)
@@ -304,18 +373,25 @@ class Uploads:
         return [(row[2], _row(row)) for row in found]
 
     def causes(self, upload: int) -> list[tuple[str, int]]:
-        """Return the codes of the refused rows with their numbers, the most frequent first."""
+        """Return the error codes of the refused rows with the number of rows for each, the most frequent first.
+
+        `upload` is the number of the upload.
+        """
         found = self.accounts.read(_CAUSES, upload=upload)
         return [(code or "", number) for code, number in found]
 
     def names(self, upload: int) -> Iterator[tuple[int, str]]:
-        """Yield the rows of an imported table that have a name, with the names."""
+        """Yield the line and the name of each row of an imported table that has a name. `upload` is the number of the
+        upload.
+        """
         for part in PARTS:
             if part not in ("refused", "warning"):
                 yield from ((row.line, row.identifier) for _, row in self.each_row(upload, part) if row.identifier)
 
     def counts(self, upload: int) -> dict[Part, dict[str, int]]:
-        """Return the numbers of rows of an uploaded table, by part and outcome."""
+        """Return the numbers of rows of an uploaded table, by part and then by outcome. `upload` is the number of the
+        upload.
+        """
         counted: dict[Part, dict[str, int]] = {}
         for part, outcome, number in self.accounts.read(_COUNTS, upload=upload):
             counted.setdefault(part, {})[outcome] = number

@@ -45,10 +45,10 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 def convert(content: bytes, file: str) -> bytes:
     """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows.
 
-    ``file`` is the name of the file for messages.
+    `content` has the bytes of the workbook. `file` is its name for messages.
 
-    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, and :class:`.Busy` if other workbooks
-    are being read.
+    Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, and :class:`.Busy` if other
+    workbooks are being read.
     """
     with PROCESSES.acquire(None):
         lines = _run(content, file)

@@ -193,7 +193,11 @@ class Unwritten:
         return dict(self._failures)
 
     def add(self, pair: Pair, now: datetime) -> None:
-        """Count a failed attempt. The caller holds the lock. Raises :class:`TooManyAttempts` if the memory is full."""
+        """Count a failed attempt to sign in. The caller holds the lock.
+
+        `pair` is the hashed name and address. `now` is the time. Raises :class:`TooManyAttempts` if the memory is
+        full.
+        """
         self._forget_old(now)
         if pair not in self._failures and len(self._failures) >= MAX_UNWRITTEN:
             raise TooManyAttempts(int(WINDOW.total_seconds()))
@@ -201,7 +205,10 @@ class Unwritten:
         self._since.setdefault(pair, now)
 
     def forget(self, pair: Pair, known: Pair) -> None:
-        """Forget the failed attempts of a pair, and remember that it has signed in."""
+        """Forget the failed attempts of a name and an address, and remember that the user has signed in.
+
+        `pair` is the hashed name and address. `known` is the pair to remember.
+        """
         with self.lock:
             self._failures.pop(pair, None)
             self._since.pop(pair, None)
@@ -215,9 +222,10 @@ class Unwritten:
                 self._since.pop(pair, None)
 
     def write(self, further: Write | None = None, *, is_waiting: bool = True) -> None:
-        """Write everything with ``further`` in one transaction. Wait at most :data:`WAIT_SECONDS`.
+        """Write all attempts in one transaction, and wait at most :data:`WAIT_SECONDS`.
 
-        If the last transaction still waits for the database, this does not wait.
+        `further` is a change to write with them, or None. `is_waiting` states whether to wait for the end. If the last
+        transaction still waits for the database, this method does not wait.
         """
         with self.lock:
             if further is not None and len(self._further) < MAX_UNWRITTEN:
@@ -318,19 +326,25 @@ _at_fork = AtFork(after_in_child=Unwritten._begin)
 
 
 def forget_attempts(connection: Connection, name: str) -> None:
-    """Delete the failed attempts to sign in with a name from all addresses, in a transaction."""
+    """Delete the failed attempts to sign in with a name from all addresses, in a transaction.
+
+    `connection` is the connection of the transaction. `name` is the name of the account.
+    """
     connection.execute(delete(sign_ins).where(sign_ins.c.name == name_hash(name)))
 
 
 def failed_attempts(accounts: AttemptTables, name: str) -> int:
-    """Return the number of failed attempts for a name from all addresses in the last minutes."""
+    """Return the number of failed attempts to sign in with a name from all addresses in the last minutes.
+
+    `accounts` is the store of the accounts. `name` is the name.
+    """
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)
     return sum(failures for _, _, failures, began in rows if began > since)
 
 
 def name_hash(name: str) -> str:
-    """Return the hash of a name under which its failed attempts to sign in are counted."""
+    """Return the hash under which the failed attempts to sign in with a name are counted. `name` is the name."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -76,7 +76,10 @@ class AccountRow(NamedTuple):
 
 
 def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
-    """Return the accounts of rows that begin with the columns of an account and one grant, sorted by name."""
+    """Return the accounts in rows of the database, sorted by name.
+
+    `rows` begin with the columns of an account and one grant. An account with several grants has several rows.
+    """
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
         grouped.setdefault(row[0], []).append(row)
@@ -100,7 +103,7 @@ def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
 
 
 def token_of(row: tuple[Any, ...]) -> Token:
-    """Convert a database row to an API token."""
+    """Return the API token in a row of the database. `row` has the columns of the table of tokens."""
     number, account, label, prefixes, created, expires, last_used, revoked, rights, emergency = row
     return Token(
         number=number,
@@ -117,7 +120,10 @@ def token_of(row: tuple[Any, ...]) -> Token:
 
 
 def session_of(found: AccountRow) -> tuple[datetime, datetime, bool]:
-    """Return the start and the end of a session, and whether it was ended, from a row of :data:`OF_SESSION`."""
+    """Return the start and the end of a session, and whether it was ended before.
+
+    `found` is a row of the query :data:`OF_SESSION`.
+    """
     created, expires, ended = found.rest
     return datetime.fromisoformat(created), datetime.fromisoformat(expires), ended is not None
 

@@ -50,13 +50,16 @@ class Sessions:
         address: str | None = None,
         idle: timedelta | None = None,
     ) -> str:
-        """Start a session of :data:`SESSION_HOURS` and return its id.
+        """Start a session of :data:`SESSION_HOURS`, and return its secret id.
 
-        ``identity`` is the issuer and the subject with which the user signed in, if any. ``address`` is that of the
-        client. With ``idle``, the session ends earlier if it is not used for this time.
+        - `account`: the account that signed in.
+        - `token`: the token with which it signed in, or None.
+        - `identity`: the issuer and the subject of an OpenID sign-in, or None.
+        - `address`: the IP address of the client, or None.
+        - `idle`: the time after which an unused session ends, or None.
 
-        Raises :class:`SignInOutdated` if the account was disabled, its password changed, or its identity unlinked,
-        since ``account`` was read.
+        Raises :class:`SignInOutdated` if the account was disabled, its password changed, or its identity unlinked
+        after `account` was read.
         """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
@@ -77,9 +80,9 @@ class Sessions:
         return session
 
     def caller(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
-        """Return the caller with this session; None if it is unknown or has ended, or its account is disabled.
+        """Return the caller with a session, or None if the session has ended or the account is disabled.
 
-        ``idle``: the time after this use at which the session ends if it is not used again.
+        `session` is the secret id. `idle` is the time after this use at which an unused session ends, or None.
         """
         found = rows.found(self._accounts.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
@@ -100,10 +103,15 @@ class Sessions:
         self._tokens.record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
     def keep_answer(self, session: str, status: int, content: str, *, account: Account | None = None) -> str | None:
-        """Keep the answer to a form, and return its number; None without the session. The oldest are forgotten.
+        """Keep the answer to a form, and return its number, or None without the session. The oldest answers are
+        deleted.
 
-        ``account`` is that of a browser which the web server identifies. It has no session: ``session`` is then the
-        text that the browser is known by. Its row is that of an ended session, with which no browser is signed in.
+        - `session`: the secret id of the session.
+        - `status`: the HTTP status of the answer.
+        - `content`: the HTML page.
+        - `account`: the account of a browser that the web server identifies, or None. Such a browser does not have a
+          session: `session` is then the text that the browser is known by. Its row is that of an ended session, with
+          which no browser is signed in.
         """
         number = secrets.token_urlsafe(12)
         packed = base64.b64encode(zlib.compress(content.encode())).decode()
@@ -128,7 +136,10 @@ class Sessions:
         connection.execute(insert(tables.sessions), row | {"expires": rfc3339(_end(now, now, None))})
 
     def answer(self, account: Account, session: str, number: str) -> tuple[int, str] | None:
-        """Return the status and the content of an answer that was kept for an account, or None."""
+        """Return the status and the HTML page of an answer that was kept, or None.
+
+        `account` and `session` are those of the browser. `number` is the number that :meth:`keep_answer` returned.
+        """
         of_session = tables.sessions.c.id == secret_hash(session), tables.sessions.c.account == account.number
         rows_found = self._accounts.read(select(tables.sessions.c.answers).where(*of_session))
         for known, status, packed in _answers(rows_found[0][0]) if rows_found else ():
@@ -137,7 +148,7 @@ class Sessions:
         return None
 
     def end(self, session: str) -> None:
-        """End a session. Nothing changes if it is unknown or has ended."""
+        """End a session. An unknown or ended session is not changed. `session` is the secret id."""
         ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
         self._accounts.write(
@@ -147,7 +158,10 @@ class Sessions:
         )
 
     def end_all(self, name: str, *, by: Caller | None = None) -> Account:
-        """End all sessions of an account. Its password and its tokens stay valid."""
+        """End all sessions of an account, and return the account. Its password and its tokens stay valid.
+
+        `name` is the name of the account. `by` is the caller who makes the change; None for the command line.
+        """
 
         def change(connection: Connection, account: Account) -> str:
             end_sessions(connection, account, self._accounts.bindings.now())
@@ -156,7 +170,11 @@ class Sessions:
         return self._accounts.change_account(name, "account.end-sessions", by, change)
 
     def list(self, account: Account) -> list[tuple[str, datetime, datetime]]:
-        """Return the hash of the id, the start and the end of the sessions that have not ended, the newest first."""
+        """Return the sessions of an account that have not ended, the newest first: the hash of the id, the start and
+        the end.
+
+        `account` is the account.
+        """
         found = [
             (number, datetime.fromisoformat(created), datetime.fromisoformat(expires))
             for number, created, expires in self._accounts.read(rows.OPEN_SESSIONS, account=account.number)
@@ -164,7 +182,12 @@ class Sessions:
         return sorted((each for each in found if self._accounts.is_valid(*each[1:])), key=lambda each: each[1])[::-1]
 
     def end_some(self, name: str, wanted: Callable[[str], bool], *, by: Caller | None = None) -> int:
-        """End the sessions of an account for whose hashes ``wanted`` returns True. Return their number."""
+        """End some sessions of an account, and return how many.
+
+        - `name`: the name of the account.
+        - `wanted`: a function that returns True for the hash of a session to end.
+        - `by`: the caller who makes the change; None for the command line.
+        """
         ended: list[str] = []
 
         def change(connection: Connection, account: Account) -> str:
@@ -181,7 +204,7 @@ class Sessions:
         return len(ended)
 
     def count(self, account: Account) -> int:
-        """Return the number of sessions of an account that have not ended."""
+        """Return the number of sessions of an account that have not ended. `account` is the account."""
         times = (map(datetime.fromisoformat, row) for row in self._accounts.read(rows.SESSIONS, account=account.number))
         return sum(self._accounts.is_valid(*each) for each in times)
 
