@@ -69,8 +69,8 @@ class NameChange(NamedTuple):
 class ChangeResult(NamedTuple):
     """The result of one :class:`NameChange`: its outcome, and the binding of the name before and after.
 
-    ``before`` is the binding before the change; None for a new name. ``after`` is the binding after it; for a deleted
-    name, it is the last one.
+    ``outcome`` is the kind of change, such as "bound". ``before`` is the binding before the change; None for a new
+    name. ``after`` is the binding after it; for a deleted name, it is the last one.
     """
 
     outcome: Outcome

@@ -49,7 +49,7 @@ Progress = Callable[[str, int], object]
 
 
 class TableCopy(NamedTuple):
-    """The name of a copied database table, the number of its rows, and their checksum.
+    """A copied database table: its name ``table``, the number of its ``rows``, and their ``checksum``.
 
     The checksum does not depend on the order of the rows, and is equal in both stores.
     """

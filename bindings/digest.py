@@ -114,7 +114,9 @@ def facts(bindings: Bindings) -> list[DigestFact]:
 
 
 class Recent:
-    """A cache of the :func:`facts` about one store, which are computed at most once in :data:`KEPT_SECONDS`."""
+    """A cache of the :func:`facts` about the store ``bindings``, which are computed at most once in
+    :data:`KEPT_SECONDS`.
+    """
 
     def __init__(self, bindings: Bindings, clock: Callable[[], float] = time.monotonic) -> None:
         self._bindings = bindings

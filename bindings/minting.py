@@ -289,7 +289,8 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
 class Drawing:
     """A source of new names that were never reserved or bound, in a transaction that excludes other writers.
 
-    ``drawn`` are the names that are not drawn any more.
+    ``drawn`` are the names that are not drawn any more. ``transaction`` is the transaction, and ``records`` are the
+    prefix records.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ Severity = Literal["error", "warning", "note"]
 class Definition:
     """The facts that all problems of identifiers with the same code share: a row of the catalogue :data:`PROBLEMS`.
 
+    - ``code``: the stable name of the problem. ``severity``: "error", "warning" or "note".
     - ``title``: the default message. ``expected``: correct input at that place, in words.
     - ``reference``: the document and section that the text breaks.
     - ``example``: a text that has the problem, or None if the problem also depends on other facts than the text.
@@ -43,7 +44,8 @@ class Definition:
 class Problem:
     """An error, warning or note about a part of an identifier: ``text[start:end]``, counted in code points.
 
-    ``severity`` is one of:
+    ``severity`` is one of: ``message`` is a sentence in printable ASCII, ``expected`` describes correct input, and
+    ``reference`` is the source of the rule.
 
     - "error": the text is not the identifier that it starts like,
     - "warning": the identifier is valid, but software is likely to mishandle it,

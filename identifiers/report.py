@@ -48,6 +48,9 @@ class Report:
     """All facts about one text that can be found without a network. The fields are those of the JSON, in the same
     order.
 
+    - ``input``: the text as received. ``steps``: the steps of normalization.
+    - ``embedding``: the address around an ARK, or None. ``profiles``: the verdict of each URN profile.
+    - ``problems``: errors, warnings and notes, in order.
     - ``form``: "basic" (an ARK without query and fragment), "extended" (an ARK with one), "embedded" (an ARK in an
       address), "pseudo-ark" (starts with ark: but is not an ARK), "urn", "iri" (another address) or "none".
     - ``valid``: whether the grammar accepts the text; for a URN, that of at least one profile.
@@ -61,8 +64,8 @@ class Report:
     - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),
       or if the registry of NAANs states that the names of this NAAN have one.
     - ``kunze``: the normal form by draft-kunze-ark, the revision of that draft, and the rules that make a difference
-      (:mod:`.ark.kunze`). ``normal_form`` is None, with a ``reason``, if the text is not an ARK there. It is None for
-      a text without a label ark:.
+      (:mod:`.ark.kunze`). ``normal_form`` is None, with a ``reason``, if the text is not an ARK there. It is None for a
+      text without a label ark:.
     - ``registry``: the registration of the NAAN, namespace or URI scheme (:mod:`.registries.descriptions`).
     - ``policy``: the verdict of the first IRI policy that applies to the text, or None.
     - ``suggestion``: the most probable corrected identifier (:mod:`.suggestions`). It is never applied automatically.
@@ -106,7 +109,7 @@ class Report:
 
 
 class Limits(NamedTuple):
-    """The maximum numbers of segments and problems in a report, at least 1. None means no limit.
+    """The maximum numbers of ``segments`` and ``problems`` in a report, at least 1. None means no limit.
 
     Of more segments, the first and the last ones are kept, of more problems the first ones. An ARK of 1 MiB can have
     half a million segments and a third of a million problems.

@@ -29,7 +29,7 @@ from .urn import grammar as urn
 class Suggestion(NamedTuple):
     """A valid identifier that the author of a text probably meant.
 
-    ``why`` lists the corrections, by the codes of :data:`REASONS`.
+    ``identifier`` is its text. ``why`` lists the corrections, by the codes of :data:`REASONS`.
     """
 
     identifier: str

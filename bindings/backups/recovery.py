@@ -57,7 +57,9 @@ class LostName(NamedTuple):
 
 @dataclass(kw_only=True)
 class RecoveryResult:
-    """The result of :func:`recover`: the names to bind again, and the number of counters and UUIDs that changed."""
+    """The result of :func:`recover`: ``lost`` are the names to bind again. ``reserved`` is the number of names that
+    were reserved, and ``settings`` that of changed counters and UUIDs.
+    """
 
     lost: list[LostName] = field(default_factory=list)
     reserved: int = 0

@@ -98,7 +98,7 @@ class Hooks(NamedTuple):
 class Batches:
     """The names of one job that changes many names: recorded, checked, and then changed in short transactions.
 
-    ``job`` is the number of the job, which is unique in the database.
+    ``bindings`` is the open store. ``job`` is the number of the job, which is unique in the database.
     """
 
     def __init__(self, bindings: Bindings, job: int) -> None:

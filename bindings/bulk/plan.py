@@ -41,9 +41,10 @@ _AT_ONCE = 1000
 class Effect(NamedTuple):
     """The change of one name by an operation on many names: its binding before and after.
 
-    ``before`` is the binding before it; None for a new name. ``after`` is the binding after it. A deleted name has no
-    binding afterwards; ``after`` is then that of the last event. ``kept`` is the rest of each target that a relocation
-    keeps after the replaced beginning: by "target", or by the selector of an alternate.
+    ``outcome`` is the kind of change, such as "relocated". ``before`` is the binding before it; None for a new name.
+    ``after`` is the binding after it. A deleted name has no binding afterwards; ``after`` is then that of the last
+    event. ``kept`` is the rest of each target that a relocation keeps after the replaced beginning: by "target", or by
+    the selector of an alternate.
     """
 
     outcome: Outcome
@@ -53,7 +54,9 @@ class Effect(NamedTuple):
 
 
 class NotedName(NamedTuple):
-    """A name that an operation refuses or leaves alone, with the reason ``message`` in printable ASCII."""
+    """The name ``identifier`` that an operation refuses or leaves alone, with the reason. ``code`` is its stable name,
+    and ``message`` a sentence in printable ASCII.
+    """
 
     identifier: str
     code: str
@@ -128,7 +131,8 @@ class PlannedChange(NamedTuple):
     """One name of an operation on many names, and the function that decides about its change.
 
     ``decide`` receives the time of the operation. It returns a change, the reason to leave the name alone, or None for
-    a name outside of the operation. It raises :class:`BindingError` if the change is not permitted.
+    a name outside of the operation. It raises :class:`BindingError` if the change is not permitted. ``identifier`` is
+    the key of the name, and ``before`` its binding before the change, or None.
     """
 
     identifier: str

@@ -54,7 +54,8 @@ class ComparedName(NamedTuple):
     """A new name with the values that are checked for probable mistakes: its target and its resource.
 
     ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
-    another target: then only the target is checked.
+    another target: then only the target is checked. ``target``, ``resource``, ``alternates`` and ``metadata`` are its
+    values.
     """
 
     key: str

@@ -37,8 +37,8 @@ _EVERY = 1000
 class ExportCounts(NamedTuple):
     """The numbers of rows that an export has written, by their kind.
 
-    ``bindings`` are public names, ``reserved`` reserved names. ``settings`` are counters and owners of UUIDs.
-    ``prefixes`` are records of NAANs and shoulders.
+    ``bindings`` are public names, ``reserved`` reserved names. ``rules`` are redirect rules. ``settings`` are counters
+    and owners of UUIDs. ``prefixes`` are records of NAANs and shoulders.
     """
 
     bindings: int
@@ -168,6 +168,7 @@ _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
 class Delimited:
     """A converter of bindings and other rows to lines of CSV or TSV.
 
+    - ``delimiter``: the separator of the columns, one character.
     - ``selectors``: the selectors of all alternate targets; each has a column.
     - ``elements``: the names of the metadata elements that have a column of their own.
     """

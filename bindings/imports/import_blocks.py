@@ -63,7 +63,9 @@ class ImportedTable:
 
 
 class ImportBlocks:
-    """The import of one table in short transactions. ``job`` is the number of the import, unique in the database."""
+    """The import of one table in short transactions. ``bindings`` is the open store, and ``table`` the table with its
+    options. ``job`` is the number of the import, unique in the database.
+    """
 
     def __init__(self, bindings: Bindings, job: int, table: ImportedTable) -> None:
         self._bindings = bindings

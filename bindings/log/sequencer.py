@@ -173,7 +173,9 @@ def _of_json(column: str, text: str) -> str:
 
 
 class Block(NamedTuple):
-    """Several log entries that follow each other, with their leaf hashes."""
+    """Several log entries that follow each other. ``entries`` are their bytes, and ``hashes`` their leaf hashes (32
+    bytes each).
+    """
 
     entries: list[bytes]
     hashes: list[bytes]
@@ -255,7 +257,9 @@ class Sequencer:
 
 
 class LoggedEvent(NamedTuple):
-    """A change of a name that is in the public log, with the number of its entry, its salts and its row."""
+    """A change of a name that is in the public log, with the ``number`` of its entry. ``salt`` and ``name_salt`` are
+    the secret random values of the event and of the name. ``event`` is its row.
+    """
 
     number: int
     salt: bytes

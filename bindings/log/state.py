@@ -16,7 +16,9 @@ _KEY, _HEAD, _PREVIOUS, _SEARCHED = "key", "head", "previous", "searched"
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """The size and the root of a tree of log entries."""
+    """The state of the tree of all log entries. ``size`` is the number of entries, and ``root`` the root hash (32
+    bytes).
+    """
 
     size: int
     root: bytes

@@ -227,7 +227,7 @@ class StoredRedirect(NamedTuple):
 
 
 class NameCount(NamedTuple):
-    """The number of names in a store. ``exact`` is False if the number is an estimate."""
+    """The number of names in a store, ``number``. ``exact`` is False if the number is an estimate."""
 
     number: int
     exact: bool

@@ -86,7 +86,7 @@ class BindingError(CatalogueError):
     ``identifier`` is the name that the error is about, in ASCII. It is None if the error is about no single name.
     ``suggestion`` is the identifier that a text that is not valid probably means, in ASCII, or None. ``field`` is the
     field of the name that is wrong, such as "target", or None. ``item`` is the position, from 0, of the name in a list
-    of changes, or None.
+    of changes, or None. ``code`` is the stable name of the error. ``message`` is a sentence for people.
     """
 
     def __init__(self, code: str, message: str | None = None, *, identifier: str | None = None) -> None:
@@ -128,6 +128,7 @@ class BindingError(CatalogueError):
 class TableError(BindingError):
     """Raised if a file cannot be read as a table of bindings.
 
+    - ``code``: the stable name of the error. ``message``: a sentence for people.
     - ``line``: the line of ``file``, counted from 1.
     - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
     - ``kept``: the number of earlier lines that an import in batches has written.
@@ -148,7 +149,7 @@ class TableError(BindingError):
 class UnreadableBinding(BindingError, BindingsUnavailable):
     """Raised if the row of a name in the database has values that Ararat does not write. Its binding is unknown.
 
-    Another program wrote the row. ``key`` is the normal form of the name.
+    Another program wrote the row. ``key`` is the normal form of the name, and ``reason`` what is wrong with the row.
     """
 
     def __init__(self, key: str, reason: str) -> None:
@@ -168,7 +169,8 @@ class UnusableSnapshot(BindingError, BindingsUnavailable):
 class MintedElsewhere(BindingError):
     """Raised for a name to mint below a prefix that is delegated to another resolver.
 
-    ``minter`` is the address at which the names are minted, or None.
+    ``minter`` is the address at which the names are minted, or None. ``message`` is a sentence for people, and
+    ``identifier`` the prefix.
     """
 
     def __init__(self, message: str, minter: str | None, *, identifier: str) -> None:
@@ -179,7 +181,7 @@ class MintedElsewhere(BindingError):
 class BindingConflict(BindingError):
     """Raised if a name is bound already and the change is not permitted.
 
-    ``existing`` is the recorded binding, ``proposed`` the refused one.
+    ``existing`` is the recorded binding, ``proposed`` the refused one. ``code`` is the stable name of the reason.
     """
 
     def __init__(self, code: str, existing: Binding, proposed: Binding) -> None:
@@ -231,7 +233,8 @@ class ReadOnlyBindings(BindingError, BindingsUnavailable):
 class Stale(BindingError):
     """Raised for a change that expects another revision of a name or prefix record, because another client changed it.
 
-    ``existing`` is the recorded binding; None for a name without one, and for a prefix record.
+    ``existing`` is the recorded binding; None for a name without one, and for a prefix record. ``identifier`` is the
+    name or prefix, and ``message`` a sentence for people.
     """
 
     def __init__(self, identifier: str, message: str, existing: Binding | None = None) -> None:
@@ -253,7 +256,7 @@ class PrefixError(CatalogueError):
 class BackupError(Exception):
     """Raised for a backup that cannot be made, or that is damaged. ``fix`` states how to correct this.
 
-    ``is_file`` is true if the file of the backup cannot be written or read.
+    ``is_file`` is true if the file of the backup cannot be written or read. ``what`` states what is wrong.
     """
 
     def __init__(self, what: str, fix: str, *, is_file: bool = False) -> None:

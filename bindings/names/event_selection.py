@@ -34,14 +34,17 @@ class EventSelection:
 
 
 class NumberedEvent(NamedTuple):
-    """A change of a name with its number among all changes of a store. Later changes have larger numbers."""
+    """A change of a name, ``event``, with its ``number`` among all changes of a store. Later changes have larger
+    numbers.
+    """
 
     number: int
     event: Event
 
 
 class EventPage(NamedTuple):
-    """A page of a list of changes. ``next`` is the argument ``below`` for the next page, or None at the end.
+    """A page of a list of changes, which are in ``events``. ``next`` is the argument ``below`` for the next page, or
+    None at the end.
 
     ``unreadable`` has the keys of rows that another program wrote and that cannot be read.
     """

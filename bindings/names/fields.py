@@ -48,7 +48,11 @@ MAX_TARGET = 4000
 
 
 class FieldArguments(TypedDict, total=False):
-    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name."""
+    """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name.
+
+    These are ``kind``, ``passthrough``, ``scope``, ``redirect``, ``listed``, ``resource``, ``alternates``, ``metadata``
+    and ``embargo``. :meth:`.Bindings.bind` describes them.
+    """
 
     kind: str | None
     passthrough: Passthrough | Literal["no", "normal"] | None

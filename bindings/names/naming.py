@@ -210,7 +210,9 @@ def _never_bound(name: Ark | Urn, key: str, test_naans: Collection[str]) -> str 
 
 
 class NameWarning(NamedTuple):
-    """A warning about a name that can be bound: a stable code, and a sentence in printable ASCII."""
+    """A warning about a name that can be bound: ``code`` is a stable name, and ``message`` a sentence in printable
+    ASCII.
+    """
 
     code: str
     message: str

@@ -14,6 +14,7 @@ OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo", "
 class Operation(NamedTuple):
     """One recorded change of many names, such as an import or a relocation.
 
+    - ``action``: the kind of change, such as "import".
     - ``number``: the number of the operation. Numbers increase; they can have gaps.
     - ``actor``: the person or program that made the change, or None.
     - ``started``, ``finished``: times in UTC. ``finished`` is None for an import in batches that did not end.

@@ -68,7 +68,8 @@ class TemporarySettings:
 class PolicyCheck:
     """A check of changes of names by an IRI policy. It is called for each change before it is written.
 
-    ``warnings`` are the first messages of rules whose severity is a warning in the profile, in order.
+    ``profile`` is the profile of the policy. ``warnings`` are the first messages of rules whose severity is a warning
+    in the profile, in order.
     """
 
     def __init__(self, profile: Profile) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class FileSnapshot:
     """A view of all bindings in one version of a table file, for exports, checks and copies.
 
-    ``name`` is the name of the file, for the source of the events.
+    ``table`` is the parsed version. ``name`` is the name of the file, for the source of the events.
     """
 
     def __init__(self, table: FileTable, name: str) -> None:

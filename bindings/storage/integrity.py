@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 class Contradiction(NamedTuple):
     """A contradiction between rows of a database.
 
-    ``code`` is one of :data:`verification.CODES`. ``name`` is the name or prefix that the rows are about, or "".
+    ``code`` is one of :data:`verification.CODES`. ``message`` is a sentence. ``name`` is the name or prefix that the
+    rows are about, or "".
     """
 
     code: str

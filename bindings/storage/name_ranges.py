@@ -27,9 +27,10 @@ Read = Callable[[str, Sequence[Any]], Sequence[Row]]
 
 
 class LiveName(NamedTuple):
-    """A live name for a sitemap: its key, and the time of its last change in UTC. An unreadable time is None.
+    """A live name for a sitemap.
 
-    The time is that at which the store recorded the change.
+    ``key`` is its key, and ``identifier`` the name for links. ``changed`` is the time in UTC at which the store
+    recorded its last change, or None if the time cannot be read.
     """
 
     key: str

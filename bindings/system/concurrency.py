@@ -117,7 +117,8 @@ class Slot:
 
 
 class HoldingSlot(Generic[T]):
-    """An iterator over the parts of an answer that occupies a slot until its end. Servers can use it as a body.
+    """An iterator over ``parts``, the parts of an answer, that occupies ``slot`` until its end. Servers can use it as a
+    body.
 
     It frees the slot after an exception too, and when it is closed.
     """

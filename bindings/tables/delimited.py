@@ -23,7 +23,9 @@ _FORCED_NAME = re.compile(r"'(?:ark:|urn:|https?:|[=+@-])", re.IGNORECASE)
 
 
 class Line(NamedTuple):
-    """A record of a CSV or TSV file: the number of its first line in the file, from 1, and its fields."""
+    """A record of a CSV or TSV file: ``number`` is the number of its first line in the file, from 1, and ``fields`` are
+    its texts.
+    """
 
     number: int
     fields: list[str]

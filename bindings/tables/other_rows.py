@@ -35,9 +35,9 @@ _UUID = re.compile(f"(?i:urn:uuid:)({UUID_PATTERN})")
 
 
 class RuleRow(NamedTuple):
-    """A rule in a table: a template that creates the targets of unbound names that begin with ``prefix``.
+    """A rule in a table: ``template`` creates the targets of unbound names that begin with ``prefix``.
 
-    The author and the time of the rule are not in tables.
+    ``redirect`` is the HTTP status, 302 or 307. The author and the time of the rule are not in tables.
     """
 
     prefix: str
@@ -55,6 +55,9 @@ class RuleRow(NamedTuple):
 
 class PrefixRow(NamedTuple):
     """The record of a NAAN or shoulder in a table. A text that is not recorded is "".
+
+    ``prefix`` is the prefix. The other fields, from ``who`` to ``hold_reason``, are those of
+    :class:`.prefixes.PrefixRecord`.
 
     The author and the time of the record are not in tables.
     """

@@ -96,7 +96,8 @@ def check_encoding(encoding: str) -> str:
 
 
 class Lines:
-    """The lines of a text file as an iterator. The lines of the current record are kept for error messages.
+    """The lines of the text file ``stream`` as an iterator of str. ``file`` is its name for messages, and ``encoding``
+    its encoding, or None to detect it. The lines of the current record are kept for error messages.
 
     A record is one row of a table, which can have several lines.
     """

@@ -43,7 +43,8 @@ _FROM_LABEL = re.compile(rf"(?:{SCHEME}://[^/?#]*+/(?:[^/?#]*+/)*?)?(?P<rest>{LA
 
 
 class SplitAddress(NamedTuple):
-    """An address (URL) that is split before the label of the ARK in it. ``rest`` is the ARK as written.
+    """An address (URL) that is split before the label of the ARK in it. ``prefix`` is the text before the label.
+    ``rest`` is the ARK as written.
 
     - ``boundary``: the label is at the start of a path segment, as in ``https://n2t.net/ark:12345/x``.
     - ``inside_segment``: the label follows another character of its segment that is neither a letter nor a digit.
@@ -77,6 +78,8 @@ class SplitAddress(NamedTuple):
 @dataclass(frozen=True, slots=True, eq=False)
 class EmbeddedArk:
     """An address that contains an ARK: ``prefix`` followed by ``ark``. Query and fragment belong to the ARK (E-06).
+
+    ``text`` is the whole address. ``boundary`` is whether the label starts a segment of the path.
 
     Two values are equal if their ARKs are equivalent. The prefix does not count (N-06).
 

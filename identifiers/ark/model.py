@@ -37,7 +37,7 @@ class ArkParts(NamedTuple):
 
     ``label`` ends in a slash in the classic form ``ark:/``. Components and variants have no mark before them. ``query``
     and ``fragment`` are None if their mark is missing. ``parts`` are the strings that the rules of normalization
-    change.
+    change. ``naan`` is the NAAN, ``name`` the Name, and ``components`` are the texts after further slashes.
     """
 
     label: str

@@ -25,6 +25,8 @@ _BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + ARK_UNRESERVED_MARKS + "-")
 class Step:
     """One change of an identifier by a rule of normalization, with the whole identifier before and after it.
 
+    ``rule`` is the code of the rule, ``title`` its description, and ``reference`` its source.
+
     The ``after`` of a step is the ``before`` of the next step. The last ``after`` is the normal form.
     """
 

@@ -58,6 +58,8 @@ class Verdict:
     """The result of :func:`evaluate`: whether an IRI policy permits the allocation of an IRI, and the rules that it
     breaks.
 
+    - ``iri``: the text that was checked.
+    - ``profile``: the name of the policy profile.
     - ``in_scope``: whether the policy covers the text.
     - ``namespaces``: the namespaces of the policy that contain the text, the primary one first.
     - ``reserved``: whether the path belongs to the resolver of an identifier scheme.

@@ -28,7 +28,8 @@ MAX_COMPOSED = 2000
 
 
 class IriParts(NamedTuple):
-    """The parts of an IRI reference, without their delimiters. A missing part is None; a missing path is "".
+    """The parts of an IRI reference, without their delimiters. ``scheme``, ``authority``, ``query`` and ``fragment``
+    are None if they are missing. A missing ``path`` is "".
 
     ``start`` is the index of the path in the text.
     """

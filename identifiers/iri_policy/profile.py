@@ -80,6 +80,7 @@ class Profile:
 
     Every field is a key of the file of the profile. Only ``name`` and ``hosts`` are required.
 
+    - ``title``: the name of the policy for people.
     - ``hosts``: host names in lower case. The policy covers IRIs of these hosts and of "www." before them (POL-001).
     - ``schemes``: the preferred scheme first.
     - ``naan``: the policy covers the ARKs of this NAAN. ``naans``: further NAANs.

@@ -26,7 +26,8 @@ _HEXADECIMAL = re.compile("[0-9A-Fa-f]{16,}")
 
 
 class Shoulder(NamedTuple):
-    """The shoulder at the start of the Name of an ARK: the part that names with one purpose share. None without one.
+    """The shoulder at the start of the Name of an ARK: the part that names with one purpose share. ``shoulder`` is None
+    for a Name that does not begin with a shoulder.
 
     ``reserved`` is whether a name with this shoulder must not be used yet.
     """

@@ -41,6 +41,10 @@ Result = TypeVar("Result")
 class RegistryEntry:
     """An entry in an XML file of a registry of IANA, as written. ``line`` is the number of its first line, from 1.
 
+    ``name`` is the scheme or namespace, ``kind`` its type, ``status`` its status, and ``template`` the address of its
+    registration. ``references`` are documents. ``since`` and ``updated`` are dates, ``description`` and ``notes``
+    further texts.
+
     A text that the file does not contain is None.
     """
 
@@ -166,7 +170,8 @@ def _document(text: str) -> str | None:
 class XMLElement:
     """An XML element. ``content`` contains its texts and child elements in the order of the file.
 
-    ``name`` has no XML namespace if it is that of IANA. ``line`` is the number of the first line, from 1.
+    ``name`` has no XML namespace if it is that of IANA. ``attributes`` maps names to values. ``line`` is the number of
+    the first line, from 1.
     """
 
     name: str

@@ -24,7 +24,8 @@ _JOINERS = "\u200c\u200d"
 class RegistryFile:
     """The text of a registry file, with the methods that create errors with its name, line and column.
 
-    ``date`` is the day of the facts (YYYY-MM-DD). It is needed for a file that does not contain it.
+    ``name`` is the name of the file, and ``text`` its content. ``date`` is the day of the facts (YYYY-MM-DD). It is
+    needed for a file that does not contain it.
     """
 
     name: str

@@ -42,7 +42,9 @@ class RegistryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TableOrigin:
-    """The origin of a registry table: the date of its facts (YYYY-MM-DD), and the URL of the official file."""
+    """The origin of a registry table: ``date`` is the day of its facts (YYYY-MM-DD), and ``source`` the URL of the
+    official file.
+    """
 
     date: str
     source: str
@@ -152,7 +154,7 @@ SCHEMES = Registry("uri-schemes", "URI schemes", Scheme)
 class Table(NamedTuple, Generic[Record]):
     """The records of a registry on one day. ``records`` maps each key to its record, in the order of keys.
 
-    ``snapshot`` is the day and the source.
+    ``registry`` is the registry, and ``snapshot`` the day and the source.
     """
 
     registry: Registry[Record]

@@ -161,7 +161,8 @@ class Expansion(NamedTuple):
 class Template:
     """A target template in the registry of NAANs, which makes the address of an ARK at its resolver.
 
-    ``flaws`` contains the codes of :data:`FLAWS` for this template. A template with flaws has no addresses.
+    ``text`` is the template as registered. ``flaws`` contains the codes of :data:`FLAWS` for this template. A template
+    with flaws has no addresses.
     """
 
     text: str

@@ -13,6 +13,7 @@ Level = Literal["always", "guideline", "advice"]
 class RegistrationRule(NamedTuple):
     """A rule that :func:`~.checks.lint` checks.
 
+    - ``code``: the stable name of the rule.
     - ``level``: "always" (an error for any status), "guideline" (an error for a permanent registration, a warning for
       others: SCH-006) or "advice" (a note).
     - ``title``: the default message. ``expected``: correct content, in words.

@@ -65,7 +65,8 @@ _SHOWN_NAMES = 5
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFinding:
-    """A rule that the registration record of a URI scheme breaks: the code in :data:`RULES`, the field, and a message.
+    """A rule that the registration record of a URI scheme breaks: ``code`` in :data:`RULES`, the ``field`` of the
+    record, and a message.
 
     - ``severity``: "error", "warning" or "note", by the level of the rule and the status of the record.
     - ``message``: printable ASCII. It contains no text of the record except registered names.

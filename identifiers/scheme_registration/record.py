@@ -101,7 +101,7 @@ class RegistrationError(ValueError):
     """Raised when a text is not a registration. ``line`` is the number of the wrong line (from 1), or None for the
     whole text.
 
-    ``str()`` of the error is printable ASCII.
+    ``str()`` of the error is printable ASCII. ``message`` is the reason in printable ASCII.
     """
 
     def __init__(self, message: str, line: int | None = None) -> None:

@@ -27,7 +27,8 @@ _UPDATERS = ("registrant", "designee", "iesg")
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """An allowed change of the status of a URI scheme. ``before`` is None for a first registration.
+    """An allowed change of the status of a URI scheme. ``before`` and ``after`` are the statuses; ``before`` is None
+    for a first registration. ``requirement`` is the ID of the rule.
 
     ``actors`` are the keys of :data:`ACTORS` that can request it. ``takes`` is the condition in words.
     """
@@ -75,7 +76,7 @@ def is_way(before: str | None, after: str) -> bool:
 class Decision:
     """The result of :func:`transition`: whether a change of status is allowed.
 
-    ``reason`` is a sentence without a full stop. ``requirement`` is the ID of the rule.
+    ``allowed`` is True or False. ``reason`` is a sentence without a full stop. ``requirement`` is the ID of the rule.
     """
 
     allowed: bool

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 
 class Element(NamedTuple):
-    """A label with its value in a record of ANVL. ``line`` is the number of its first line in the text, from 1."""
+    """A ``label`` with its ``value`` in a record of ANVL. ``line`` is the number of its first line in the text, from
+    1.
+    """
 
     label: str
     value: str
@@ -21,7 +23,9 @@ class Element(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A record of ANVL: the elements between two blank lines, in order. A label can occur more than once."""
+    """A record of ANVL: its ``elements``, which are those between two blank lines, in order. A label can occur more
+    than once.
+    """
 
     elements: tuple[Element, ...]
 

@@ -56,8 +56,8 @@ class Atom:
 class Character:
     """A code point outside printable ASCII, with the texts that explain it.
 
-    ``index`` counts code points from 0. ``code_point`` is "U+" and hexadecimal digits, ``utf8`` its bytes in
-    hexadecimal, ``percent`` its percent-encoding. ``why`` is a phrase about its effect.
+    ``index`` counts code points from 0. ``name`` is its Unicode name, ``code_point`` is "U+" and hexadecimal digits,
+    ``utf8`` its bytes in hexadecimal, ``percent`` its percent-encoding. ``why`` is a phrase about its effect.
     """
 
     index: int

@@ -20,7 +20,10 @@ _MAX_LINE = 1000
 
 
 class Apache:
-    """The format ``apache`` (:class:`.format.EdgeFormat`)."""
+    """The format ``apache`` of exported redirects: a configuration file for Apache httpd (:class:`.format.EdgeFormat`).
+
+    ``fields`` are the header fields of every redirect.
+    """
 
     def __init__(self, fields: Headers) -> None:
         self._fields = fields

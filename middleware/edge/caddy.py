@@ -18,7 +18,11 @@ from .redirects import EdgeRedirect
 
 
 class Caddy:
-    """The format ``caddy`` (:class:`.format.EdgeFormat`)."""
+    """The format ``caddy`` of exported redirects: a configuration file for the server Caddy
+    (:class:`.format.EdgeFormat`).
+
+    ``prefix`` is the resolver prefix. ``fields`` are the header fields of every redirect.
+    """
 
     def __init__(self, prefix: str, fields: Headers) -> None:
         self._prefix = prefix

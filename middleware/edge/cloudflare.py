@@ -17,7 +17,11 @@ from .redirects import EdgeRedirect
 
 
 class Cloudflare:
-    """The format ``cloudflare`` (:class:`.format.EdgeFormat`). Raises ValueError for a prefix with a port."""
+    """The format ``cloudflare`` of exported redirects: a list for Bulk Redirects of Cloudflare
+    (:class:`.format.EdgeFormat`).
+
+    ``prefix`` is the resolver prefix. Raises ValueError for a prefix with a port.
+    """
 
     def __init__(self, prefix: str) -> None:
         self._host = urlsplit(prefix).netloc

@@ -29,7 +29,9 @@ _LISTED = 20
 
 @dataclass(kw_only=True)
 class OmittedNames:
-    """The names that an export of redirects leaves out: their number, and the first of them with the reasons."""
+    """The names that an export of redirects leaves out: ``number`` is their number, and ``first`` are pairs of a name
+    and the reason.
+    """
 
     number: int = 0
     first: list[tuple[str, str]] = field(default_factory=list)

@@ -12,7 +12,11 @@ from .redirects import EdgeRedirect
 
 
 class JSONObject:
-    """The format ``json`` (:class:`.format.EdgeFormat`). It can represent each name."""
+    """The format ``json`` of exported redirects: one JSON object (:class:`.format.EdgeFormat`). It can represent each
+    name.
+
+    ``fields`` are the header fields of every redirect.
+    """
 
     def __init__(self, fields: Headers) -> None:
         self._fields = fields

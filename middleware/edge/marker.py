@@ -96,7 +96,7 @@ def digest_of(holds: Iterable[Hold]) -> str:
 
 
 class BindingCounter:
-    """An iterator over bindings that computes the state of the public names while they are read.
+    """An iterator over ``bindings`` that computes the state of the public names while they are read.
 
     The state and the bindings are therefore from the same snapshot.
     """

@@ -52,7 +52,11 @@ _FIELDS = (
 
 
 class Nginx:
-    """The format ``nginx`` (:class:`.format.EdgeFormat`). Raises ValueError for a prefix with a dollar sign."""
+    """The format ``nginx`` of exported redirects: a configuration file for nginx (:class:`.format.EdgeFormat`).
+
+    ``prefix`` is the resolver prefix. ``fields`` are the header fields of every redirect. Raises ValueError for a
+    prefix with a dollar sign.
+    """
 
     def __init__(self, prefix: str, fields: Headers) -> None:
         if "$" in prefix:

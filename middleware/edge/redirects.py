@@ -57,7 +57,7 @@ class EdgeRedirect:
 
 
 class EdgeRedirects:
-    """A source of the redirects that a front server can send without Ararat, for a resolver with these settings.
+    """A source of the redirects that a front server can send without Ararat, for a resolver with these ``settings``.
 
     The redirect of a name on hold is that to its description. ``holds`` are those of prefixes and of names, and ``now``
     returns the time of the export. ``fields`` are the header fields of every redirect, except Location and Link. Raises

@@ -15,7 +15,7 @@ from ..views.formats.reference import reference, without_code
 
 
 class DublinCoreElement(NamedTuple):
-    """An element of Dublin Core: its name without the namespace, and its value."""
+    """An element of Dublin Core: ``name`` is its name without the namespace, and ``value`` its text."""
 
     name: str
     value: str

@@ -27,7 +27,9 @@ class FeedSource(NamedTuple):
 
 
 class FeedAnswer(NamedTuple):
-    """The answer of a feed before the header fields of every response are added. A stream has no length."""
+    """The answer of a feed before the header fields of every response are added. ``status`` is the HTTP status.
+    ``headers`` are pairs of name and value. ``body`` is the document in bytes, or an iterable of its parts.
+    """
 
     status: int
     headers: Headers

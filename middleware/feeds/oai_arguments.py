@@ -87,7 +87,8 @@ _DAY = len("2026-11-23")
 class Harvest:
     """The names that a harvester requests by OAI-PMH: those with a change in a period, in one set.
 
-    ``since`` is included, ``before`` is not. None means no condition. The times are in UTC.
+    ``set`` is the setSpec, or None for all names. ``since`` is included, ``before`` is not. None means no condition.
+    The times are in UTC.
     """
 
     since: datetime | None = None

@@ -23,7 +23,9 @@ _DIGEST = 12
 
 
 class ResumedList(NamedTuple):
-    """The content of a resumption token of OAI-PMH: the arguments of the first request, and the last position."""
+    """The content of a resumption token of OAI-PMH: ``arguments`` are those of the first request, and ``after`` is the
+    last position.
+    """
 
     arguments: Mapping[str, str]
     after: str

@@ -49,7 +49,9 @@ def within_limit(headers: Headers, own: int | None = None) -> Headers:
 
 @dataclass(slots=True)
 class Answer:
-    """The HTTP response to a client: status, header fields and body. A body of several parts has no length."""
+    """The HTTP response to a client: status, header fields and body. ``status`` is the HTTP status. ``headers`` are
+    pairs of name and value. ``body`` is bytes, or an iterable of parts, whose length is not known.
+    """
 
     status: int
     headers: Headers

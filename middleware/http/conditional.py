@@ -51,7 +51,9 @@ def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]
 
 
 class Conditions(NamedTuple):
-    """The conditions of a conditional request: its fields If-None-Match and If-Modified-Since, or None."""
+    """The conditions of a conditional request: ``if_none_match`` and ``if_modified_since`` are the values of these
+    header fields, or None.
+    """
 
     if_none_match: str | None = None
     if_modified_since: str | None = None

@@ -30,7 +30,9 @@ _SHOWN = 300
 
 
 class SiteAnswer(NamedTuple):
-    """The answer of a site to a request: the status, the header fields in order, and the body."""
+    """The answer of a site to a request: ``status`` is the HTTP status, ``fields`` are the header fields in order, and
+    ``body`` is the content in bytes.
+    """
 
     status: int
     fields: tuple[tuple[str, str], ...]

@@ -42,6 +42,9 @@ Generation = dict[str, Redirect]
 class RedirectCache:
     """A cache of the redirects that are requested most, by path, in the memory of this process.
 
+    ``bindings`` is the interface to the bindings, and ``most`` the maximum number of redirects. ``clock`` returns
+    seconds.
+
     All threads can use one object.
     """
 

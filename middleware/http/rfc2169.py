@@ -29,7 +29,9 @@ FORMS = ("text/uri-list", "text/html")
 
 
 class ServiceRequest(NamedTuple):
-    """A request for a service of RFC 2169, and the target of a request for the identifier itself."""
+    """A request for a service of RFC 2169. ``service`` is the service, and ``target`` the target of a request for the
+    identifier itself.
+    """
 
     service: Service
     target: Target
@@ -81,7 +83,9 @@ def as_redirect(resolution: Resolution) -> Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The locations of the resource of an identifier, as the service N2Ls lists them. ``addresses`` can be empty."""
+    """The locations of the resource of an identifier, as the service N2Ls lists them. ``identifier`` is the identifier.
+    ``addresses`` are URLs, and can be empty.
+    """
 
     identifier: str
     addresses: tuple[str, ...]

@@ -31,7 +31,9 @@ from .settings import Settings
 
 
 class Forwarding(NamedTuple):
-    """The address of an identifier at the resolver of another NAAN, or None with the reason in ``message``."""
+    """The address of an identifier at the resolver of another NAAN. ``address`` is a URL, or None with the reason in
+    ``message``.
+    """
 
     address: str | None
     message: str

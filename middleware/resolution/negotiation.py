@@ -18,7 +18,9 @@ _UNNAMED = 0.001
 
 
 class Accepted(NamedTuple):
-    """The preferences of a client: the fields Accept and Accept-Language of its request, or None."""
+    """The preferences of a client: ``media_types`` is the field Accept of its request, and ``languages`` the field
+    Accept-Language; each can be None.
+    """
 
     media_types: str | None = None
     languages: str | None = None

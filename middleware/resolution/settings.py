@@ -493,7 +493,7 @@ class Settings:
 
 
 class SettingDescription(NamedTuple):
-    """The description of a setting of the resolver: its name, its type, its default and its text.
+    """The description of a setting of the resolver: ``name``, ``type`` and ``default`` are texts for people.
 
     ``text`` and ``details`` are sentences. ``metavar`` is None if ``ararat serve`` has no option for a value of it.
     """

@@ -44,7 +44,8 @@ _log = logging.getLogger(__name__)
 class Statistics:
     """A counter of the requests for each name in the memory of this process. All threads can use one object.
 
-    ``clock`` returns the seconds since 1970 in UTC.
+    ``clock`` returns the seconds since 1970 in UTC. ``store`` keeps the counts. They are written to it at most once in
+    ``seconds``.
     """
 
     def __init__(

@@ -32,7 +32,7 @@ _LAST = "\x7f"
 
 
 class DailyCount(NamedTuple):
-    """The number of requests for one name on one day in UTC.
+    """The number of requests for the name ``name`` on the day ``day`` in UTC.
 
     ``resolutions`` are redirects and served answers; ``descriptions`` are answers to ``?info``.
     """
@@ -46,7 +46,8 @@ class DailyCount(NamedTuple):
 class Total(NamedTuple):
     """The number of requests for one name, or in one day, month or year.
 
-    ``label`` is the name, or the time as in RFC 3339.
+    ``resolutions`` are redirects and served answers, ``descriptions`` are answers to ``?info``. ``label`` is the name,
+    or the time as in RFC 3339.
     """
 
     label: str

@@ -19,7 +19,9 @@ TEST = translatable("This identifier is only for tests. It can stop working at a
 
 
 class Sentence(NamedTuple):
-    """The first sentence of an error page for visitors, and the advice after it; "" without advice."""
+    """The words of an error page for visitors. ``headline`` is the first sentence, and ``advice`` the text after it, or
+    "".
+    """
 
     headline: str
     advice: str = ""

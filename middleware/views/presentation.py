@@ -18,6 +18,7 @@ from ..resolution.settings import ENGLISH, LANGUAGES, Direction
 class Presentation:
     """The language of a public page, and the branding of the institution on it.
 
+    - ``branding``: the institution's name, logo, contact and colour.
     - ``language``: one of :data:`~.settings.LANGUAGES`.
     - ``root``: the beginning of links: the resolver prefix, or SCRIPT_NAME.
     """

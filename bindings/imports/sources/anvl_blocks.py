@@ -20,7 +20,8 @@ IdentifierOf = Callable[[str], str | None]
 class AnvlBlock(NamedTuple):
     """The elements of one identifier in an ANVL file, such as a dump of EZID or noid.
 
-    ``line`` is the number of its first line. The elements are pairs of name and text in their order.
+    ``line`` is the number of its first line. ``identifier`` is the identifier as written. ``elements`` are pairs of
+    name and text in their order.
     """
 
     line: int

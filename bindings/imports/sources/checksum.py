@@ -22,7 +22,9 @@ _NAMES_AT_ONCE = 1000
 
 
 class Checksum(NamedTuple):
-    """The number of names in a dump or database, and the SHA-256 of names and targets as 64 hexadecimal digits."""
+    """A checksum of the names in a dump or database. ``names`` is their number. ``sha256`` is the SHA-256 of names and
+    targets as 64 hexadecimal digits.
+    """
 
     names: int
     sha256: str

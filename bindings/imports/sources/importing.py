@@ -31,7 +31,7 @@ _PASSING_ON = ("ezid", "arklet", "n2t")
 class OmittedValue(NamedTuple):
     """A value in a dump of another system that is not imported, or that the import changes, with the reason.
 
-    ``line`` is that of the record, ``identifier`` its name in printable ASCII, and ``omitted`` the reason.
+    ``line`` is the line of the record, ``identifier`` the name in printable ASCII, and ``omitted`` the reason.
     """
 
     line: int
@@ -47,6 +47,7 @@ OmissionReport = Callable[[OmittedValue], object]
 class Migration:
     """The result of the import of a dump of another system: numbers of names, omitted values and checksums.
 
+    - ``source``: the other system, such as "ezid".
     - ``summary``: the result for each line, as for a table.
     - ``states``: the numbers of names in the dump by their state.
     - ``skipped``: the number of names that are not imported, because another system keeps them.

@@ -21,7 +21,9 @@ _MAX_TOKEN = 40
 
 
 class Item(NamedTuple):
-    """One object of a JSON file, with the line where it begins. ``key`` is that in the outer object, or None."""
+    """One object of a JSON file. ``line`` is the line where it begins, from 1. ``value`` is its content. ``key`` is its
+    key in the outer object; None if the file is a list.
+    """
 
     line: int
     key: str | None

@@ -67,7 +67,9 @@ class SkippedPart(NamedTuple):
 
 
 class MintedName(NamedTuple):
-    """A name that the other system has minted. The import reserves it, unless it is bound here or in the dump."""
+    """A name that the other system has minted. ``line`` is its line in the dump, from 1, and ``identifier`` the name as
+    written. The import reserves it, unless it is bound here or in the dump.
+    """
 
     line: int
     identifier: str
@@ -76,7 +78,8 @@ class MintedName(NamedTuple):
 class Counter(NamedTuple):
     """The next number in a series of minted names of the other system, so that ``ararat mint`` continues it.
 
-    ``identifier`` and ``target`` are the cells of a row with the kind "counter" (:mod:`..other_rows`).
+    ``identifier`` and ``target`` are the cells of a row with the kind "counter" (:mod:`..other_rows`). ``line`` is its
+    line in the dump, from 1.
     """
 
     line: int

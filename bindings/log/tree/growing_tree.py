@@ -25,7 +25,8 @@ class GrowingTree:
     """The tree of a public log to which entries are appended. It keeps the part in memory that no full tile contains
     yet.
 
-    ``size`` is the number of entries. Full tiles are written at once, partial tiles by :meth:`finish`.
+    ``folder`` keeps the tiles. ``size`` is the number of entries. Full tiles are written at once, partial tiles by
+    :meth:`finish`.
     """
 
     def __init__(self, folder: TileStore, size: int) -> None:

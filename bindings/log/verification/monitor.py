@@ -28,7 +28,9 @@ MAX_LAST_SEEN = MAX_NOTE_BYTES + 1_000
 
 @dataclass(frozen=True, kw_only=True)
 class LastSeen:
-    """The checkpoint of a public log that a monitor has seen last, with the key of the log."""
+    """The checkpoint of a public log that a monitor has seen last. ``key`` is the public key of the log, ``checkpoint``
+    the parsed checkpoint, and ``note`` its file.
+    """
 
     key: VerifierKey
     checkpoint: Checkpoint

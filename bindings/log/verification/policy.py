@@ -36,7 +36,9 @@ _BLANK = " \t"
 
 @dataclass(frozen=True, kw_only=True)
 class Party:
-    """A log or a witness that a policy trusts: its public key, and the URL of its service or None."""
+    """A log or a witness that a policy trusts: ``key`` is its public key, and ``url`` the URL of its service or
+    None.
+    """
 
     key: VerifierKey
     url: str | None = None
@@ -44,7 +46,9 @@ class Party:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A group of witnesses in a policy. At least ``threshold`` of its members must have cosigned a checkpoint."""
+    """A group of witnesses in a policy, with the name ``name``. ``members`` are the names of witnesses and groups. At
+    least ``threshold`` of its members must have cosigned a checkpoint.
+    """
 
     name: str
     threshold: int
@@ -55,6 +59,7 @@ class Group:
 class VerifiedCheckpoint:
     """A checkpoint of a trusted log whose signatures are verified.
 
+    - ``checkpoint``: the parsed checkpoint.
     - ``log``: the key of its log.
     - ``cosignatures``: the verified cosignatures of witnesses of the policy.
     """

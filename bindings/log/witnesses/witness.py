@@ -32,7 +32,9 @@ _WAIT_SECONDS = 10.0
 
 
 class CosignatureRefused(Exception):
-    """Raised if a witness refuses to cosign a checkpoint. ``status`` and ``body`` are those of the HTTP answer."""
+    """Raised if a witness refuses to cosign a checkpoint. ``message`` is the reason. ``status``, ``body`` and
+    ``media_type`` are the status, body and Content-Type of the HTTP answer.
+    """
 
     def __init__(self, status: int, message: str, *, body: str | None = None, media_type: str = "text/plain") -> None:
         super().__init__(message)
@@ -43,7 +45,9 @@ class CosignatureRefused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class KnownLog:
-    """A log that a witness cosigns: its public key, and the number of entries of its last cosigned checkpoint."""
+    """A log that a witness cosigns: ``key`` is its public key, and ``size`` the number of entries of its last cosigned
+    checkpoint.
+    """
 
     key: VerifierKey
     size: int

@@ -27,7 +27,7 @@ _Channels = tuple[int, int, int]
 
 
 class Readable(NamedTuple):
-    """A colour as ``#rrggbb`` in two variants: readable on light pages, and readable on dark pages."""
+    """A colour as ``#rrggbb`` in two variants: ``light`` is readable on light pages, and ``dark`` on dark pages."""
 
     light: str
     dark: str

@@ -28,7 +28,9 @@ _MAX_LINEAGE = 100_000
 
 
 class Predecessor(NamedTuple):
-    """An institution that was responsible for a prefix until a day, such as "2026-11-26"."""
+    """An institution that was responsible for a prefix. ``who`` is its name, ``contact`` its address, and ``until`` its
+    last day, such as "2026-11-26".
+    """
 
     who: str | None
     contact: str | None

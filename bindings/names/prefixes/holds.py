@@ -86,7 +86,9 @@ def narrowest(holds: Iterable[Hold | None], now: datetime) -> Hold | None:
 
 
 class Holds:
-    """All holds of names and prefixes of a store, for fast lookups by name. It is false without any."""
+    """All holds of names and prefixes of a store, for fast lookups by name. Its truth value is False if it contains no
+    hold.
+    """
 
     def __init__(self, holds: Iterable[Hold] = ()) -> None:
         self._names: dict[str, Hold] = {}

@@ -43,9 +43,10 @@ _SAMPLES = 97
 
 
 class Form(NamedTuple):
-    """The form of minted names after their beginning: number and kind of characters, and check character.
+    """The form of minted names after their beginning.
 
-    The fields are those of :class:`Pattern`.
+    ``length`` is the number of minted characters, without the check character. ``check`` is the kind of check
+    character, or None. ``digits`` is whether only digits are used.
     """
 
     length: int = DEFAULT_LENGTH

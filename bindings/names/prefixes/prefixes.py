@@ -264,7 +264,9 @@ def record(
 
 
 class PrefixEvent(NamedTuple):
-    """A change of the record of a prefix. ``record`` is the record after it, without texts after "removed"."""
+    """A change of the record of a prefix. ``action`` is "set" or "removed". ``record`` is the record after the change;
+    after "removed", it has no texts.
+    """
 
     action: Literal["set", "removed"]
     record: PrefixRecord
@@ -277,7 +279,7 @@ class PrefixEvent(NamedTuple):
 
 
 class InheritedText(NamedTuple):
-    """A text that a name inherits from the record of ``prefix``, such as a persistence statement."""
+    """The text ``text`` that a name inherits from the record of ``prefix``, such as a persistence statement."""
 
     text: str
     prefix: str
@@ -309,8 +311,8 @@ def kind_of(prefix: str) -> str:
 class InheritedStatements(NamedTuple):
     """The persistence statements that a name, or a longer prefix, inherits from the records of its prefixes.
 
-    One is None if the name has its own, or if no record has one. ``policy`` is the longest NAAN or shoulder whose
-    record states what the institution promises.
+    ``persistence``, ``availability`` and ``variance`` are the statements. One is None if the name has its own, or if no
+    record has one. ``policy`` is the longest NAAN or shoulder whose record states what the institution promises.
     """
 
     persistence: InheritedText | None = None

@@ -60,14 +60,19 @@ class Rule:
 
 
 class RuleMatch(NamedTuple):
-    """The binding that a redirect rule makes for an unbound name, and the prefix of the rule."""
+    """The result of a redirect rule for an unbound name. ``binding`` is the binding that the rule makes, and ``prefix``
+    the prefix of the rule.
+    """
 
     binding: Binding
     prefix: str
 
 
 class RuleEvent(NamedTuple):
-    """A change of a redirect rule, with the template and status after it. Both are None after "removed"."""
+    """A change of the redirect rule of the prefix ``prefix``. ``action`` is "set" or "removed". ``template`` and
+    ``redirect`` (the HTTP status) are those after it; both are None after "removed". ``when`` is the time in UTC, and
+    ``actor`` the user or None.
+    """
 
     action: Literal["set", "removed"]
     prefix: str

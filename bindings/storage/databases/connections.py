@@ -50,7 +50,9 @@ class _Reader:
 
 
 class Readers:
-    """A pool of connections of this process for reading one database. All threads can use one object."""
+    """A pool of connections of this process for reading one database, ``database``. ``verify`` is called with each new
+    connection. All threads can use one object.
+    """
 
     def __init__(self, database: ReadableDatabase, verify: Callable[[Connection], None]) -> None:
         """``verify`` checks each new connection, and raises an exception if the database is not the expected one."""

@@ -92,7 +92,7 @@ _PORTS = re.compile(r"[0-9,]*")
 
 
 class PostgreSQL:
-    """A PostgreSQL database with its URL, which opens no connection before it is needed (:class:`.protocols.Database`).
+    """The PostgreSQL database at ``url``, which opens no connection before it is needed (:class:`.protocols.Database`).
 
     ``str()`` returns its place without user and password.
     """

@@ -104,7 +104,7 @@ class PreparedConnection:
 
 
 class Rows:
-    """The rows of the answer to a statement, with the methods of a cursor."""
+    """The ``rows`` of the answer to a statement, with the methods of a cursor."""
 
     def __init__(self, rows: list[TupleRow]) -> None:
         self._rows = rows

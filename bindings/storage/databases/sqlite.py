@@ -96,7 +96,7 @@ _logger = logging.getLogger(__name__)
 
 
 class SQLite:
-    """A database in an SQLite file, which is not opened before it is needed (:class:`.protocols.Database`).
+    """A database in the SQLite file ``path``, which is not opened before it is needed (:class:`.protocols.Database`).
 
     ``str()`` returns its URL.
     """

@@ -31,7 +31,8 @@ _MAX_FRAMES = 100_000
 class FirstPage(NamedTuple):
     """Two values in the first page of an SQLite file that identify its version.
 
-    The fields are the change counter, which grows with each transaction, and the ``application_id`` of the program.
+    ``counter`` is the change counter, which grows with each transaction. ``identity`` is the ``application_id``, which
+    names the program.
     """
 
     counter: int

@@ -88,7 +88,9 @@ $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_
 
 
 class Trigger(NamedTuple):
-    """A trigger that protects a table: its name, the name of the table, and the statement that creates it."""
+    """A trigger that protects a table: ``name`` is its name, ``table`` the name of the table, and ``statement`` the SQL
+    that creates it.
+    """
 
     name: str
     table: str

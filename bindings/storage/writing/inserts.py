@@ -31,7 +31,7 @@ def new_row_number(connection: Connection, table: Table, row: Mapping[str, Any])
 
 
 class Insert:
-    """A builder of INSERT statements for blocks of rows with these columns.
+    """A builder of INSERT statements for blocks of rows with these ``columns``, in the SQL of ``dialect``.
 
     Most columns of many rows have one value in all rows. Passing each value once per block is faster. The values of the
     first column are always passed for each row.

@@ -15,7 +15,8 @@ _REPERTOIRE = re.compile(f"[{iri.PCHAR}]")
 
 
 class RecordFault(NamedTuple):
-    """A fault in a field of a namespace record. An "error" prevents :func:`register`, a "warning" does not.
+    """A fault in the field ``field`` of a namespace record. A ``severity`` of "error" prevents :func:`register`, a
+    "warning" does not.
 
     ``message`` states what is wrong, and ``reference`` names the section of the URN draft that requires it.
     """

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 
 class ResourceType(NamedTuple):
-    """A type of resources in the vocabularies of the formats: DataCite, schema.org, CSL and BibTeX."""
+    """A type of resources, with its terms in four vocabularies: ``datacite`` (DataCite), ``schema`` (schema.org),
+    ``csl`` (CSL) and ``bibtex`` (BibTeX).
+    """
 
     datacite: str
     schema: str = "CreativeWork"

@@ -31,7 +31,9 @@ _PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
 
 
 class BinderElement(NamedTuple):
-    """One element of an identifier in a dump of noid or egg, with its line, name and text."""
+    """One element of ``identifier`` in a dump of noid or egg. ``line`` is its line, from 1, and ``element`` its name
+    and text.
+    """
 
     line: int
     identifier: str
