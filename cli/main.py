@@ -110,7 +110,11 @@ class Commands(click.Group):
                 formatter.write_dl([(f"{name:<{widest}}", words) for name, (_, words) in commands.items()])
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
-        """Run the command in ``args``, by default those of the process, and end the process with its exit code."""
+        """Run a command, and end the process with its exit code.
+
+        `args` has the arguments of the command; the default is those of the process. `extra` are further arguments of
+        click.
+        """
         _discard_closed_output()
         extra["standalone_mode"] = False
         extra["prog_name"] = "ararat"
@@ -129,9 +133,10 @@ class Commands(click.Group):
         sys.exit(code or 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and return its exit code. If another program closes the pipe of the output, end by SIGPIPE.
+        """Run a command, and return its exit code. `ctx` is the context of click.
 
-        An unexpected error ends with 70 and an escaped traceback.
+        If another program closes the pipe of the output, the process ends by SIGPIPE. An unexpected error ends with 70
+        and an escaped traceback.
         """
         try:
             code = super().invoke(ctx)

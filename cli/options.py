@@ -43,14 +43,20 @@ def _as_actor(ctx: click.Context, param: click.Parameter, name: str) -> Actor:
 
 
 def check_file(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse "-" as the file of an option, because its content would be mixed with other output of the command."""
+    """Refuse "-" as the file of an option, because its content would be mixed with other output. For click's
+    ``callback``.
+
+    `value` is the path of the file, which is returned, or None. `ctx` and `param` are those of click, for the error.
+    """
     if value == "-":
         raise click.BadParameter("- is not the name of a file, and standard output has the result", ctx, param)
     return value
 
 
 def with_options(message: str, command: click.Command) -> str:
-    """Return a message about settings with the options of ``command`` instead of the names of the settings.
+    """Return a message about settings with the options of a command instead of the names of the settings.
+
+    `message` is the message. `command` is the command of click with these options.
 
     >>> server = click.Command("serve", params=[click.Option(["--log"]), click.Option(["--log-folder"])])
     >>> with_options("log: the folder is missing; set log_folder=…", server)
@@ -243,9 +249,10 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
 
 
 def load_policy(name_or_file: str) -> Profile:
-    """Return the built-in IRI policy with this name, or the policy in this TOML or JSON file.
+    """Return an IRI policy.
 
-    Raises :class:`~ararat.cli.errors.CommandError` if the file cannot be read or is not a policy.
+    `name_or_file` is the name of a built-in policy, or the path of a TOML or JSON file. Raises
+    :class:`~ararat.cli.errors.CommandError` if the file cannot be read or is not a policy.
 
     >>> load_policy("17beta").naan
     '21206'
@@ -281,9 +288,10 @@ def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Parse the value of an option as a time in UTC: a date or an RFC 3339 time. For click's ``callback``.
+    """Return the value of an option as a time in UTC, or None. For click's ``callback``.
 
-    Raises :class:`click.BadParameter` for any other value.
+    `value` is a date or an RFC 3339 time, or None. `ctx` and `param` are those of click, for the error. Raises
+    :class:`click.BadParameter` for any other value.
     """
     from ..bindings.names.selection import moment
 
@@ -295,9 +303,10 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
 
 
 def delimiter_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Return the separator of the columns that an option states, which can be the word tab. For click's ``callback``.
+    """Return the separator of columns that an option states, or None. For click's ``callback``.
 
-    Raises :class:`click.BadParameter` for more than one character, and for one that CSV cannot have as a separator.
+    `value` is one character, the word tab, or None. `ctx` and `param` are those of click, for the error. Raises
+    :class:`click.BadParameter` for more than one character, and for one that CSV cannot have as a separator.
     """
     delimiter = "\t" if value in ("tab", "\\t") else value
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '\r\n"\0'):

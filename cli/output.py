@@ -49,9 +49,10 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """Return the properties of an output stream. A stream that is not a terminal has 80 columns and no colour.
+        """Return the width and the colours of an output stream. `stream` is the stream, such as standard output.
 
-        A terminal has no colour if NO_COLOR is set and not empty, or if TERM is "dumb".
+        A stream that is not a terminal has 80 columns and no colour. A terminal has no colour if NO_COLOR is set and
+        not empty, or if TERM is "dumb".
         """
         terminal = stream.isatty()
         permits_colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -71,9 +72,10 @@ class Sheet:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
-        """Yield a text as lines that fit the terminal, wrapped at spaces and indented by ``indent`` columns.
+        """Yield a text as lines that fit the terminal, wrapped at spaces.
 
-        Line breaks are kept.
+        `text` is the text; its line breaks are kept. `indent` is the number of columns before each line. `style` is
+        the colour.
 
         >>> list(Sheet(12).prose("one two three", indent=2))
         ['  one two', '  three']
@@ -96,29 +98,32 @@ class Sheet:
         return 4 if self.width < _NARROW else 2 + _LABELS
 
     def verbatim(self, text: str, *, style: Style = "") -> str:
-        """Return ``text`` as one line that is indented like the text of a field. It is escaped but neither wrapped nor
-        shortened.
+        """Return a text as one line that is indented like the text of a field. It is neither wrapped nor shortened.
 
-        Use it for a line of carets and for the line above them.
+        `text` is the text, which is escaped. `style` is the colour. Use it for a line of carets and for the line above
+        them.
         """
         text = display.visible(text, ascii_only=not self.letters)
         return (" " * self._margin + self._coloured(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
-        """Yield the lines of a label and its text, side by side, or stacked on a narrow terminal.
+        r"""Yield the lines of a label and its text, side by side, or stacked on a narrow terminal.
 
-        ``level`` indents the text by two columns for each level of a hierarchy.
+        `label` and `text` are the texts. `style` is the colour of the text. `level` indents the text by two columns
+        for each level of a hierarchy.
 
-        >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\\n")
+        >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\n")
           Name          x6-np1
         """
         deeper = min(2 * level, max(0, self.room - 24))
         yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
-        """Yield the lines of several texts below each other, beside one label. Each text comes with its style.
+        r"""Yield the lines of several texts below each other, beside one label.
 
-        >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\\n")
+        `label` is the label. `rows` has each text with its colour.
+
+        >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\n")
           Same as       ark:12345/x
                         ark:/12345/x
         """
@@ -127,9 +132,11 @@ class Sheet:
             label = ""
 
     def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
-        """Yield the lines of pairs beside one label. The first text of each pair is in its own column.
+        r"""Yield the lines of pairs of texts beside one label. The first text of each pair is in its own column.
 
-        >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\\n")
+        `label` is the label. `rows` has the pairs. `style` is the colour of the second texts.
+
+        >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\n")
           Parts         NAAN  12345
                         Name  x
         """
@@ -156,7 +163,9 @@ class Sheet:
 
 
 def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
-    r"""Percent-encode an identifier or URL for a terminal, and shorten it to ``most`` characters.
+    r"""Return an identifier or URL for a terminal: percent-encoded, and shortened.
+
+    `text` is the identifier. `most` is the largest number of characters.
 
     >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
     ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in total)')
@@ -167,10 +176,12 @@ def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
 
 
 def words(text: str, *, most: int = _MAX_SHOWN) -> str:
-    """Escape untrusted text for a terminal, double backslashes, and shorten it to ``most`` characters.
+    r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and shortened.
 
-    >>> words("404 Not\\x1b[31m Found")
-    '404 Not\\\\u{1b}[31m Found'
+    `text` is the text. `most` is the largest number of characters.
+
+    >>> words("404 Not\x1b[31m Found")
+    '404 Not\\u{1b}[31m Found'
     """
     return display.visible(text[:most].replace("\\", "\\\\")) + ("..." if len(text) > most else "")
 

@@ -27,7 +27,7 @@ class Progress:
         self.clear()
 
     def count(self, number: int) -> None:
-        """Show the number of things that are done so far in the progress line."""
+        """Show in the progress line how many things are done. `number` is the number of these things."""
         self.show(f"{number:,} {self._noun}")
 
     def show(self, text: str) -> None:

@@ -41,8 +41,8 @@ _READ_BEFORE = "waitress.client_disconnected"
 def admit(text: str) -> None:
     """Take a slot for the inspection of a large text. The slot is released after the current request.
 
-    A text of at most :data:`LARGE_OCTETS` bytes needs no slot. Raises :class:`HTTPRefusal` with the status 503 if no
-    slot is free.
+    `text` is the text. At most :data:`LARGE_OCTETS` bytes need no slot. Raises :class:`HTTPRefusal` with the status
+    503 if no slot is free.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return
@@ -74,10 +74,14 @@ def admit(text: str) -> None:
 
 
 def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
-    """Return a file to save, which is made while it is sent. ``name`` is its name.
+    """Return a response with a file to save, which is made while it is sent.
 
-    It holds a slot until the client has read it (:mod:`~ararat.bindings.system.thread_slots`). Raises
-    :class:`.HTTPRefusal` with the status 503 if none is free.
+    - `parts`: the texts or bytes of the file.
+    - `content_type`: its media type.
+    - `name`: the name of the file.
+
+    The response holds a slot until the client has read it (:mod:`~ararat.bindings.system.thread_slots`). Raises
+    :class:`.HTTPRefusal` with the status 503 if no slot is free.
     """
     try:
         slot = slots.acquire("downloads", request.remote_addr)

@@ -96,7 +96,8 @@ def init_app(app: Flask) -> None:
 def answer(error: HTTPException) -> Response:
     """Return the response for an HTTP error: a page, an HTML fragment or a problem document.
 
-    The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their status.
+    `error` is the error. The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their
+    status.
     """
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
@@ -138,16 +139,19 @@ def _unavailable(error: BindingsUnavailable) -> Response:
 
 
 def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
-    """Return the answer to an error of the bindings, with the status and the field Retry-After of the error table."""
+    """Return the HTTP error for an error of the bindings. `error` is this error.
+
+    Its status and its field Retry-After are those of the error table.
+    """
     entry = error.entry
     return HTTPRefusal(entry.status, error.code, sentence_of(error), retry_after=entry.retry_after)
 
 
 def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
-    """Return what is wrong, for a client.
+    """Return the sentence about an error for a client. `error` is the error of the bindings.
 
-    The message of a database that cannot be used is logged. It names the database, so the client receives the text of
-    the error table.
+    The message of a database that cannot be used contains the name of the database. So it is written to the server
+    log, and the client receives the text of the error table.
     """
     if isinstance(error, CatalogueError) and not isinstance(error, BindingsUnavailable):
         return sentence(error.message)
@@ -158,9 +162,11 @@ def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
 
 
 def problem_document(status: int, code: str, sentence: str) -> dict[str, str | int]:
-    """Return the members of a problem document (RFC 9457) for an HTTP status.
+    """Return the members of a problem document (RFC 9457).
 
-    ``code`` is the stable name of the reason, ``sentence`` the reason in printable ASCII.
+    - `status`: the HTTP status.
+    - `code`: the stable name of the reason.
+    - `sentence`: the reason in printable ASCII.
 
     >>> problem_document(404, "not-found", "This page does not exist.")["title"]
     'Not Found'

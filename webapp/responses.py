@@ -21,7 +21,10 @@ _JSON = ("application/json", "application/problem+json")
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """Return a response whose body is ``value`` as JSON in printable ASCII, with a final line break."""
+    """Return a response with JSON in printable ASCII, with a final line break.
+
+    `value` is the value of the body. `status` is the HTTP status.
+    """
     return Response(json.dumps(value) + "\n", status, content_type="application/json")
 
 
@@ -56,7 +59,10 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
 
 
 def forbid_caches(response: Response) -> Response:
-    """Forbid caches and browsers to keep a response, as a function for ``Blueprint.after_request``."""
+    """Forbid caches and browsers to keep a response. It is a function for ``Blueprint.after_request``.
+
+    `response` is the response, which is returned.
+    """
     response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -56,12 +56,17 @@ def init_app(app: Flask) -> None:
 
 
 def is_managed(path: str) -> bool:
-    """Return whether a path belongs to the API for accounts, whose responses only the caller can read."""
+    """Return whether a path belongs to the API for accounts, whose responses only the caller can read. `path` is the
+    path.
+    """
     return path == MANAGED or path.startswith(f"{MANAGED}/")
 
 
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
-    """Answer requests for a host that is not in ``trusted`` with 400. The port and the case of letters are ignored.
+    """Answer requests for a host that is not trusted with 400.
+
+    `app` is the application. `trusted` are the names of the trusted hosts. The port and the case of letters are
+    ignored.
 
     ``/healthz`` is answered for every host: the probes of Kubernetes and of load balancers send the address of the pod
     or machine, which is not known in advance. :func:`is_foreign_host` is then true.

@@ -21,12 +21,13 @@ class SitemapError(ValueError):
 
 
 def addresses(text: str, *, most: int) -> list[str]:
-    """Return the first ``most`` addresses of a sitemap, or of a text with one address per line.
+    r"""Return the first addresses of a sitemap, or of a text with one address per line.
 
-    A text that starts with ``<`` is a sitemap. White space around addresses and empty lines are ignored.
-    Raises :class:`SitemapError` for invalid XML and for a sitemap with a document type.
+    `text` is the sitemap if it starts with ``<``. White space around addresses and empty lines are ignored. `most` is
+    the largest number of addresses to return. Raises :class:`SitemapError` for invalid XML and for a sitemap with a
+    document type.
 
-    >>> addresses("https://17beta.top/en\\n\\nhttps://17beta.top/\\n", most=10)
+    >>> addresses("https://17beta.top/en\n\nhttps://17beta.top/\n", most=10)
     ['https://17beta.top/en', 'https://17beta.top/']
     >>> addresses(f'<urlset xmlns="{LOC.split()[0]}"><url><loc> https://17beta.top/ </loc></url></urlset>', most=10)
     ['https://17beta.top/']

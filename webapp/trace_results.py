@@ -55,7 +55,10 @@ class Results:
         self._lock = ForkSafeLock()
 
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
-        """Create an empty result for the traces of several identifiers, and return its secret id."""
+        """Create an empty result for the traces of several identifiers, and return its secret id.
+
+        `texts` are the identifiers. `client` is the IP address of the client, or None.
+        """
         key = secrets.token_urlsafe(24)
         with self._lock:
             own = [known for known, result in self._results.items() if result.client == client]
@@ -66,7 +69,10 @@ class Results:
         return key
 
     def add(self, key: str, row: BulkTraceRow) -> None:
-        """Add the row of one identifier to the result with the id ``key``. Do nothing if that result was deleted."""
+        """Add the row of one identifier to a result. Do nothing if the result was deleted.
+
+        `key` is the secret id of the result. `row` is the row.
+        """
         with self._lock:
             if result := self._results.get(key):
                 result.rows.append(row)

@@ -63,7 +63,10 @@ class ProxySecret:
             raise ValueError(f"remote_user_secret: the secret is too short or has other characters; use {expected}")
 
     def is_in(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has the secret. The time does not depend on where a wrong one differs."""
+        """Return whether a request has the secret. `environ` is the WSGI environ of the request.
+
+        The time does not depend on the place of the first wrong character.
+        """
         given = environ.get(environ_key(self.name, "remote_user_secret_field"))
         if not isinstance(given, str):
             return False
@@ -88,9 +91,10 @@ class RemoteUser:
 
     @classmethod
     def of_setting(cls, name: str, secret: ProxySecret | None) -> RemoteUser:
-        """Return the source for "REMOTE_USER" or for the name of a header field, which needs a secret.
+        """Return the source of the user name of a request.
 
-        Raises ValueError for another name, and for a field without a secret.
+        `name` is "REMOTE_USER" or the name of a header field. `secret` is the secret that the proxy adds, which a
+        header field needs; or None. Raises ValueError for another name, and for a field without a secret.
         """
         if name == "REMOTE_USER":
             return cls(name, None)
@@ -104,7 +108,10 @@ class RemoteUser:
         return cls(key, secret)
 
     def of(self, environ: Mapping[str, Any]) -> str | None:
-        """Return the user of a request, or None without a user, without the secret, or with two users."""
+        """Return the user of a request, or None without a user, without the secret, or with two users.
+
+        `environ` is the WSGI environ of the request.
+        """
         user = environ.get(self.key)
         if not isinstance(user, str) or not user:
             return None
@@ -131,7 +138,9 @@ class ForwardedFields:
 
 
 def environ_key(name: str, setting: str) -> str:
-    """Return the key of WSGI for a header field. Raises ValueError, which names the setting.
+    """Return the key of a header field in a WSGI environ. `name` is the name of the field.
+
+    Raises ValueError for another text. `setting` is the name of the setting in the message.
 
     >>> environ_key("X-Remote-User", "remote_user")
     'HTTP_X_REMOTE_USER'
@@ -144,7 +153,8 @@ def environ_key(name: str, setting: str) -> str:
 
 
 def other_spellings(name: str) -> list[str]:
-    """Return the other names of a header field that have the same key in a WSGI environ.
+    """Return the other names of header fields that have the same key in a WSGI environ. `name` is the name of a
+    field.
 
     >>> other_spellings("X-Remote-User")
     ['X-Remote_User', 'X_Remote-User', 'X_Remote_User']
@@ -156,7 +166,8 @@ def other_spellings(name: str) -> list[str]:
 
 
 def removal(*names: str) -> str:
-    """Return the lines of Apache that remove the other spellings of header fields.
+    """Return the lines of Apache that remove the other spellings of header fields. `names` are the names of the
+    fields.
 
     >>> removal("X-User")
     'RequestHeader unset X_User'
@@ -173,11 +184,11 @@ def server_that_keeps_underscores() -> str | None:
 def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
     """Return facts about the fields X-Forwarded-For and X-Forwarded-Proto of a request, without any address.
 
-    ``ararat doctor`` reads them:
+    `environ` is the WSGI environ of the request. ``ararat doctor`` reads the facts:
 
     - ``values``: the number of values of X-Forwarded-For.
-    - ``position``: the trusted value, counted from the last one. 0: the field is not used. If several values are equal,
-      the first of them counts.
+    - ``position``: the trusted value, counted from the last one. 0: the field is not used. If several values are
+      equal, the first of them counts.
     - ``scheme``: "http" or "https", as the application sees it.
 
     >>> forwarded({"HTTP_X_FORWARDED_FOR": "192.0.2.1, 192.0.2.2", "REMOTE_ADDR": "127.0.0.1"})

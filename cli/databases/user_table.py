@@ -31,7 +31,10 @@ _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 
 def is_workbook(file: str) -> bool:
-    """Return whether a file begins as a workbook. Return False for standard input and if it cannot be read."""
+    """Return whether a file begins as a workbook. `file` is its path.
+
+    The result is False for standard input ("-") and for a file that cannot be read.
+    """
     with suppress(OSError):
         if file != "-":
             with Path(file).open("rb") as stream:
@@ -49,7 +52,11 @@ class UserTable:
 
     @classmethod
     def read(cls, file: str, options: Options) -> UserTable:
-        """Read the table of a user from a file, or standard input for "-". Raises :class:`CommandError`."""
+        """Read the table of a user.
+
+        `file` is the path of the table, or "-" for standard input. `options` state how it is read. Raises
+        :class:`CommandError`.
+        """
         from ...webapp.uploads import sheet
 
         try:
@@ -62,7 +69,10 @@ class UserTable:
             return cls(proposal.content, name, options.reading(proposal.content, proposal.reading, name))
 
     def describe(self, to: Sheet) -> Iterator[str]:
-        """Yield lines that state how the table is read: its encoding, sheet, headings and columns."""
+        """Yield lines that state how the table is read: its encoding, sheet, headings and columns.
+
+        `to` has the width and the colours of the terminal.
+        """
         from ...webapp.uploads import sheet
 
         reading = self.reading
@@ -96,10 +106,16 @@ class UserTable:
         actor: Actor | str | None = None,
         batch: int | None = None,
     ) -> Summary:
-        """Import the rows of the table. Write the table with names to ``output``, and refused rows to ``report_file``.
+        """Import the rows of the table, and return the counts of its rows by outcome.
 
-        Without ``batch``, all rows are checked before the first is written, and they are one operation. The other
-        arguments are those of :func:`~ararat.bindings.imports.importing.import_rows`.
+        - `bindings`: the store to import into.
+        - `output`: the file for the table with names, or None.
+        - `report_file`: the file for the refused rows, or None.
+        - `dry_run`: check the rows without a change.
+        - `progress`: a function that gets the number of processed rows.
+        - `actor`: the name that the history records, or None.
+        - `batch`: the number of rows of one operation. None checks all rows before the first is written, as one
+          operation.
         """
         from ...bindings.imports.importing import import_rows
         from ...bindings.imports.keyed_rows import repeated_keys
@@ -230,7 +246,10 @@ class UserTable:
 
 
 def print_reading(table: UserTable, *, as_json: bool) -> None:
-    """Print how the table of a user is read: on standard error if standard output has JSON."""
+    """Print how the table of a user is read.
+
+    `table` is the table. `as_json` states whether standard output has JSON. Then standard error is used.
+    """
     stream = sys.stderr if as_json else sys.stdout
     write(table.describe(Sheet.of(stream)), to=stream)
 

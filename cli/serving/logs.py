@@ -51,7 +51,9 @@ class WholeLines(logging.Handler):
         raise NotImplementedError
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a log record as a whole line. A record that cannot be written is lost."""
+        """Write a record to the server log as a whole line. `record` is the record. It is lost if it cannot be
+        written.
+        """
         try:
             self._write(f"{self.format(record)}\n")
         except RecursionError:
@@ -85,7 +87,10 @@ class WholeLines(logging.Handler):
         self._is_cut = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is that of the base class
-        """Write one warning to standard error, and nothing for later records until one is written."""
+        """Write one warning to standard error about a record that cannot be written. `record` is the record.
+
+        The next warning follows only after a record was written.
+        """
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             super().handleError(record)  # a defect, such as a wrong format

@@ -74,10 +74,16 @@ def names_application(
     on_resolve: Callable[[Resolution], object] | None = None,
     **settings: Any,
 ) -> WSGIApplication:
-    """Return the names role as a WSGI application. ``settings`` are those of the resolver.
+    """Return the WSGI application of a server that only resolves names, without the inspector and the desk.
 
-    ``prefix`` is the public resolver prefix, and ``also`` further addresses of the server. ``inspector`` is the URL of
-    an inspector on another server, or None. The others are as for :func:`.server.compose`.
+    - `bindings`: the store of the names.
+    - `prefix`: the public resolver prefix.
+    - `also`: further addresses of the server.
+    - `inspector`: the URL of an inspector on another server, or None.
+    - `trusted_proxies`: the number of reverse proxies whose fields are trusted.
+    - `secret`: the secret that the proxies add, or None.
+    - `on_resolve`: a function that is called for each resolution, or None.
+    - `settings`: the settings of the resolver.
     """
 
     def site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

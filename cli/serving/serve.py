@@ -201,9 +201,9 @@ def _listener(host: str, port: int | None) -> socket.socket:
 
 @contextmanager
 def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
-    """Open the access log of the server, and yield the function that logs a resolution. Without a log, yield None.
+    """Open the access log of the server, and yield the function that logs a resolution.
 
-    A file can be rotated: the log then continues in a new file.
+    `place` is the path of the log. None yields None. A file can be rotated: the log then continues in a new file.
     """
     from ...middleware import log_resolutions
 
@@ -263,7 +263,11 @@ def opened(
 
 
 def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
-    """Return the files that other users can read: of a database with accounts, and with secrets and tokens."""
+    """Return the files that other users can read: of a database with accounts, and with secrets and tokens.
+
+    `store` is the store that the command names. `bindings` is the opened store. `options` has the values of the
+    options.
+    """
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]
 

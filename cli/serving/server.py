@@ -245,9 +245,10 @@ def compose(
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
-    """Return the host names at which the inspector answers: those of this machine, of the socket and of the URLs.
+    """Return the host names at which the inspector answers: those of this machine, of a socket and of URLs.
 
-    An IPv6 address is in brackets. Raises ValueError if a URL in ``addresses`` is not valid.
+    `listener` is the listening socket. `addresses` are the URLs. An IPv6 address is in brackets. Raises ValueError for
+    a URL that is not valid.
 
     >>> with listen("127.0.0.1", 0) as listener:
     ...     hosts_of(listener, "https://example.org")
@@ -257,7 +258,9 @@ def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
 
 
 def host_names(listening: str, *addresses: str) -> list[str]:
-    """Return the host names as :func:`hosts_of` does, for a socket with the IP address ``listening``.
+    """Return the host names at which the inspector answers: those of this machine, of an IP address and of URLs.
+
+    `listening` is the IP address of the listening socket. `addresses` are the URLs. An IPv6 address is in brackets.
 
     >>> host_names("127.0.0.1", "https://example.org")
     ['127.0.0.1', 'localhost', '[::1]', 'example.org']
@@ -294,7 +297,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the URL by which a browser on this machine reaches a listening socket.
+    """Return the URL by which a browser on this machine reaches a server. `listener` is its listening socket.
 
     >>> with listen("127.0.0.1", 0) as listener:
     ...     address_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -313,11 +316,15 @@ def run(
     trusted_proxies: int = 0,
     threads: int = THREADS,
 ) -> None:
-    """Serve ``app`` on ``listener`` until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
+    """Serve an application until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
 
-    ``ready`` is called when the server listens. With ``trusted_proxies`` all connections are those of the proxy, so one
-    address can have any number. At the end, open streams stop at once and other answers have
-    :data:`GRACE_SECONDS` to finish.
+    - `app`: the WSGI application.
+    - `listener`: the listening socket.
+    - `ready`: a function that is called when the server listens.
+    - `trusted_proxies`: the number of reverse proxies. With a proxy, one address can have any number of connections.
+    - `threads`: the number of threads that answer requests.
+
+    At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
     """
     log_plainly(FOR_SERVERS)
     # waitress would log a line for each request that waits for a thread.
@@ -382,7 +389,7 @@ class FairQueue:
         self._number = 0
 
     def append(self, channel: Any) -> None:
-        """Add a waiting request at the end of those of its client."""
+        """Add a waiting request at the end of those of its client. `channel` is the connection with the request."""
         self._waiting.setdefault(channel.client, deque()).append(channel)
         self._number += 1
 
@@ -458,7 +465,10 @@ class Pace:
         self.deadline = now + min(SLOW_SECONDS, most)
 
     def move(self, octets: int, now: float) -> None:
-        """Count bytes that the client has sent or read at the time ``now``, so that it gets more time."""
+        """Count bytes that a client has sent or read, so that it gets more time.
+
+        `octets` is the number of bytes. `now` is the time in seconds of the monotonic clock.
+        """
         self.deadline = min(now + self._most, self.deadline + octets / LEAST_RATE)
 
 
@@ -553,7 +563,9 @@ class Channel(HTTPChannel):
         return self._head is not None or self._body is not None or bool(self.total_outbufs_len)
 
     def slowness(self, now: float) -> tuple[bool, bool, bool, float, float]:
-        """Return a key by which the slowest connection is the first."""
+        """Return a key by which the slowest connection is the first. `now` is the time in seconds of the monotonic
+        clock.
+        """
         age = now - self.began
         return bool(self.requests), not self.is_unfinished, age < 1, self.octets / max(age, 1.0), self.began
 

@@ -50,7 +50,7 @@ class ServerOption:
         return _variable(self.name[2:].partition("/")[0])
 
     def add(self, command: Any) -> Any:
-        """Add the option to a command of click."""
+        """Add the option to a command of click, and return the command. `command` is the command or its function."""
         text = self.text + (" Can be repeated." if self.is_list else "")
         more: dict[str, Any] = {"default": self.default, "show_default": self.shown or self.default is not None}
         if self.metavar is None and self.type is None:
@@ -248,14 +248,20 @@ SERVER_OPTIONS: Final = (
 
 
 def server_options(command: Any) -> Any:
-    """Add the options :data:`SERVER_OPTIONS` of the server to a command of click."""
+    """Add the options :data:`SERVER_OPTIONS` of the server to a command of click, and return the command.
+
+    `command` is the command or its function.
+    """
     for each in reversed(SERVER_OPTIONS):
         command = each.add(command)
     return command
 
 
 def resolver_options(command: Any) -> Any:
-    """Add an option for each setting of the resolver. An option that is not given keeps the default of the setting."""
+    """Add an option for each setting of the resolver to a command of click, and return the command.
+
+    `command` is the command or its function. An option that is not given keeps the default of the setting.
+    """
     for each in reversed([*described()]):
         name, more = f"--{each.name.replace('_', '-')}", dict[str, Any](default=None)
         variable = _variable(each.name)

@@ -35,13 +35,14 @@ class SignIn(NamedTuple):
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> SignIn:
-        """Return the options for the sign-in among all options of the command."""
+        """Return the options for the sign-in. `options` has the values of all options of the command by their names."""
         return cls(*(options[name] for name in cls._fields))
 
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
-        """Return the settings of the application for the user of a proxy.
+        """Return the settings of the application for the user that a proxy has signed in.
 
-        Raises UsageError if no proxy can have set the fields, and CommandError without a secret or with a wrong file.
+        `trusted_proxies` is the number of reverse proxies. Raises UsageError if no proxy can have set the fields, and
+        CommandError without a secret or with a wrong file.
         """
         user, file = self.remote_user, self.remote_user_secret_file
         if user == "REMOTE_USER" and not file:
@@ -76,7 +77,10 @@ class SignIn(NamedTuple):
         }
 
     def proxy_secret(self, trusted_proxies: int) -> trusted_proxy.ProxySecret | None:
-        """Return the secret with which the fields of the proxies count, or None. No user is read."""
+        """Return the secret that the proxies must add, so that their fields are trusted, or None. No user is read.
+
+        `trusted_proxies` is the number of reverse proxies.
+        """
         secret = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
         return trusted_proxy.ProxySecret(secret, self.remote_user_secret_field) if secret else None
 
@@ -100,7 +104,9 @@ class SignIn(NamedTuple):
 
 
 def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
-    """Return the lines of Apache and nginx that send the user in one field, and the secret in another.
+    """Return the lines of Apache and nginx that send the user in one header field, and the secret in another.
+
+    `user` is the name of the field for the user. `secret` is the name of the field for the secret.
 
     >>> for proxy, lines in proxy_lines("X-User", "X-Proof"):
     ...     print(f"{proxy}: {lines}")
@@ -114,9 +120,10 @@ def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
 
 
 def warn_of_underscores(options: Mapping[str, Any]) -> None:
-    """Log a warning if the server that runs this process lets clients send the fields of the proxies.
+    """Write a warning to the server log if clients can send the header fields of the proxies.
 
-    It passes on fields with an underscore, and the environ has one key for both spellings.
+    `options` has the values of the options of the command. The server of this process can pass on fields with an
+    underscore. The WSGI environ has one key for both spellings.
     """
     server = trusted_proxy.server_that_keeps_underscores()
     user = options["remote_user"]

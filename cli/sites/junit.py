@@ -26,7 +26,7 @@ class JUnitCase(NamedTuple):
 
 
 def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
-    """Return a JUnit report of the test cases as an XML document in UTF-8.
+    """Return a JUnit report as an XML document in UTF-8. `suite` is its name, and `cases` are the test cases.
 
     >>> document("names", [JUnitCase("ark:12345/x", "names", ["404"])]).count(b"<failure ")
     1
@@ -49,7 +49,11 @@ def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
 
 
 def write_junit(file: str, suite: str, cases: Sequence[JUnitCase]) -> None:
-    """Write a JUnit document to ``file``. Raises :class:`~ararat.cli.errors.CommandError` if it cannot be written."""
+    """Write a JUnit report to a file.
+
+    `file` is the path of the file, `suite` is the name of the report, and `cases` are the test cases. Raises
+    :class:`~ararat.cli.errors.CommandError` if the file cannot be written.
+    """
     try:
         with streams.replaced(file) as stream:
             stream.write(document(suite, cases))

@@ -52,7 +52,7 @@ class Robots:
         self.delay = min(float(self._rules.crawl_delay(_NAME) or 0), _MAX_DELAY)
 
     def allows(self, target: str) -> bool:
-        """Return whether robots.txt allows requests for a path."""
+        """Return whether robots.txt allows requests for a path. `target` is the path."""
         return self._rules.can_fetch(_NAME, target)
 
 
@@ -78,9 +78,10 @@ class SiteListing:
         self.is_cut = False
 
     def add(self, text: str) -> None:
-        """Add a page to the list: a URL, a path, or an identifier, which is a path below the site.
+        """Add a page to the list.
 
-        URLs of other hosts are only counted.
+        `text` is a URL, a path, or an identifier, which is a path below the site. URLs of other hosts are only
+        counted.
         """
         if "://" not in text[:10]:
             base = self._site.address if not text.startswith("/") else self._site.origin
@@ -105,7 +106,8 @@ class SiteListing:
     def add_sitemaps(self, robots: Robots) -> None:
         """Add the pages of all sitemaps that robots.txt names, or of /sitemap.xml. An index lists further sitemaps.
 
-        Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap that cannot be read.
+        `robots` is the robots.txt of the site. Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap
+        that cannot be read.
         """
         waiting = list(robots.sitemaps) or [f"{self._site.address}/sitemap.xml"]
         seen: set[str] = set()
@@ -173,7 +175,11 @@ def _as_uri(iri: str) -> str:
 
 
 def lines_of(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the texts without white space at the ends, and without empty ones."""
+    """Yield texts without white space at their ends, and without empty ones. `texts` are the texts.
+
+    >>> list(lines_of([" a ", "", "b"]))
+    ['a', 'b']
+    """
     for text in texts:
         if stripped := text.strip():
             yield stripped

@@ -99,8 +99,10 @@ class OneRequest:
         return StoredReply(status=status, **json.loads(stored))
 
     def store(self, connection: Connection, reply: StoredReply) -> None:
-        """Store the reply to the request in the transaction of its change. Raises :class:`KeyUsed` if the key was used
-        meanwhile.
+        """Store the reply to the request in the transaction of its change.
+
+        `connection` is the connection of the transaction. `reply` is the reply. Raises :class:`KeyUsed` if another
+        request used the key in the meantime.
         """
         self.is_stored = True
         now = self.accounts.bindings.now()
@@ -120,7 +122,11 @@ class OneRequest:
             raise KeyUsed
 
     def store_result(self, transaction: Transaction, represent: Callable[[Any], StoredReply]) -> None:
-        """Write the reply for the result of a transaction at its end. Raises :class:`KeyUsed`."""
+        """Store the reply for the result of a transaction, at its end.
+
+        `transaction` is the transaction of the change. `represent` is a function that returns the reply for its
+        result. Raises :class:`KeyUsed` if another request used the key in the meantime.
+        """
         self.store(transaction.connection, represent(transaction.result))
 
     def _since(self) -> str:
@@ -128,7 +134,11 @@ class OneRequest:
 
 
 def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
-    """Return the current request with its key, or None without one. Raises :class:`HTTPRefusal` for a malformed key."""
+    """Return the current request with its key, or None for a request without the header field Idempotency-Key.
+
+    `accounts` is the store of the replies. `caller` is the account that sent the request. Raises :class:`HTTPRefusal`
+    for a malformed key.
+    """
     given = request.headers.getlist("Idempotency-Key")
     if not given:
         return None
@@ -143,10 +153,12 @@ def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
 
 
 def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None], StoredReply]) -> Response:
-    """Return the reply of ``act``, or that of an earlier request with the same key.
+    """Return the reply to the current request, or the stored reply to an earlier request with the same key.
 
-    ``act`` stores its reply with :meth:`OneRequest.store` in the transaction of the change. Its argument is None
-    without a key.
+    - `accounts`: the store of the replies.
+    - `caller`: the account that sent the request.
+    - `act`: a function that carries the request out. It stores its reply with :meth:`OneRequest.store` in the
+      transaction of the change. Its argument is None for a request without a key.
     """
     one = of_request(accounts, caller)
     if one is None:
@@ -156,7 +168,10 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 
 
 def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredReply, bool]:
-    """Return the reply of ``act``, or that of an earlier request with the same key and True."""
+    """Return the reply to a request with a key, and whether it is the stored reply to an earlier request.
+
+    `one` is the request. `act` is a function that carries it out and returns the reply.
+    """
     if (earlier := one.earlier_reply()) is None:
         # The same request can be carried out at this moment. Then this one fails, or changes nothing.
         try:
@@ -179,10 +194,12 @@ def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredRep
 def manage(
     management: Management, caller: Caller, act: Callable[[Caller], T], represent: Callable[[Any], StoredReply]
 ) -> Response:
-    """Return the reply to a change of names, as :func:`answer` does.
+    """Return the reply to a request that changes names, or the stored reply to an earlier request with the same key.
 
-    ``represent`` returns the reply for the result of ``act``, and for that of its transaction
-    (:attr:`Transaction.result`).
+    - `management`: the operations on names.
+    - `caller`: the account that sent the request.
+    - `act`: a function that makes the change for the caller.
+    - `represent`: a function that returns the reply for the result of `act`, or for :attr:`Transaction.result`.
     """
 
     def once(one: OneRequest | None) -> StoredReply:

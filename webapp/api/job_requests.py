@@ -58,9 +58,9 @@ def start_job(
 
 
 def conditions(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the member ``selection`` of a request as the conditions of :func:`~.jobs.bulk.selection_of`.
+    """Return the conditions for names in a request, as :func:`~.jobs.bulk.selection_of` reads them.
 
-    Raises :class:`HTTPRefusal` for a time that is not valid.
+    `given` is the member ``selection`` of the request body. Raises :class:`HTTPRefusal` for a time that is not valid.
     """
     found: dict[str, Any] = {"text" if name == "q" else name: text for name, text in given.items()}
     for name in found.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:

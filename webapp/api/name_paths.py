@@ -40,9 +40,11 @@ class Addressed(NamedTuple):
 
 
 def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
-    """Return the name in the path below ``base``, and the operation. :func:`require_assignable` checks the name.
+    """Return the name in the path of a request, and the operation after it. :func:`require_assignable` checks the
+    name.
 
-    Raises :class:`HTTPRefusal` with 400 if the path cannot be read, NotFound for another path.
+    `environ` is the WSGI environ of the request. `base` is the path before the name. Raises :class:`HTTPRefusal` with
+    400 if the path cannot be read, and NotFound for another path.
 
     >>> def read(path):
     ...     return read_name({"PATH_INFO": unquote(path), "REQUEST_URI": path, "QUERY_STRING": ""}, "/names/")
@@ -58,7 +60,10 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
 
 
 def require_assignable(name: str, test_naans: Collection[str] = ()) -> None:
-    """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound."""
+    """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound.
+
+    `name` is the text in the path. `test_naans` are the NAANs for tests that this site permits.
+    """
     try:
         names.assignable(name, test_naans)
     except BindingError as error:
@@ -68,7 +73,14 @@ def require_assignable(name: str, test_naans: Collection[str] = ()) -> None:
 
 
 def read_prefix(environ: Mapping[str, Any], base: str, test_naans: Collection[str] = ()) -> str:
-    """Return the NAAN or shoulder in the path below ``base`` in its stored form. Raises like :func:`read_name`."""
+    """Return the NAAN or shoulder in the path of a request in its stored form.
+
+    - `environ`: the WSGI environ of the request.
+    - `base`: the path before the prefix.
+    - `test_naans`: the NAANs for tests that this site permits.
+
+    Raises :class:`HTTPRefusal` with 400 if the prefix cannot be read, and NotFound for another path.
+    """
     target = _target(environ, base)
     found = _decoded(target.path[len(base) :])
     _require_exact(target, found)

@@ -33,16 +33,31 @@ def read(*known: str) -> dict[str, str]:
 
 
 def flag(name: str, text: str | None) -> bool:
-    """Parse the query parameter ``name``, which is "1", "0" or missing, as a truth value."""
+    """Return whether a query parameter is "1". A missing one is False.
+
+    `name` is the name of the parameter, and `text` is its value or None. Raises :class:`HTTPRefusal` with 400 for
+    another value than "0" and "1".
+
+    >>> flag("dry_run", "1"), flag("dry_run", None)
+    (True, False)
+    """
     if text not in (None, "0", "1"):
         raise HTTPRefusal(400, "parameter", f"The parameter {name} must be 0 or 1.")
     return text == "1"
 
 
 def number(name: str, text: str | None, least: int, most: int, default: int) -> int:
-    """Parse the query parameter ``name``, a whole number from ``least`` to ``most``.
+    """Return the value of a query parameter that is a whole number.
 
-    The default is for a missing one.
+    - `name`: the name of the parameter.
+    - `text`: its value, or None if it is missing.
+    - `least` and `most`: the smallest and the largest number that is permitted.
+    - `default`: the result for a missing parameter.
+
+    Raises :class:`HTTPRefusal` with 400 for another value.
+
+    >>> number("limit", "20", 1, 1000, 100), number("limit", None, 1, 1000, 100)
+    (20, 100)
     """
     if text is None:
         return default
@@ -53,7 +68,11 @@ def number(name: str, text: str | None, least: int, most: int, default: int) -> 
 
 
 def time(name: str, text: str | None) -> datetime | None:
-    """Return a date, or a time in RFC 3339, which is in UTC without a zone."""
+    """Return the value of a query parameter that is a date or a time in RFC 3339, or None if it is missing.
+
+    `name` is the name of the parameter, and `text` is its value or None. A time without a zone is in UTC. Raises
+    :class:`HTTPRefusal` with 400 for another value.
+    """
     if text is None:
         return None
     try:

@@ -24,9 +24,10 @@ class Preconditions:
         return self.match is not None or self.none_match is not None
 
     def hold(self, current: str | None) -> bool:
-        """Return whether a change is permitted while the record has this entity tag; None without a record.
+        """Return whether the fields If-Match and If-None-Match of a request permit a change.
 
-        If-Match needs a strong tag (RFC 9110, section 13.1.1).
+        `current` is the entity tag of the record with its quotation marks, or None without a record. If-Match needs a
+        strong tag (RFC 9110, section 13.1.1).
 
         >>> Preconditions('"2"', None).hold('"2"'), Preconditions('W/"2"', None).hold('"2"')
         (True, False)
@@ -45,7 +46,10 @@ def is_held() -> bool:
 
 
 def with_tag(response: Response, tag: str) -> Response:
-    """Return the response with an entity tag, or 304 if the client of a GET has it already."""
+    """Return a response with an entity tag, or 304 if the client of a GET has this version already.
+
+    `response` is the response. `tag` is the entity tag with its quotation marks.
+    """
     response.headers["ETag"] = tag
     if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):
         return Response(status=304, headers={"ETag": tag})

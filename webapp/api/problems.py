@@ -34,14 +34,17 @@ class OperationRefused(Exception):
 
 
 def init_blueprint(blueprint: Blueprint) -> None:
-    """Register the functions that answer errors of an API with problem documents (RFC 9457)."""
+    """Register the functions that answer errors of an API with problem documents (RFC 9457) at the Flask `blueprint`."""
     blueprint.register_error_handler(CatalogueError, of_error)
     blueprint.register_error_handler(BindingsUnavailable, of_error)
     blueprint.register_error_handler(OperationRefused, of_operation)
 
 
 def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
-    """Return the problem document of an error of the management or of bindings, as the error table states it."""
+    """Return the problem document (RFC 9457) for an error of the management or of the bindings.
+
+    `error` is the error. The error table has its status, its expected input and its reference.
+    """
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}
     if entry.about is not None:
@@ -77,7 +80,10 @@ def _pointer(error: BindingError) -> str:
 
 
 def of_operation(error: OperationRefused) -> Response:
-    """Return the problem document (RFC 9457) for an operation on many names that was refused."""
+    """Return the problem document (RFC 9457) for an operation on many names that was refused.
+
+    `error` has the result of the operation, with the refused names.
+    """
     result = error.result
     first = result.refused[0]
     refused = counted(result.refusals, "name is", "names are")

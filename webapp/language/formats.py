@@ -22,7 +22,7 @@ _PUNCTUATION = re.compile(r"[:;?!](?=\s|$)")
 
 
 def figure(number: float) -> str:
-    """Return a number with the groups of digits of the current language.
+    """Return a number as a text with the groups of digits of the current language. `number` is the number.
 
     >>> figure(20000)
     '20,000'
@@ -35,7 +35,9 @@ def figure(number: float) -> str:
 
 
 def decimal(number: float, digits: int) -> str:
-    """Return a number with a fixed number of digits after the decimal separator of the current language.
+    """Return a number as a text with a fixed number of digits after the decimal separator of the current language.
+
+    `number` is the number, and `digits` is the number of digits.
 
     >>> decimal(1.25, 1)
     '1.2'
@@ -64,7 +66,10 @@ def colon() -> str:
 
 
 def moment(time: datetime) -> str:
-    """Return the date, the time in minutes and the abbreviation of the time zone.
+    """Return a time as a text in the current language: the date, the time in minutes, and the abbreviation of the
+    zone.
+
+    `time` has a time zone.
 
     >>> from datetime import UTC
     >>> moment(datetime(2026, 11, 26, 9, 30, tzinfo=UTC))
@@ -78,7 +83,7 @@ def moment(time: datetime) -> str:
 
 
 def period(label: str) -> str:
-    """Return a month or a day of a plot, such as "2026-11" or "2026-11-26", in the current language.
+    """Return a month or a day of a plot in the current language. `label` is the month or day in ISO 8601.
 
     >>> period("2026-11")
     '2026-11'
@@ -93,7 +98,7 @@ def period(label: str) -> str:
 
 
 def day(time: date) -> str:
-    """Return the date of a day or of a time.
+    """Return a date as a text in the current language. `time` is a day or a time.
 
     >>> day(date(2026, 11, 26))
     '2026-11-26'

@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
 
 @cache
 def translations(tag: str) -> NullTranslations:
-    """Return the translations from English into a language."""
+    """Return the translations from English into a language. `tag` is the language tag, such as "de"."""
     if tag == ENGLISH:
         return NullTranslations()
     found = catalogues.load(__package__ or "", tag)
@@ -35,7 +35,11 @@ def translations(tag: str) -> NullTranslations:
 
 
 def gettext(message: str) -> str:
-    """Return a message of the source in the current language."""
+    """Return a message of the source in the current language. `message` is the English message.
+
+    >>> gettext("Sign in")
+    'Sign in'
+    """
     # Punctuation between values is not in the catalogue, which has its own header below the empty message.
     if not _LETTER.search(_PLACEHOLDER.sub("", message)):
         return formats.punctuated(message)
@@ -43,22 +47,35 @@ def gettext(message: str) -> str:
 
 
 def ngettext(one: str, several: str, number: int) -> str:
-    """Return the message for a number in the current language."""
+    """Return the message for a number in the current language.
+
+    `one` and `several` are the English messages in the singular and in the plural. `number` is the number.
+
+    >>> ngettext("%(number)s name", "%(number)s names", 2)
+    '%(number)s names'
+    """
     return translations(language()).ngettext(one, several, number)
 
 
 def pgettext(context: str, message: str) -> str:
-    """Return a message in the current language. The context tells two meanings of the same words apart."""
+    """Return a message in the current language.
+
+    `context` distinguishes two meanings of the same words. `message` is the English message.
+    """
     return translations(language()).pgettext(context, message)
 
 
 def npgettext(context: str, one: str, several: str, number: int) -> str:
-    """Return the message for a number in the current language, with a context as for :func:`pgettext`."""
+    """Return the message for a number in the current language.
+
+    `context` distinguishes two meanings of the same words. `one` and `several` are the English messages in the
+    singular and in the plural. `number` is the number.
+    """
     return translations(language()).npgettext(context, one, several, number)
 
 
 def translated(text: str) -> str:
-    """Return a text in the current language. A text that is not translatable is returned unchanged.
+    """Return a text in the current language. `text` is returned unchanged if it is not translatable.
 
     >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
     'the status 200 is not a redirect'
@@ -67,7 +84,10 @@ def translated(text: str) -> str:
 
 
 def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent."""
+    """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent.
+
+    `text` is the text with its values.
+    """
     pattern = _pattern(text)
     if text.is_sentence:
         pattern = f"{pattern[:1].upper()}{pattern[1:].removesuffix('.')}."
@@ -101,7 +121,7 @@ def _shown(value: object) -> str:
 
 
 def init_app(app: Flask) -> None:
-    """Translate the templates of an application, and each translatable text that they show.
+    """Translate the templates of the application `app`, and each translatable text that they show.
 
     ``_("…")`` and ``{% trans %}`` are for texts that a template contains. A value that is translatable needs neither.
     """

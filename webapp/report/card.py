@@ -168,7 +168,9 @@ class Card:
 
 
 def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
-    """Create the card of one identifier in a text. ``prefix`` is the resolver prefix of this site, or None.
+    """Return the card of one identifier in a text: the content of its box on the page of the inspector.
+
+    `finding` is the identifier with its report. `prefix` is the resolver prefix of this site, or None.
 
     >>> from ararat.webapp.report.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
@@ -217,9 +219,10 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
 
 
 def subject(report: Report) -> str | None:
-    """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN.
+    """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN; None for other
+    texts.
 
-    A text outside the specification is traced as given. Return None for other texts that are not valid.
+    `report` is the result of the inspection. A text outside the specification is traced as given.
 
     >>> from ararat.identifiers import examine
     >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))

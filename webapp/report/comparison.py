@@ -76,9 +76,10 @@ class Comparison:
 
 
 def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
-    """Compare two identifiers by their normal forms. Any two str are accepted, and white space is not removed.
+    """Compare two identifiers by their normal forms, and return the verdict with both reports.
 
-    With ``brief``, the reports are brief (:func:`examine`), and have one problem at most.
+    `a` and `b` are the texts. Any text is accepted, and white space is not removed. `brief` makes brief reports
+    (:func:`examine`), which have one problem at most.
 
     Two identifiers are equivalent if their normal forms have equal code points, or by the rule of their URN namespace.
     In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06,

@@ -18,10 +18,12 @@ MAX_DRAWN = 300
 
 
 def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
-    """Return the URL of an identifier for a QR code. Return None without a URL, or if it is longer than
-    :data:`MAX_DRAWN`.
+    """Return the URL of an identifier for a QR code, or None without a URL of at most :data:`MAX_DRAWN` characters.
 
-    The URL starts with ``prefix`` if the name is ``bound`` here or is a URN, else with the official resolver.
+    - `report`: the result of the inspection of the identifier.
+    - `prefix`: the resolver prefix of this site, or None.
+    - `bound`: whether the name is bound here. Then the URL starts with `prefix`, as for a URN. Other URLs start with
+      the official resolver.
 
     >>> from ararat.identifiers import examine
     >>> embedded(examine("ark:/12345/x-1"), None)

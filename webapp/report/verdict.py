@@ -90,8 +90,9 @@ class IdentifierVerdict:
 def verdict(report: Report, kind: str | None = None, binding: Binding | None = None) -> IdentifierVerdict:
     """Return the verdict on an identifier: the first of :data:`CODES` that applies.
 
-    - ``kind``: the kind of its binding here or "withdrawn"; None or "" if it is not bound or if that is unknown.
-    - ``binding``: its binding here, or None.
+    - `report`: the result of the inspection of the identifier.
+    - `kind`: the kind of its binding here or "withdrawn". None or "" if it is not bound or if that is unknown.
+    - `binding`: its binding here, or None.
 
     >>> from ararat.identifiers import examine
     >>> found = verdict(examine("ark:/12148/btv1b8449691v"))
@@ -119,12 +120,17 @@ def verdict(report: Report, kind: str | None = None, binding: Binding | None = N
 
 
 def is_warned(report: Report) -> bool:
-    """Return whether an identifier has an error or a warning, or a wrong check character."""
+    """Return whether an identifier has an error or a warning, or a wrong check character.
+
+    `report` is the result of the inspection of the identifier.
+    """
     return any(found.severity != "note" for found in report.problems) or _has_wrong_check_character(report)
 
 
 def holder(report: Report) -> str:
-    """Return the name of the holder of the NAAN of an ARK for a sentence, or "" if it is not registered.
+    """Return the name of the holder of the NAAN of an ARK for a sentence, or "" if the NAAN is not registered.
+
+    `report` is the result of the inspection of the identifier.
 
     >>> from ararat.identifiers import examine
     >>> holder(examine("ark:12148/x")), holder(examine("urn:isbn:0451450523"))
@@ -134,14 +140,20 @@ def holder(report: Report) -> str:
 
 
 def naan(report: Report) -> str:
-    """Return the NAAN of an ARK without hyphens, also outside the specification, or "" for another text."""
+    """Return the NAAN of an ARK without hyphens, also outside the specification, or "" for another text.
+
+    `report` is the result of the inspection of the text.
+    """
     if report.normal_form and report.normal_form.startswith("ark:"):
         return report.normal_form[4:].partition("/")[0]
     return (report.parts.get("naan") or "").replace("-", "") if report.conformance == "outside" else ""
 
 
 def title_of(binding: Binding | None) -> str:
-    """Return the recorded title of a name that the public can see, shortened to :data:`MAX_TITLE`; "" without one."""
+    """Return the recorded title of a name that the public can see, or "" without a title.
+
+    `binding` is the binding of the name, or None. The title is shortened to :data:`MAX_TITLE` characters.
+    """
     if binding is None or binding.is_reserved:
         return ""
     text = next((text for element in _TITLES if (text := " ".join(binding.metadata.get(element, "").split()))), "")
@@ -374,7 +386,7 @@ def _first_warning(report: Report) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a message as a sentence: with a capital letter and a full stop.
+    """Return a message as a sentence, with a capital letter and a full stop. `text` is the message.
 
     >>> capital("the NAAN has a hyphen")
     'The NAAN has a hyphen.'

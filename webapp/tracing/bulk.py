@@ -112,9 +112,10 @@ class BulkTraceRow:
 
     @classmethod
     def of_dict(cls, row: object) -> BulkTraceRow:
-        """Create a result from the object that :meth:`as_dict` returns, for example after reading it as JSON.
+        """Return the row that :meth:`as_dict` converted to a mapping.
 
-        Raises ValueError with a message in printable ASCII if a key is missing or a value has the wrong type.
+        `row` is this mapping, for example after reading it as JSON. Raises ValueError with a message in printable
+        ASCII if a key is missing or a value has the wrong type.
         """
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
             raise ValueError(f"expected an object with the keys {', '.join(COLUMNS)}")
@@ -158,9 +159,10 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
-    """Return the result of a complete trace of ``identifier`` from its events.
+    """Return the result of a complete trace as a row.
 
-    Raises ValueError if there is no :class:`~.events.End`.
+    `identifier` is the traced identifier. `events` are the events of the trace. Raises ValueError if there is no
+    :class:`~.events.End`.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict
     'dead'

@@ -43,9 +43,9 @@ class TraceComparison:
 
 
 def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event | TraceComparison]:
-    """Yield the events of two traces, first those of ``first``, and then their comparison.
+    """Yield the events of two traces one after the other, and then their comparison.
 
-    Raises ValueError for a trace without an end.
+    `first` and `second` are the events of the traces. Raises ValueError for a trace without an end.
     """
     runs: tuple[list[Event], list[Event]] = ([], [])
     for collected, events in zip(runs, (first, second), strict=True):
@@ -56,7 +56,9 @@ def compared(first: Iterable[Event], second: Iterable[Event]) -> Iterator[Event 
 
 
 def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceComparison:
-    """Compare the events of two complete traces. Raises ValueError for a trace without an end.
+    """Return the comparison of two complete traces. `first` and `second` are their events.
+
+    Raises ValueError for a trace without an end.
 
     >>> from ararat.webapp.tracing.hop import HopResponse
     >>> from ararat.webapp.tracing.algorithm import trace

@@ -34,10 +34,10 @@ class OwnNames:
         self._here = local_fetch({self.prefix: ResolverMiddleware(_site, bindings, prefix=self.prefix)}, None, None)
 
     def knows(self, text: str) -> bool:
-        """Return whether the database has another answer for this identifier than "not bound", such as a target or a
-        tombstone.
+        """Return whether the database has an answer for an identifier, such as a target or a tombstone.
 
-        Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
+        `text` is the identifier. Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be
+        read.
         """
         try:
             asked = prepare(text, normalize=False, test_naans=self._bindings.naming.test_naans).request_path

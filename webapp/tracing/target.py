@@ -43,12 +43,14 @@ class ResolutionTarget:
 
 
 def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = ()) -> ResolutionTarget:
-    """Parse an identifier and prepare it for a request: as written, or in normal form if ``normalize`` is true.
+    """Parse an identifier, and return the form in which a trace requests it.
 
-    A text that begins like an ARK is sent as written, too, if the rest is not valid: who assigned the name decides.
-    ``test_naans`` has the NAANs whose names are requested although they are only for tests (decision X-06).
+    - `identifier`: the identifier, or a URL that contains it.
+    - `normalize`: whether to request the normal form instead of the text as written.
+    - `test_naans`: the NAANs whose names are requested although they are only for tests (decision X-06).
 
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.
+    A text that begins like an ARK is requested as written, too, if the rest is not valid: its resolver decides. Raises
+    :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.
 
     Source: ARK draft, section 7.1; ARK-092 to ARK-095.
 

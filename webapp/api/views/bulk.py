@@ -37,9 +37,11 @@ def read_dry_run() -> bool:
 
 
 def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapping[str, Any]) -> Response:
-    """Return the response to an operation. A dry run succeeds, and lists the names that are refused.
+    """Return the JSON response to an operation on many names.
 
-    For too many names, the error states the request ``instead``, which starts a job.
+    - `act`: a function that carries the operation out for the caller.
+    - `dry_run`: whether nothing is written. The response then succeeds, and lists the names that are refused.
+    - `instead`: the request that starts a job, for the error about too many names.
 
     Raises :class:`OperationRefused` if a name is refused; then nothing was written.
     """

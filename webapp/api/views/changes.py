@@ -45,7 +45,7 @@ def check_change() -> Response:
 
 @blueprint.get("/changes/<int:number>")
 def show_change(number: int) -> Response:
-    """Return the state of a job that checks or changes many names."""
+    """Return the state of a job that checks or changes many names as JSON. `number` is the number of the job."""
     parameters.read()
     return as_json(representations.of_change(_known(number)))
 

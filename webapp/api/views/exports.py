@@ -37,14 +37,19 @@ def start_export() -> Response:
 
 @blueprint.get("/exports/<int:number>")
 def show_export(number: int) -> Response:
-    """Return the state of a job that exports names: its progress or its result."""
+    """Return the state of a job that exports names as JSON: its progress or its result. `number` is the number of the
+    job.
+    """
     parameters.read()
     return as_json(representations.of_export(_known(number)))
 
 
 @blueprint.get("/exports/<int:number>/file")
 def show_exported_file(number: int) -> Response:
-    """Return the file that an export of names has written."""
+    """Return the file that an export of names has written. `number` is the number of its job.
+
+    Raises :class:`HTTPRefusal` with 409 before the end of the job, and with 404 if the file was deleted.
+    """
     parameters.read()
     job, known = _known(number), current_imports().exports
     if job.state != "done":

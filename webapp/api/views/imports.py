@@ -132,7 +132,10 @@ def _columns(text: str) -> dict[str, str]:
 
 @blueprint.get("/imports/<int:number>/table")
 def show_table(number: int) -> Response:
-    """Return the imported table with the names of its rows."""
+    """Return the imported table with the names of its rows as a file. `number` is the number of the job.
+
+    The query parameter ``format=xlsx`` returns a workbook. Without it, the file has the format of the imported one.
+    """
     given = parameters.read("format")
     if given.get("format") not in (None, "xlsx"):
         sentence = "The parameter format must be xlsx. Without it, the table is as it was sent."
@@ -150,14 +153,17 @@ def show_table(number: int) -> Response:
 
 @blueprint.get("/imports/<int:number>")
 def show_import(number: int) -> Response:
-    """Return the state of a job that imports a table."""
+    """Return the state of a job that imports a table as JSON. `number` is the number of the job."""
     parameters.read()
     return as_json(representations.of_import(_known(number)))
 
 
 @blueprint.post("/imports/<int:number>/undo")
 def undo_import(number: int) -> Response:
-    """Undo the changes of names that an import has made."""
+    """Undo the changes of names that an import has made. Return the counts as JSON.
+
+    `number` is the number of the job. Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
+    """
     dry_run = bulk.read_dry_run()
     bodies.require_empty()
     job = _known(number)

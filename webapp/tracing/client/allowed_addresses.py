@@ -128,15 +128,15 @@ REFUSED_NAMES = frozenset(
 def verdict(
     address: str | Address, networks: Sequence[Network] = (), *, denied: Sequence[Network] = (), nat64: bool = False
 ) -> AddressVerdict:
-    """Check whether a trace may request an IP address.
+    """Return whether a trace may request an IP address, with the reason.
 
-    - ``networks``: ranges that the operator allows despite the table of special ranges.
-    - ``denied``: ranges that the operator refuses; they are checked first.
-    - ``nat64``: whether this network has DNS64.
+    - `address`: the address, or a text. A zone ("%eth0") is ignored. A text that is not an address is refused.
+    - `networks`: ranges that the operator allows despite the table of special ranges.
+    - `denied`: ranges that the operator refuses; they are checked first.
+    - `nat64`: whether this network has DNS64.
 
-    An IPv4-mapped IPv6 address is treated as the IPv4 address in it. If ``nat64`` is true, so is an address of the
-    well-known NAT64 prefix; otherwise it is refused. An ISATAP address is refused if the IPv4 address in it is refused.
-    A zone ("%eth0") is ignored. A string that is not an address is refused.
+    An IPv4-mapped IPv6 address is treated as the IPv4 address in it. With `nat64`, so is an address of the well-known
+    NAT64 prefix; otherwise it is refused. An ISATAP address is refused if the IPv4 address in it is refused.
 
     Source: RFC 6052, section 2.
 
@@ -196,9 +196,10 @@ def name_verdict(host: str) -> AddressVerdict:
 
 
 def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:
-    """Read networks in CIDR notation ("10.1.0.0/16", "fd00::/8", or one address).
+    """Return the networks that texts in CIDR notation describe.
 
-    Raises ValueError with the text that is not a network, or that has bits outside its prefix.
+    `texts` are such as "10.1.0.0/16", "fd00::/8", or one address. Raises ValueError with the text that is not a
+    network, or that has bits outside its prefix.
 
     >>> parse_networks(["10.1.0.0/16", "::1"])
     (IPv4Network('10.1.0.0/16'), IPv6Network('::1/128'))

@@ -49,9 +49,11 @@ class Lookups:
         _at_fork.add(self)
 
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
-        """Look up ``host`` once and return all its addresses in order, without duplicates.
+        """Look up a host name once, and return all its addresses in order, without duplicates.
 
-        ``client`` is the address of the client that started the trace; only ``total`` applies to None.
+        - `host`: the host name.
+        - `deadline`: the limit of the time.
+        - `client`: the address of the client that started the trace. None counts only for ``total``.
 
         Raises :class:`~.hop.HopFailed`: "dns" if the lookup fails, "no-address" if it finds nothing, "timeout",
         "stopped", or "busy" if too many lookups are running.

@@ -109,7 +109,10 @@ class GuardedClient:
 
     @classmethod
     def to(cls, destinations: Destinations, **more: Any) -> Self:
-        """Return a client that reaches these destinations. ``more`` are the other arguments of the class."""
+        """Return a client that can reach some destinations.
+
+        `destinations` are the permitted and the denied networks. `more` are the other arguments of the class.
+        """
         networks, denied = destinations.networks, destinations.denied
         return cls(networks=networks, denied=denied, elsewhere=destinations.elsewhere, **more)
 
@@ -135,10 +138,10 @@ class GuardedClient:
             raise HopFailed("client-error") from None
 
     def connect(self, url: WebURL, deadline: Deadline) -> TraceConnection:
-        """Connect to the host of ``url`` at an address that was checked, and start TLS for https.
+        """Connect to a host at an address that was checked, and return the connection. Start TLS for https.
 
-        Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address of the host is not allowed.
-        Other failures have other codes.
+        `url` is a URL of the host. `deadline` limits the time. Raises :class:`~.hop.HopFailed` with the code "blocked"
+        if the name or an address of the host is not allowed. Other failures have other codes.
         """
         addresses = self._checked_addresses(url, deadline)
         if self._before_connect is not None:

@@ -90,7 +90,7 @@ class NamesOnly:
     def holds(self, path: str) -> bool:
         """Return whether a path starts with the label of one of the schemes, such as ``/ark:``.
 
-        The path is relative to the resolver prefix of the application.
+        `path` is relative to the resolver prefix of the application.
         """
         return path.startswith(self._labels)
 

@@ -57,14 +57,20 @@ class SlidingWindow:
         return len(self._counted)
 
     def wait(self, key: Hashable) -> float:
-        """Return the seconds until the limit permits another event with this key, or 0.0 if it permits one now."""
+        """Return the seconds until the limit permits another event, or 0.0 if it permits one now.
+
+        `key` identifies the client or host of the event.
+        """
         counted = self._counted.get(key)
         if counted is None or len(counted) < self.most:
             return 0.0
         return max(0.0, counted[0] + self.seconds - self._clock())
 
     def count(self, key: Hashable) -> None:
-        """Record an event with this key now, also if the limit is exceeded. Check :meth:`wait` first."""
+        """Record an event now, also if the limit is exceeded. Check :meth:`wait` first.
+
+        `key` identifies the client or host of the event.
+        """
         # Only the last ``most`` times are needed.
         counted = self._counted.setdefault(key, deque(maxlen=self.most))
         counted.append(self._clock())
@@ -96,11 +102,13 @@ class HostRateLimiter:
         self._lock = ForkSafeLock()
 
     def acquire(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
-        """Count one request of a client to a host. The request counts for the name of the host and for each of its
-        ``addresses``.
+        """Count one request of a client to a host, for the name of the host and for each of its addresses.
 
-        ``client`` is the IP address of the client that started the trace. Raises :class:`~.hop.HopFailed` with the code
-        "too-often", and counts nothing, if a limit is reached.
+        - `client`: the IP address of the client that started the trace, or None.
+        - `host`: the name of the host.
+        - `addresses`: the IP addresses of the host.
+
+        Raises :class:`~.hop.HopFailed` with the code "too-often", and counts nothing, if a limit is reached.
         """
         # A host can own all addresses of a /56, as a client can.
         targets = {host, *(client_key(str(address)) for address in addresses)}
