@@ -99,7 +99,7 @@ def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
         if match[1] is None:
             yield "%", False
         else:
-            yield _shown(text.values.get(match[1], "")), True
+            yield from _value(text.values.get(match[1], ""))
     if pattern[end:]:
         yield pattern[end:], False
 
@@ -112,12 +112,16 @@ def _pattern(text: Translatable) -> str:
     return ngettext(text.pattern, text.plural, number)
 
 
-def _shown(value: object) -> str:
+def _value(value: object) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a value. Another text and a number are words of the language: their spaces are not hidden."""
     if isinstance(value, Translatable):
-        return translated(value)
-    if isinstance(value, date):
-        return formats.day(value)
-    return formats.figure(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        yield from pieces(value)
+    elif isinstance(value, date):
+        yield formats.day(value), False
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield formats.figure(value), False
+    else:
+        yield str(value), True
 
 
 def init_app(app: Flask) -> None:

@@ -52,6 +52,9 @@ CUT = """() => {
       if (text.width && (text.right > box.right + 1 || text.left < box.left - 1)) cut.add(one.textContent.trim());
     }
   }
+  // The list of places scrolls in a narrow window, and must be whole in a wide one.
+  const places = innerWidth > 1000 && document.querySelector(".places > ul");
+  if (places && places.scrollWidth > places.clientWidth) cut.add(places.textContent.trim());
   return [...cut];
 }"""
 WIDE = "document.documentElement.scrollWidth - innerWidth"

@@ -20,6 +20,7 @@ from ...accounts.records.sessions import SESSION_HOURS
 from ...accounts.sign_in import WrongPassword, sign_in
 from ...config import site
 from ...errors import HTTPRefusal
+from ...language import current
 from ...language.current import languages
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
@@ -57,7 +58,9 @@ def save() -> AnyResponse:
     if problems := _problems(wanted):
         return Response(_page(problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     identify.accounts().set_preferences(asking.account.name, wanted, by=asking)
-    messages.put(Translatable("Your preferences are saved."))
+    # The next page has the new language.
+    with current.use(wanted.language or current.language()):
+        messages.put(Translatable("Your preferences are saved."))
     return see_other("desk.own_account")
 
 

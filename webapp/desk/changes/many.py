@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
+from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import folding
 from ....bindings.names.operation import Operation
 from ....identifiers.text.translatable import Translatable, sentence
@@ -25,8 +26,10 @@ from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
+from ..counts import STATES
 
 _MAX_NUMBER = 2**31 - 1
+_FIELDS = {field.name: field.title for field in FIELDS}
 
 _TITLES = {
     "edit": Translatable("Edit names"),
@@ -116,10 +119,15 @@ def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         elif field not in ("revision", "changed", "created", "identifier"):
             found.append((field, old, new))
     return [
-        (field, "" if old is None else str(old), "" if new is None else str(new))
+        (_FIELDS.get(field, field), _value(field, old), _value(field, new))
         for field, old, new in found
         if (old or "") != (new or "")
     ]
+
+
+def _value(field: str, value: object) -> str:
+    text = "" if value is None else str(value)
+    return STATES.get(text, text) if field == "status" else text
 
 
 def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
