@@ -220,8 +220,7 @@ def create_app(
         openid=openid,
         language=language,
         session_idle=timedelta(minutes=session_idle),
-        # A command has the usual label as a plain text; this one is translated.
-        resource_label=RESOURCE_LABEL if resource_label == RESOURCE_LABEL else resource_label,
+        resource_label=resource_label,
         on_trace=on_trace,
         statistics=None if statistics is None else _counts(statistics),
         branding=_branding(
@@ -248,8 +247,7 @@ def create_app(
         duration=trace.duration,
         span=trace.span,
         has_policy=bool(policies),
-        # A command has the usual label as a plain text; this one is translated.
-        resource_label=RESOURCE_LABEL if resource_label == RESOURCE_LABEL else resource_label,
+        resource_label=resource_label,
         header=header,
         split_address=trace.split_address,
         navigation=navigation,
