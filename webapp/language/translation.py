@@ -42,7 +42,7 @@ def gettext(message: str) -> str:
     """
     # Punctuation between values is not in the catalogue, which has its own header below the empty message.
     if not _LETTER.search(_PLACEHOLDER.sub("", message)):
-        return formats.punctuated(message)
+        return formats.punctuated(translations(language()).gettext(message) if message else message)
     return translations(language()).gettext(message)
 
 

@@ -11,6 +11,7 @@ from ararat.identifiers.text.translatable import Translatable
 from ararat.webapp import create_app
 from ararat.webapp.language import current, formats
 from ararat.webapp.language.translation import translated
+from ararat.webapp.report.excerpt import plain
 from tests.pseudo import pseudo_language
 
 
@@ -104,3 +105,13 @@ def test_a_context_tells_two_meanings_apart():
     with current.use("de"):
         assert translated(Translatable("Name")) == "Identifikator"
         assert translated(Translatable.in_context("part of an identifier", "Name")) == "Name"
+
+
+def test_the_spaces_of_a_language_are_no_hidden_characters() -> None:
+    text = Translatable("%(reason)s", reason=Translatable("a number from 1 to %(most)s", most=1000))
+    with current.use("fr"):
+        runs = plain(text)
+    assert "\u202f" in "".join(piece.text for run in runs for piece in run.pieces)
+    assert [piece.chip for run in runs for piece in run.pieces if piece.chip] == []
+    sent = plain(Translatable("%(value)s", value="1\u202f000"))
+    assert any(piece.chip for run in sent for piece in run.pieces)
