@@ -345,7 +345,7 @@ class Bindings:
 
     def lookup(self, identifier: Name) -> Binding | None:
         """Return the binding of the name ``identifier``, or None if it is not recorded. Reserved and withdrawn names
-        have one too.
+        are recorded, too.
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
@@ -353,7 +353,8 @@ class Bindings:
         return self.store.fetch((key,)).get(key)
 
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of several names, by their keys, with one query. Names that are not recorded are omitted.
+        """Return the bindings of the names with these ``keys``, by key, with one query. Names that are not recorded are
+        omitted.
 
         A key is the normal form of a Basic ARK, or of the assigned name of a URN.
         """

@@ -131,7 +131,7 @@ def _write(snapshot: Snapshot, transaction: Transaction, old: str, new: str, rep
 def insert_rows(
     transaction: Transaction, table: Table, rows: Iterable[Row], report: Progress | None = None
 ) -> TableCopy:
-    """Insert rows into an empty database table, and return their number and checksum. A row has all columns of
+    """Insert ``rows`` into an empty database table, and return their number and checksum. A row has all columns of
     ``table``.
 
     ``transaction`` is an open transaction of the database.

@@ -30,8 +30,8 @@ class MintedChange(NamedTuple):
 def create(
     bindings: Bindings, name_changes: Sequence[NameChange | MintedChange], *, actor: Actor | str | None = None
 ) -> list[ChangeResult]:
-    """Record at most 1,000 new names in one transaction, all or none: chosen and minted ones. Return the results in
-    order.
+    """Record the new names in ``name_changes`` (at most 1,000) in one transaction, all or none: chosen and minted ones.
+    Return the results in order.
 
     ``bindings`` is the open store. ``actor`` is the user who makes the change, or the name for the history. None
     records no user.

@@ -42,8 +42,9 @@ def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], 
 
     ``bindings`` is the open store.
 
-    The file is replaced after it is completely on the disk. ``progress`` is called with the number of names after each
-    thousand. Raises :class:`BindingsUnavailable`, and OSError or sqlite3.Error if the file cannot be written.
+    ``file`` is the path of the file. It is replaced after it is completely on the disk. ``progress`` is called with the
+    number of names after each thousand. Raises :class:`BindingsUnavailable`, and OSError or sqlite3.Error if the file
+    cannot be written.
     """
     with (
         bindings.store.snapshot() as snapshot,

@@ -101,7 +101,9 @@ class StoredSource:
 
     @property
     def failure(self) -> str | None:
-        """The reason why the store could not be opened, in printable ASCII. None if it is open, or was never opened."""
+        """The reason why the store could not be opened, in printable ASCII. It is None if it is open, or was never
+        opened.
+        """
         return self._opening.failure
 
     @property
@@ -120,7 +122,8 @@ class StoredSource:
 
     @property
     def unrecorded(self) -> str | None:
-        """The reason why the copy of the served table file cannot be saved. None if it is saved, and for a database.
+        """The reason why the copy of the served table file cannot be saved. It is None if it is saved, and for a
+        database.
 
         Without a copy, a restarted process cannot check the file against the version that was served before.
         """

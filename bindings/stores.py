@@ -127,7 +127,9 @@ class Store(Protocol):
 
     @property
     def recorded(self) -> RecordedNames | None:
-        """Return the lookups of recorded names for the warnings about new names; None for a store that is only read."""
+        """Return the lookups of recorded names for the warnings about new names. It is None for a store that is only
+        read.
+        """
         ...
 
     @property
@@ -140,7 +142,9 @@ class Store(Protocol):
 
     @property
     def unrecorded(self) -> str | None:
-        """The reason why the copy of the served table file cannot be saved. None if it is saved, and for a database."""
+        """The reason why the copy of the served table file cannot be saved. It is None if it is saved, and for a
+        database.
+        """
         ...
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
@@ -198,8 +202,8 @@ class Store(Protocol):
         ...
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the number and the time of the first entry of the name with the key ``identifier`` in the public log;
-        None for a file.
+        """Return the number and the time of the first entry of the name with the key ``identifier`` in the public log.
+        Return None for a file.
         """
         ...
 
@@ -278,7 +282,9 @@ class Store(Protocol):
         ...
 
     def recorded_branding(self) -> str | None:
-        """Return the recorded branding (:mod:`~ararat.bindings.names.branding.stored`) as JSON; None for a file."""
+        """Return the recorded branding (:mod:`~ararat.bindings.names.branding.stored`) as JSON. Return None for a
+        file.
+        """
         ...
 
     def recorded_brandings(self) -> list[str]:

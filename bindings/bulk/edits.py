@@ -82,6 +82,9 @@ def move(source: str, destination: str) -> Plan:
     """Return the plan of an operation that replaces the beginning ``source`` of targets by ``destination``.
 
     :func:`~.relocation.relocate_prefix` describes both texts.
+
+    >>> move("https://old.example/", "https://new.example/").action
+    'relocate'
     """
     rewriting = Rewriting.of(source, destination)
     plan = _plan("relocate", {"from": source, "to": destination}, rewriting.change)
@@ -111,6 +114,9 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
     tombstones.
 
     Other names are left alone. A name that is its own successor is refused.
+
+    >>> withdraw("the map was lost").action
+    'withdraw'
     """
     if reason is not None:
         validation.check(reason, "reason-text", "reason", MAX_REASON)

@@ -78,6 +78,9 @@ def undo_operation(
 def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
     """Return the plan that undoes the operation ``number``, for :class:`~.batches.Batches`. With ``skip_changed``,
     names that were changed since then are left alone.
+
+    >>> undo_plan(7).undoes
+    7
     """
 
     def find(transaction: Transaction) -> Iterator[str]:

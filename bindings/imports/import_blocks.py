@@ -75,7 +75,7 @@ class ImportBlocks:
 
     @property
     def begun(self) -> int | None:
-        """The number of the operation of an interrupted import, which :meth:`write` continues. None without one.
+        """The number of the operation of an interrupted import, which :meth:`write` continues. It is None without one.
 
         Then the rows must not be checked again: :meth:`write` continues.
         """

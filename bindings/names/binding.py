@@ -159,7 +159,7 @@ class Binding:
 
     @property
     def hold(self) -> Hold | None:
-        """The recorded hold of the name, which stops its redirect until a time. None without one.
+        """The recorded hold of the name, which stops its redirect until a time. It is None without one.
 
         It can have ended already.
         """

@@ -258,6 +258,9 @@ def check_status(status: str) -> Status:
     """Check that ``status`` is a status of names: "live", "reserved" or "withdrawn", and return it.
 
     Raises :class:`BindingError` with the code ``list-state``.
+
+    >>> check_status("live")
+    'live'
     """
     for permitted in STATUSES:
         if status == permitted:
@@ -275,6 +278,9 @@ def redirect_status(status: int) -> int:
     """Check that ``status`` is the HTTP status of a temporary redirect, 302 or 307, and return it.
 
     Raises :class:`BindingError` for another number. It has the code ``permanent-redirect-forbidden`` for 301 and 308.
+
+    >>> redirect_status(307)
+    307
     """
     if status in REDIRECTS:
         return status

@@ -291,7 +291,11 @@ def group_of(name: Binding, by: Group | None) -> str:
 
 
 def cursor(*values: str | int) -> str:
-    """Return the opaque text ``after`` with which a list of names continues behind a row with these ``values``."""
+    """Return the opaque text ``after`` with which a list of names continues behind a row with these ``values``.
+
+    >>> cursor("ark:12345/x", 7)
+    'WyJhcms6MTIzNDUveCIsIDdd'
+    """
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
 

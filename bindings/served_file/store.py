@@ -121,8 +121,8 @@ class FileStore:
 
     @property
     def unrecorded(self) -> str | None:
-        """Why the copy of the served version cannot be saved, in printable ASCII. It is None if it is saved or not
-        needed.
+        """The reason why the copy of the served version cannot be saved, in printable ASCII. It is None if it is saved
+        or not needed.
 
         Without a copy, a restarted worker cannot check a new version against the one that was served before.
         """

@@ -147,14 +147,14 @@ class Database(ReadableDatabase, Protocol):
 
     @property
     def server_state_sql(self) -> str | None:
-        """A query that returns two values: whether the server is a standby, and whether the user can write. None for a
-        file.
+        """A query that returns two values: whether the server is a standby, and whether the user can write. It is None
+        for a file.
         """
         ...
 
     @property
     def is_standby_sql(self) -> str | None:
-        """An SQL expression that is true on a standby server. None for a file."""
+        """An SQL expression that is true on a standby server. It is None for a file."""
         ...
 
     def servers(self) -> Sequence[Database]:

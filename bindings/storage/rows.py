@@ -158,6 +158,9 @@ def column_value(field: Field, value: Any) -> str | int | None:
 def metadata_of(stored: str | None) -> Mapping[str, str]:
     """Parse ``stored``, the text in the database column ``metadata``, which is JSON. Values that Ararat does not write
     are omitted.
+
+    >>> dict(metadata_of('{"erc.who": "Noah"}'))
+    {'erc.who': 'Noah'}
     """
     try:
         return _mapping(stored) if stored else NOTHING
@@ -168,7 +171,10 @@ def metadata_of(stored: str | None) -> Mapping[str, str]:
 def selectors_of(alternates: str) -> list[str]:
     """Return the selectors of the alternate targets in the column ``alternates``, which is JSON.
 
-    Values that Ararat does not write have none: :func:`binding_of` reports them.
+    The list is empty for a value that Ararat does not write: :func:`binding_of` reports it.
+
+    >>> selectors_of('{"text/html": "https://example.org/a"}')
+    ['text/html']
     """
     try:
         return list(_mapping(alternates))
@@ -207,6 +213,9 @@ def time_of(key: str, stored: str) -> datetime:
     """Parse ``stored``, the time in the database column ``changed`` of the name with the key ``key``.
 
     Raises :class:`UnreadableBinding`.
+
+    >>> time_of("ark:12345/x", "2026-11-26T10:00:00.000000Z").isoformat()
+    '2026-11-26T10:00:00+00:00'
     """
     try:
         return _time(stored)

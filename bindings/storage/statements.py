@@ -23,9 +23,11 @@ TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 
 
 def mark(dialect_name: str) -> str:
-    """Return the placeholder of a parameter in SQL: "?" for "sqlite", "%s" for "postgresql".
+    """Return the placeholder of a parameter in SQL: "?" if ``dialect_name`` is "sqlite", and "%s" if it is
+    "postgresql".
 
-    ``dialect_name`` is "sqlite" or "postgresql".
+    >>> mark("sqlite"), mark("postgresql")
+    ('?', '%s')
     """
     return "?" if dialect_name == "sqlite" else "%s"
 

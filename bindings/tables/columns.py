@@ -221,6 +221,9 @@ def redirect(text: str) -> int:
     """Convert ``text``, the cell in the table column "redirect" to an HTTP status, such as 307.
 
     Raises :class:`BindingError` if the cell is not a number of three digits.
+
+    >>> redirect("307")
+    307
     """
     if len(text) == 3 and text.isascii() and text.isdecimal():
         return int(text)

@@ -136,6 +136,9 @@ OtherRow = RuleRow | PrefixRow | Setting
 def setting(name: str, value: str) -> Setting | None:
     """Return the table row for the setting ``name`` of a store with this ``value``: a counter, or the owner of a UUID.
     Return None for another setting.
+
+    >>> setting("note", "x") is None
+    True
     """
     match = COUNTER.fullmatch(name) or _UUID.fullmatch(f"urn:uuid:{name.removeprefix('uuid ')}")
     return Setting(name, value) if match else None

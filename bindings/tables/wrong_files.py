@@ -88,6 +88,9 @@ def kind_of(file: bytes | BinaryIO) -> Kind | None:
     """Return the kind of the file ``file`` that is not a table of text, by its first bytes, or None.
 
     Of a pipe, only the bytes that are ready are looked at. The position in the file stays.
+
+    >>> kind_of(b"%PDF-1.7"), kind_of(b"identifier,target")
+    ('pdf', None)
     """
     look = _Bytes(file)
     first = look.first

@@ -31,6 +31,9 @@ _PAIR = re.compile(
 def is_one_line(column: str) -> bool:
     """Return whether the values of the table column ``column`` must be on one line, such as a title. An XML document
     need not be.
+
+    >>> is_one_line("erc.what"), is_one_line("datacite")
+    (True, False)
     """
     return column in _ONE_LINE or metadata.has_short_name(column) or column in metadata.ELEMENTS
 
@@ -47,6 +50,9 @@ def on_one_line(text: str) -> str:
 def broken(cells: Mapping[str, str]) -> list[str]:
     """Return the columns of a table row, whose texts are ``cells``, that contain a line break but must be on one
     line.
+
+    >>> broken({"erc.what": "The\\nArk", "datacite": "<a>\\n</a>"})
+    ['erc.what']
     """
     whole = "".join(cells.values())
     if "\n" not in whole and "\r" not in whole:

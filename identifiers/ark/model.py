@@ -267,7 +267,7 @@ class Ark(Normalized):
 
     @property
     def variant_of(self) -> str | None:
-        """The ARK without its variants in normal form, of which it is a variant. None if it has no variants.
+        """The ARK without its variants in normal form, of which it is a variant. It is None if it has no variants.
 
         >>> from ararat.identifiers.ark import parse
         >>> parse("ark:12345/x.en?info").variant_of

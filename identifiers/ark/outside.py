@@ -48,7 +48,7 @@ class OutsideText(NamedTuple):
 
     @property
     def written(self) -> ArkParts | None:
-        """The parts of the text up to the first error, as those of an ARK. None without a valid Name.
+        """The parts of the text up to the first error, as those of an ARK. It is None without a valid Name.
 
         >>> outside("ark:/61903/1:1:MW98-MNJ").written.name
         '1'

@@ -30,8 +30,8 @@ MAX_FINDINGS = 20
 
 
 def findings(text: str, parts: IriParts, profile: Profile, allocated: str | None) -> Iterator[Problem]:
-    """Yield the rules of the IRI policy ``profile`` that the path segments of an IRI break. ``parts`` are the parts of
-    ``text``.
+    """Yield the rules of the IRI policy ``profile`` that the path segments of an IRI break. ``text`` is the IRI, and
+    ``parts`` are its parts.
 
     ``allocated`` is the time of the allocation in UTC, as a complete or partial ISO 8601 time, or None.
     """

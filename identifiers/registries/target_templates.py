@@ -170,7 +170,7 @@ class Template:
 
     @property
     def prefix(self) -> str | None:
-        """The address before the ARK in the target template. None for flaws, or an ARK in a query or fragment.
+        """The address before the ARK in the target template. It is None for flaws, or an ARK in a query or fragment.
 
         >>> read("https://example.museum/ids/ark:/${content}").prefix
         'https://example.museum/ids'

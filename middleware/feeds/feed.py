@@ -80,6 +80,9 @@ def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
     """Return an answer 200 with an XML document that clients can store for ``seconds``.
 
     ``content`` is the document in bytes. ``media_type`` is the value of Content-Type.
+
+    >>> document(b"<feed/>", "application/atom+xml", 60).status
+    200
     """
     headers = [("Content-Type", f"{media_type}; charset=utf-8"), ("Content-Length", str(len(content)))]
     headers += [("Cache-Control", f"max-age={seconds}"), *validators(content, None)]
@@ -90,6 +93,9 @@ def refusal(status: int, text: str) -> FeedAnswer:
     """Return an answer with an error status and an explanation in plain ASCII text.
 
     ``status`` is the HTTP status. ``text`` is the explanation.
+
+    >>> refusal(400, "no such page").status
+    400
     """
     body = f"{text}\n".encode("ascii", "backslashreplace")
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body)))]

@@ -164,6 +164,9 @@ def quoted_mount(mount: bytes) -> str:
     """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does.
 
     ``mount`` is the path as bytes.
+
+    >>> quoted_mount("/über".encode())
+    '/%C3%BCber'
     """
     mount = mount.strip(b"/")
     # Two slashes at the start would begin an authority.

@@ -79,5 +79,5 @@ class Resolution:
 
     @property
     def key(self) -> str | None:
-        """The normal form of the requested identifier, the key of its binding. None if it could not be parsed."""
+        """The normal form of the requested identifier, the key of its binding. It is None if it could not be parsed."""
         return names.key(self.identifier) if self.identifier is not None else None

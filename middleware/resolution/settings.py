@@ -388,7 +388,8 @@ class Settings:
             )
 
     def without_ignored(self, query: str) -> str | None:
-        """Return the query of a request without ignored parameters; None if it has only ignored parameters (I-02).
+        """Return the query of a request without ignored parameters. Return None if it has only ignored parameters
+        (I-02).
 
         ``query`` is without its question mark.
 

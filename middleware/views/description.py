@@ -134,7 +134,7 @@ class Description(Formatted):
 
     @property
     def open(self) -> str | None:
-        """The label of the link to the item; None for a withdrawn name or one on hold, and for an item without a
+        """The label of the link to the item. It is None for a withdrawn name or one on hold, and for an item without a
         page.
         """
         if self.hold is not None:
@@ -144,8 +144,8 @@ class Description(Formatted):
         return messages.OPEN.get(self.binding.kind)
 
     def cited(self, institution: str | None) -> str | None:
-        """The reference to the item for a list of sources: who, year, title, institution and address; None without a
-        title, for a withdrawn name and for a name for tests.
+        """The reference to the item for a list of sources: who, year, title, institution and address. It is None
+        without a title, for a withdrawn name and for a name for tests.
 
         ``institution`` is the name of the institution, or None.
         """
@@ -154,7 +154,9 @@ class Description(Formatted):
         return citation(replace(self.reference, title=self.title), institution, self.address)
 
     def qr_code(self) -> Markup | None:
-        """The address as a QR code in SVG, for print; None if the address is too long or segno is not installed."""
+        """The address as a QR code in SVG, for print. It is None if the address is too long or segno is not
+        installed.
+        """
         return qr_code(self.address) if self.address.startswith("http") else None
 
     @property
@@ -177,7 +179,7 @@ class Description(Formatted):
     @property
     def policy(self) -> str | None:
         """The address of the naming authority's policy: the recorded one, or the record of a NAAN or shoulder that has
-        a policy. None if the recorded policy is not an address (ARK-034).
+        a policy. It is None if the recorded policy is not an address (ARK-034).
         """
         if "erc.policy" in self.binding.metadata:
             return link_address(self.binding.metadata["erc.policy"])
@@ -237,7 +239,7 @@ class Description(Formatted):
 
     @property
     def withdrawal(self) -> str | None:
-        """The sentence that the name is withdrawn, followed by the recorded reason. None for another name."""
+        """The sentence that the name is withdrawn, followed by the recorded reason. It is None for another name."""
         if not self.binding.is_withdrawn:
             return None
         return f"This identifier was withdrawn. {self.binding.reason or ''}".rstrip()
@@ -254,7 +256,7 @@ class Description(Formatted):
 
     @property
     def log(self) -> dict[str, str | int] | None:
-        """The place of the name in the public log as a JSON object. None for a name that is not there."""
+        """The place of the name in the public log as a JSON object. It is None for a name that is not there."""
         if self.logged is None:
             return None
         since, witnesses = rfc3339(self.logged.since), self.logged.witnesses
@@ -275,7 +277,7 @@ class Description(Formatted):
 
     @property
     def successor(self) -> str | None:
-        """The address of the name or page that replaces the withdrawn name. None if no successor is recorded."""
+        """The address of the name or page that replaces the withdrawn name. It is None if no successor is recorded."""
         return self.binding.successor and successor_address(self.binding.successor, self.root)
 
     @property

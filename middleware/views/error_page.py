@@ -134,12 +134,12 @@ class Explanation:
 
     @property
     def record_address(self) -> str | None:
-        """The address of the record of the NAAN or shoulder of an unknown identifier. None without a record."""
+        """The address of the record of the NAAN or shoulder of an unknown identifier. It is None without a record."""
         return next((hint.href for hint in self.hints if hint.member == "prefix"), None)
 
     @property
     def contact(self) -> str | None:
-        """The address of the link to the contact in the record of the NAAN or shoulder. None without one."""
+        """The address of the link to the contact in the record of the NAAN or shoulder. It is None without one."""
         return self.record and contact_address(self.record.contact or "")
 
     @property

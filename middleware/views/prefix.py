@@ -80,19 +80,23 @@ class PrefixDescription(Formatted):
 
     @property
     def policy(self) -> str | None:
-        """The address of the policy: that of this record, or of the shorter prefix that has one. None without one."""
+        """The address of the policy: that of this record, or of the shorter prefix that has one. It is None without
+        one.
+        """
         if self.record.has_policy:
             return self.address
         return self.inherited.policy and f"{self.root}/{self.inherited.policy}"
 
     @property
     def contact(self) -> str | None:
-        """The address of the link to the contact of the institution. None for a contact that is another text."""
+        """The address of the link to the contact of the institution. It is None for a contact that is another text."""
         return contact_address(self.record.contact or "")
 
     @property
     def pattern(self) -> str | None:
-        """A description in words of the names that are minted below the prefix; None if no pattern is recorded."""
+        """A description in words of the names that are minted below the prefix. It is None if no pattern is
+        recorded.
+        """
         form = read_form(self.record.pattern or "")
         return form and form.words
 

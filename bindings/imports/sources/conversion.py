@@ -150,6 +150,9 @@ def one_line(text: str) -> str:
     """Return ``text`` on one line: line breaks and other control characters become spaces.
 
     Bindings cannot contain them.
+
+    >>> one_line("Maps\\nof  the Ark")
+    'Maps of  the Ark'
     """
     return _CONTROL.sub(" ", text).strip()
 

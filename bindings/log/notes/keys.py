@@ -195,7 +195,11 @@ def signature_time(algorithm: Algorithm, signature: bytes) -> int:
 
 
 def encode(content: bytes) -> str:
-    """Return the Base 64 text of ``content`` (RFC 4648, section 4)."""
+    """Return the Base 64 text of ``content`` (RFC 4648, section 4).
+
+    >>> encode(b"ark")
+    'YXJr'
+    """
     return base64.b64encode(content).decode()
 
 

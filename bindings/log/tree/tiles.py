@@ -104,6 +104,11 @@ def tile_at(level: int | str, index: int, size: int) -> Tile:
     """Return the tile with this ``level`` and ``index`` in a tree of ``size`` entries. The last one can be incomplete.
 
     Raises IndexError if the tree has no such tile.
+
+    >>> tile_at(0, 0, 300).width
+    256
+    >>> tile_at(0, 1, 300).path
+    'tile/0/001.p/44'
     """
     hashes = size if level == ENTRIES else size >> HEIGHT * int(level)
     width = min(WIDTH, hashes - index * WIDTH)

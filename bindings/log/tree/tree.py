@@ -40,6 +40,9 @@ def leaf_hash(entry: bytes) -> bytes:
 def node_hash(left: bytes, right: bytes) -> bytes:
     """Return the hash of a node of the Merkle tree from the hashes of its two children ``left`` and ``right`` (RFC
     6962, section 2.1).
+
+    >>> node_hash(leaf_hash(b"a"), leaf_hash(b"b")).hex()[:16]
+    'b137985ff484fb60'
     """
     return sha256(b"\1" + left + right).digest()
 

@@ -57,7 +57,7 @@ class Branding:
 
     @property
     def digest(self) -> str:
-        """A text of 16 hexadecimal digits that is another one for another branding. Entity tags of pages contain it.
+        """A text of 16 hexadecimal digits that differs between different brandings. Entity tags of pages contain it.
 
         >>> Branding().digest == Branding().digest != Branding(colour="#ffffff").digest
         True

@@ -86,6 +86,9 @@ def is_name(element: str) -> bool:
 def has_short_name(element: str) -> bool:
     """Return whether the metadata element with the full name ``element`` has a short name, as ``erc.who`` has
     ``who``.
+
+    >>> has_short_name("erc.who"), has_short_name("dc.title")
+    (True, False)
     """
     return element in _SHORT
 
@@ -165,6 +168,9 @@ def ordered(metadata: Mapping[str, str]) -> Mapping[str, str]:
     """Return ``metadata``, which is checked, in the order in which pages show its elements, read-only.
 
     Elements with short names are in the order of :data:`ELEMENTS`; the others follow.
+
+    >>> list(ordered({"erc.what": "The Ark", "erc.who": "Noah"}))
+    ['erc.who', 'erc.what']
     """
     if not metadata:
         return NOTHING

@@ -59,6 +59,9 @@ def check_state(text: str) -> str:
     """Check ``text``, the state of a prefix that a user entered, and return its stored form: "" for "active".
 
     Raises :class:`BindingError` with the code ``prefix-state``.
+
+    >>> check_state("active"), check_state("retired")
+    ('', 'retired')
     """
     if text not in ("active", "delegated", "retired"):
         raise BindingError("prefix-state", Translatable("there is no state %(text)s", text=validation.shown(text)))
@@ -94,6 +97,9 @@ def check_address(text: str) -> str:
     """Check ``text``, the address of a page or service in a prefix record, and return its stored form.
 
     Raises :class:`BindingError` with the code ``prefix-address``.
+
+    >>> check_address("https://Example.org/names")
+    'https://example.org/names'
     """
     validation.check(text, "prefix-address", "address", MAX_ADDRESS)
     try:

@@ -159,7 +159,7 @@ class PrefixRecord:
 
     @property
     def hold(self) -> Hold | None:
-        """The recorded hold of all names below the prefix, also one that has ended. None without a hold."""
+        """The recorded hold of all names below the prefix, also one that has ended. It is None without a hold."""
         if self.hold_until is None:
             return None
         try:
@@ -258,6 +258,9 @@ def record(
     change.
 
     The fields are those of :data:`RECORDED`, such as "who". Missing ones are None.
+
+    >>> record("ark:12345/x5", {"who": "Library"}).who
+    'Library'
     """
     values: dict[str, Any] = {**dict.fromkeys(RECORDED), "state": "active", **texts}
     return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **values)
@@ -559,6 +562,11 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
 def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
     """Return warnings about persistence statements in ``texts``, the texts of a prefix record by field, that do not
     begin with a usual term.
+
+    >>> [warning.code for warning in warnings_about({"availability": "for long"})]
+    ['persistence-term']
+    >>> warnings_about({"availability": "lifetime"})
+    []
     """
     elements: tuple[Field, ...] = ("availability", "variance")
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))

@@ -34,7 +34,7 @@ class WritableFile(Protocol):
     def written_state(self) -> Hashable:
         """Return a value that differs after the SQLite file was written or replaced.
 
-        It is None if the file cannot be written, or has no log.
+        It is None if the file cannot be written, or has no write-ahead log.
         """
         ...
 

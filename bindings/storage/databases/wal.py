@@ -43,6 +43,9 @@ def first_page(content: bytes) -> FirstPage | None:
     """Parse the first page of an SQLite file. Return None if the content is not that of a database.
 
     ``content`` contains at least the first 100 bytes of the file.
+
+    >>> first_page(b"identifier,target") is None
+    True
     """
     if len(content) < _HEADER_BYTES or not content.startswith(_MAGIC):
         return None

@@ -106,12 +106,12 @@ class Reference:
 
     @property
     def note(self) -> str | None:
-        """The sentence that the name is only for tests, withdrawn or on hold. None for another name."""
+        """The sentence that the name is only for tests, withdrawn or on hold. It is None for another name."""
         return " ".join(filter(None, (TEST if self.is_test else None, self.withdrawal, self.hold))) or None
 
     @property
     def status(self) -> str | None:
-        """The status of the name: "withdrawn", "on hold" or "test". None for another name."""
+        """The status of the name: "withdrawn", "on hold" or "test". It is None for another name."""
         return "withdrawn" if self.withdrawal else "on hold" if self.hold else "test" if self.is_test else None
 
     @property
@@ -231,6 +231,9 @@ def schema_object(text: str | None) -> dict[str, Any]:
     ``text`` is the JSON text, or None.
 
     The result is empty without one, or if it is not a JSON object.
+
+    >>> schema_object('{"@type": "Map"}'), schema_object(None)
+    ({'@type': 'Map'}, {})
     """
     try:
         datacite_and_schema_checks.check_schema(text or "{}")
