@@ -17,10 +17,11 @@ from ararat.webapp.language import current, translation
 BEGIN, END = "\u27e6", "\u27e7"
 _LONGER = str.maketrans({"a": "\u00e0a", "e": "\u00eae", "o": "\u00f8", "A": "\u00c5", "E": "\u00c9"})
 _TAG = re.compile(r"(<[^>]*>|%\(\w+\)s|%%|&\w+;)")
-_WORD = re.compile(r"[A-Za-z]{3,}")
+# Acronyms and the name of the product are the same in all languages.
+_WORD = re.compile(r"\b(?!Ararat\b)(?=\w*[a-z]{2})[A-Za-z]{3,}")
 _SHOWN = ("alt", "aria-label", "content", "data-label", "data-said", "label", "placeholder", "title")
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-_CODE = {"code", "kbd", "pre", "samp", "script", "style", "textarea", "bdi", "data"}
+_CODE = {"code", "kbd", "pre", "samp", "script", "style", "textarea", "bdi", "data", "time"}
 
 
 def _longer(message: str) -> str:

@@ -5,6 +5,7 @@ The language for tests has longer words, also from right to left. Its pictures a
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from werkzeug.serving import make_server
 
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.language.current import languages
+from ararat.webapp.language.current import LANGUAGE_NAMES, languages
 from tests.pseudo import pseudo_language, untranslated
 
 from .conftest import Running, Server
@@ -57,6 +58,11 @@ CUT = """() => {
   if (places && places.scrollWidth > places.clientWidth) cut.add(places.textContent.trim());
   return [...cut];
 }"""
+# Names of elements, terms, formats and languages, statuses and the texts of an institution are not translated.
+DATA = re.compile(
+    r"(placeholder=)?(ark:|text/html|We keep names)|[a-z]+\.[a-z]+$|[a-z]+:$|\d{3} [A-Z]|DataCite|Dublin Core|JSON Lines|"
+    + "|".join(name for _, name in LANGUAGE_NAMES)
+)
 WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -114,8 +120,12 @@ def test_all_pages_in_a_language_for_tests(
         page = context.new_page()
         for number, address in enumerate((*PAGES, *OTHERS, *INSPECTOR)):
             found += faults(page, address)
-            found += [f"{address}: {text!r} is not translated" for text in untranslated(page.content())]
+            found += [
+                f"{address}: {text!r} is not translated"
+                for text in untranslated(page.content())
+                if not DATA.match(text)
+            ]
             page.screenshot(path=PICTURES / f"pseudo-{tag}-{number:02}.png", full_page=True)
         assert page.locator("html").get_attribute("dir") == ("rtl" if tag == "he" else "ltr")
         context.close()
-    assert found == []
+    assert sorted(set(found)) == []
