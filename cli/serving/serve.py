@@ -242,6 +242,14 @@ def _store(database: str | None, table: str | None) -> Iterator[StoreOption]:
 def opened(
     store: StoreOption, profile: Profile | None, *, create: bool, state: str | None, test_naans: Sequence[str] = ()
 ) -> Bindings:
+    """Return the bindings of a store that a command names.
+
+    - `store`: the database, or the file with a table.
+    - `profile`: the IRI policy that changes must follow, or None.
+    - `create`: whether to create a missing database.
+    - `state`: the file with the served copy of a table, or None.
+    - `test_naans`: the NAANs for tests that this site permits.
+    """
     from ...bindings.open import open_file
     from ...middleware import open_bindings
     from .demo import load

@@ -158,32 +158,34 @@ def compose(
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
 
-    - ``prefix``: the public resolver prefix. ``address``: the URL of the server, which can be the same.
-    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
+    - `bindings`: the store of the names.
+    - `prefix`: the public resolver prefix. `address`: the URL of the server, which can be the same.
+    - `inspector`: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
       link.
-    - ``trusted_proxies``: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
+    - `trusted_proxies`: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
       for each proxy, are trusted.
-    - ``demo``: whether to mount the demo site.
-    - ``trace_elsewhere``: whether a trace can send requests to other servers. ``networks`` and ``denied_networks`` are
-      those that it may and must not reach. Users can select ``resolvers`` for a trace.
-    - ``trusted_hosts``: the host names of the inspector; None for any.
-    - ``policies``: the IRI policies by which the inspector checks IRIs.
-    - ``remote_user``: the header field of the user that a proxy has signed in. ``remote_user_secret``: the secret that
-      the proxy adds in the field ``remote_user_secret_field``. With a secret, the fields of the proxies count only
-      together with it. ``openid``: an OpenID provider.
-    - ``session_idle``: the time in minutes after which a session that is not used ends.
-    - ``threads``: the number of threads of a process; None if the server is asked for it.
-    - ``resource_label``: what the desk calls the resource of a name.
-    - ``ezid``: the path below which the EZID API answers, or None.
-    - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
-    - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
-    - ``first_secret``: the secret of the link that creates the first account, or None.
-    - ``only_desk``: whether to leave out the names for readers (:class:`.WithoutNames`).
-    - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
+    - `demo`: whether to mount the demo site.
+    - `trace_elsewhere`: whether a trace can send requests to other servers. `networks` and `denied_networks` are those
+      that it may and must not reach. Users can select `resolvers` for a trace.
+    - `trusted_hosts`: the host names of the inspector; None for any.
+    - `policies`: the IRI policies by which the inspector checks IRIs.
+    - `remote_user`: the header field of the user that a proxy has signed in, or None. `remote_user_secret`: the secret
+      that the proxy adds in the field `remote_user_secret_field`. With a secret, the fields of the proxies count only
+      together with it.
+    - `openid`: an OpenID provider, or None.
+    - `session_idle`: the time in minutes after which a session that is not used ends.
+    - `threads`: the number of threads of a process; None reads it from the server.
+    - `resource_label`: the label of the resource of a name in the desk.
+    - `ezid`: the path below which the EZID API answers, or None.
+    - `ezid_passthrough`: the passthrough of names that get their first target by the EZID API.
+    - `resume`: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
+    - `first_secret`: the secret of the link that creates the first account, or None.
+    - `only_desk`: whether to omit the names for readers (:class:`.WithoutNames`).
+    - `settings`: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
-    Requests of a trace to ``address`` are answered in process. At ``prefix`` only names are, unless the inspector is at
-    the root of the prefix: another application can answer the other paths. Raises ValueError for an invalid setting,
-    network, resolver or path.
+    Requests of a trace to `address` are answered in process. At `prefix`, only names are answered in process, unless
+    the inspector is at the root of the prefix: another application can answer the other paths. Raises ValueError for
+    an invalid setting, network, resolver or path.
     """
     local: dict[str, WSGIApplication] = {}
     at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))

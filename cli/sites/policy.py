@@ -42,9 +42,11 @@ class PageResult(NamedTuple):
 
     @property
     def is_wrong(self) -> bool:
+        """Whether the page has an error or a warning."""
         return any(finding.severity != "note" for finding in self.findings)
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the result as a mapping for JSON: the URL, the status, the location of a redirect, the findings."""
         findings = [each.as_dict() for each in self.findings]
         return {"url": self.url, "status": self.status, "location": self.location, "findings": findings}
 

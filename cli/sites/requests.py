@@ -68,6 +68,7 @@ class RunningSite:
 
     @property
     def origin(self) -> str:
+        """The scheme and authority of the site, such as ``https://example.org``."""
         return f"{self.url.scheme}://{self.url.authority}"
 
     def get(self, target: str, *, accept: str = "*/*", most: int = BODY, seconds: float = _SECONDS) -> SiteAnswer:

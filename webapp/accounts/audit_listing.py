@@ -37,10 +37,16 @@ class AuditSelection:
 
 
 class AuditRow(NamedTuple):
-    """A request: its number and time, the account and the label of its token, and what it did.
+    """A recorded request of an account.
 
-    ``account`` is None for an unknown client, and the actor of a change by the command. ``outcome`` is that of the
-    change, or the code of the error.
+    - `number`: the number of the request in the audit.
+    - `time`: the time in UTC.
+    - `account`: the name of the account; None for an unknown client, or the actor of a change by the command.
+    - `token`: the label of the token, or None.
+    - `operation`: the name of the operation, such as "save".
+    - `name`: the name or prefix that the request is about, or None.
+    - `outcome`: the outcome of the change, or the code of the error.
+    - `address`: the IP address of the client, or None.
     """
 
     number: int
@@ -54,7 +60,7 @@ class AuditRow(NamedTuple):
 
 
 class AuditPage(NamedTuple):
-    """A page of the audit. ``next`` is the argument ``below`` for the next page, or None at the end."""
+    """A page of the audit: its `rows`, the newest first. `next` is ``below`` of the next page, or None."""
 
     rows: list[AuditRow]
     next: int | None

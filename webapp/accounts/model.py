@@ -108,9 +108,13 @@ class Preferences:
 class Account:
     """A person or program that manages names.
 
-    ``prefixes`` are the granted prefixes in order, such as ``ark:12345/x5``. ``disabled`` is a time in UTC or None.
-    ``preferences`` are those of the person. ``hash`` is the hash of the password or None. No session starts if it has
-    changed since the account was read.
+    - `number` and `name`: the number in the database, and the name to sign in.
+    - `role`: "administrator", "curator" or "reader".
+    - `prefixes`: the granted prefixes in order, such as ``ark:12345/x5``.
+    - `created`: the time in UTC. `disabled`: the time in UTC since when the account is disabled, or None.
+    - `has_password`: whether a password is set. `hash`: its hash, or None. No session starts if it has changed since
+      the account was read.
+    - `preferences`: the preferences of the person.
     """
 
     number: int
@@ -137,11 +141,15 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """A token of an account, without its secret. ``account`` is the number of the account.
+    """A token of an account, without its secret. All times are in UTC.
 
-    ``prefixes`` None means all prefixes of the account, and ``rights`` None all its rights, also those of an
-    administrator. ``expires`` None means never. ``last_used`` is accurate to about a minute. All times are in UTC. Each
-    request with an ``emergency`` token is in the audit.
+    - `number` and `label`: the number in the database, and the text that describes the token.
+    - `account`: the number of the account.
+    - `prefixes`: the prefixes that it can change; None for all prefixes of the account.
+    - `rights`: its rights; None for all rights of the account, also those of an administrator.
+    - `created`, `expires` and `revoked`: times; None for never.
+    - `last_used`: the time of the last use, accurate to about a minute, or None.
+    - `emergency`: whether each request with the token is written to the audit.
     """
 
     number: int
@@ -173,6 +181,10 @@ class Token:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
     """The account that sends a request, with the token that it used, or None, and the address of the client.
+
+    - `account`: the account. `token`: the token, or None.
+    - `address`: the IP address of the client, or None.
+    - `at_end`: functions that are called at the end of each change (:attr:`.Actor.at_end`).
 
     >>> from datetime import UTC
     >>> jane = Account(number=1, name="jane", role="curator", prefixes=("ark:12345/x5",),

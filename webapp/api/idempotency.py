@@ -48,7 +48,13 @@ _INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """The reply to an API request, as it is stored for a repetition of the request."""
+    """The reply to an API request, as it is stored for a repetition of the request.
+
+    - `value`: the value of the JSON body.
+    - `status`: the HTTP status.
+    - `location`: the value of the header field Location, or None.
+    - `etag`: the entity tag with its quotation marks, or None.
+    """
 
     value: Any
     status: int = 200
@@ -75,7 +81,10 @@ class KeyUsed(Exception):
 class OneRequest:
     """An API request with an idempotency key, whose reply is stored for repeated requests.
 
-    ``request`` is the hash of its method, URL and body. ``is_stored`` is whether a reply was passed to :meth:`store`.
+    - `accounts`: the store of the replies. `account`: the number of the account that sent the request.
+    - `key`: the value of the field Idempotency-Key.
+    - `request`: the hash of its method, URL and body.
+    - `is_stored`: whether a reply was passed to :meth:`store`.
     """
 
     accounts: Accounts

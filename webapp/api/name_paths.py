@@ -33,7 +33,7 @@ _UNAMBIGUOUS = re.compile(r"(?:(?i:ark):/?[A-Za-z0-9-]+/|(?i:urn):[A-Za-z0-9-]+:
 
 
 class Addressed(NamedTuple):
-    """The name in a path as the client wrote it, and the operation, or None for the name itself."""
+    """The `name` in a path as the client wrote it, and the `operation`, such as "history"; None for the name itself."""
 
     name: str
     operation: str | None

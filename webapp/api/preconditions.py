@@ -10,7 +10,11 @@ from werkzeug.http import parse_etags
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
-    """The conditions of an API request on the entity tag: those that it permits and forbids. None without the field."""
+    """The conditions of an API request on the entity tag of a record.
+
+    `match` is the value of the header field If-Match, and `none_match` is that of If-None-Match; None for a missing
+    field.
+    """
 
     match: str | None
     none_match: str | None

@@ -34,7 +34,10 @@ class OperationRefused(Exception):
 
 
 def init_blueprint(blueprint: Blueprint) -> None:
-    """Register the functions that answer errors of an API with problem documents (RFC 9457) at the Flask `blueprint`."""
+    """Register the functions that answer errors of an API with problem documents (RFC 9457).
+
+    `blueprint` is the Flask blueprint of the API.
+    """
     blueprint.register_error_handler(CatalogueError, of_error)
     blueprint.register_error_handler(BindingsUnavailable, of_error)
     blueprint.register_error_handler(OperationRefused, of_operation)

@@ -41,7 +41,7 @@ MIN_MONTHS, MAX_MONTHS = 12, 24
 
 
 class Bar(NamedTuple):
-    """A row of a plot: its label, the number of names, and its length from 0 to 100."""
+    """A row of a plot: its `label`, the `number` of names, and its `length` from 0 to 100."""
 
     label: str
     number: int
@@ -55,10 +55,12 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """The numbers of names, and the time of the count.
+    """The numbers of names.
 
-    ``shoulders`` has the largest ones; ``other_shoulders`` is the number of the others. ``months`` are those of
-    creation, the last ones, without gaps.
+    - `total`: the number of all names. `states`: a bar for each state.
+    - `shoulders`: the bars of the largest shoulders. `other_shoulders`: the number of the others.
+    - `months`: the bars of the last months of creation, without gaps.
+    - `counted`: the time of the count in UTC.
     """
 
     total: int

@@ -12,7 +12,10 @@ from ...identifiers.text.translatable import sentence
 
 
 class FieldProblem(NamedTuple):
-    """An error of a form field: a sentence that states what is wrong and why, and what is accepted instead."""
+    """An error of a form field.
+
+    `message` is a sentence about the error and its reason. `expected` describes the accepted values, or is None.
+    """
 
     message: str
     expected: str | None = None

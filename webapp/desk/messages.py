@@ -32,9 +32,11 @@ _END = "\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """A sentence, an optional link, and the secret of a new token or "".
+    """A message at the top of a page.
 
-    The link has a label, and a path on this site. Both are empty without a link.
+    - `text` and `status`: the sentence, and its kind, such as "good" or "warn".
+    - `label` and `path`: the text of a link, and its path on this site. Both are empty without a link.
+    - `secret`: a text that is shown once, such as the secret of a new token, or "".
     """
 
     text: str

@@ -104,7 +104,7 @@ def dead_targets() -> int:
 
 
 class PageLinks(NamedTuple):
-    """The addresses of the first, the previous and the next page of a list; None where there is no such page."""
+    """The URLs of the `first`, the `previous` and the `next` page of a list; None for a page that does not exist."""
 
     first: str | None
     previous: str | None

@@ -81,7 +81,12 @@ def unauthorized(detail: str = "") -> Failed:
 
 @dataclass(frozen=True, kw_only=True)
 class EzidAnswer:
-    """A successful answer: the text after ``success:``, the elements, the status, and header fields."""
+    """A successful answer of the EZID API.
+
+    - `text`: the text after ``success:``.
+    - `elements`: the elements after it, by their names.
+    - `status`: the HTTP status. `fields`: header fields.
+    """
 
     text: str
     elements: Mapping[str, str] = field(default_factory=dict)
@@ -128,7 +133,12 @@ def prefers_page() -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EzidRequest:
-    """A request: the identifier or shoulder in its path, the parameters in its query, and its body."""
+    """A request to the EZID API.
+
+    - `subject`: the identifier or shoulder in its path.
+    - `parameters`: the parameters of its query string.
+    - `body`: the bytes of its body.
+    """
 
     subject: str
     parameters: Mapping[str, str]

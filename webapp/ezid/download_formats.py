@@ -30,7 +30,7 @@ _PIECE = 1 << 16
 
 
 class Described(NamedTuple):
-    """An identifier in the classic form, and its elements."""
+    """An identifier in the classic form (`identifier`), and its `elements` by their names."""
 
     identifier: str
     elements: Mapping[str, str]

@@ -45,10 +45,15 @@ _MAX_COLUMNS = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
-    """A request for a batch download. An empty tuple selects all states or schemes.
+    """A request for a file with many identifiers.
 
-    ``times`` has the conditions of :class:`Selection`. ``is_test`` selects names for tests, which do not exist here.
-    ``owners`` are accounts; an empty tuple selects all. ``listed`` is ``exported`` of EZID.
+    - `format`: "anvl", "csv" or "xml". `compression`: "gzip" or "zip".
+    - `columns`: the names of the columns of a CSV file.
+    - `states` and `schemes`: those of the names; an empty tuple selects all.
+    - `times`: the conditions on times, by their names in :class:`Selection`.
+    - `is_test`: selects names for tests, which do not exist here.
+    - `owners`: the accounts that own the names; an empty tuple selects all.
+    - `listed`: whether the names are listed, which EZID calls ``exported``; None selects all.
     """
 
     format: Format

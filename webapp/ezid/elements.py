@@ -114,7 +114,14 @@ def _owner_and_group(owner: str) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """The changes that a request states. None means not stated; an empty target means the own description."""
+    """The changes that a request asks for. None leaves a value unchanged.
+
+    - `target`: the new target. An empty text is the description of the name on this site.
+    - `state` and `reason`: the new state, and the reason of a withdrawal.
+    - `owner`: the account that owns the name. `listed`: whether lists contain the name.
+    - `embargo`: the date from which a reserved name is public.
+    - `metadata`: the other elements by their names. An empty text deletes one.
+    """
 
     target: str | None = None
     state: Status | None = None

@@ -66,7 +66,9 @@ class ClaimLost(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A job that a worker carries out. ``parameters`` is the stored text, which identifies the claim."""
+    """A `job` that a worker carries out. `parameters` is the stored text of its parameters, which identifies the
+    claim.
+    """
 
     job: Job
     parameters: str

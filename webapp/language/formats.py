@@ -52,6 +52,8 @@ def decimal(number: float, digits: int) -> str:
 def punctuated(text: str) -> str:
     """Return a text without words with the spaces that the current language has before its punctuation.
 
+    `text` is the text, such as a colon between two values.
+
     >>> punctuated("%(name)s: %(reason)s")
     '%(name)s: %(reason)s'
     """

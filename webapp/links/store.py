@@ -94,7 +94,7 @@ class SameError(NamedTuple):
 
 
 class Due(NamedTuple):
-    """A name whose target must be traced: the key of its row, the name, and the target."""
+    """A name whose target must be traced: the `key` of its row, the name as an `identifier`, and the `target`."""
 
     key: str
     identifier: str

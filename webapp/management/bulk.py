@@ -76,7 +76,7 @@ class BulkOperations:
         - `destination`: the text that replaces it.
         - `prefix`: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
         - `dry_run`: return the result without a change.
-        - `expected`: the digest in the result of an earlier dry run. None permits any names.
+        - `expected`: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
         Raises :class:`Forbidden` if the caller has no right to relocate; also for a dry run, whose result has names.
         :func:`~.relocation.relocate_prefix` has the details.

@@ -175,7 +175,7 @@ class PrefixOperations:
         - `prefix`: the prefix, such as "ark:12345/x5".
         - `resolver`: the URL of the resolver that answers for the names from now on.
         - `dry_run`: return the result without a change.
-        - `expected`: the digest in the result of an earlier dry run. None permits any names.
+        - `expected`: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
         At most :data:`~.bulk.MAX_NAMES` names are moved by one request. :func:`~ararat.bindings.bulk.departure.depart`
         has the details.

@@ -49,9 +49,11 @@ NOTHING_GIVEN = Fields()
 
 
 class NewName(NamedTuple):
-    """A name to create: the name itself, or a NAAN or shoulder below which it is minted. One of the two is None.
+    """A name to create.
 
-    ``fields`` can be a function that returns the fields of the minted name; it is called with the key.
+    - `fields`: the fields of the name, or a function that returns them for the key of a minted name.
+    - `name`: the identifier, or None to mint one.
+    - `shoulder`: the NAAN or shoulder below which a name is minted, or None.
     """
 
     fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Grant(NamedTuple):
-    """The grant of a prefix to an account, by the name of the account."""
+    """The grant of a prefix: the name of the `account`, and the `prefix` of the names that it can change."""
 
     account: str
     prefix: str

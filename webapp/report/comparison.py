@@ -61,6 +61,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the comparison as a mapping for JSON, without the reports."""
         return {
             "verdict": self.verdict,
             "equivalent": self.verdict == "equivalent",

@@ -73,6 +73,7 @@ class InspectedIdentifier:
         return verdict(self.report, self.kind, self.binding)
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the identifier as a mapping for JSON: its place in the text, its text, a suggestion and its report."""
         return {
             "start": self.match.start,
             "end": self.match.end,

@@ -31,6 +31,7 @@ class TraceComparison:
     sentence: str
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the comparison as a mapping for JSON, the last event of a trace with two resolvers."""
         return {
             "event": "compared",
             "same": self.same,

@@ -29,6 +29,11 @@ class Note:
     href: str | None = None
 
     def as_dict(self) -> dict[str, str]:
+        """Return the note as a mapping for JSON: its code, its text and, if it has one, its link.
+
+        >>> Note("downgrade", "The redirect leads to http.").as_dict()
+        {'code': 'downgrade', 'text': 'The redirect leads to http.'}
+        """
         return {"code": self.code, "text": self.text} | ({"href": self.href} if self.href else {})
 
 

@@ -33,7 +33,9 @@ _LONGEST_GENERAL = 10**11
 
 
 class Shown(NamedTuple):
-    """The text of a cell, and a note if the cell shows another one, such as "shows May 1, read as 1925-05-01"."""
+    """The `text` of a cell, and a `note` if the program shows another one, such as "shows May 1, read as 1925-05-01";
+    or None.
+    """
 
     text: str
     note: str | None = None

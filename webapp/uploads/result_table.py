@@ -76,7 +76,7 @@ class NamesOfRows:
 
 
 class RowProblem(NamedTuple):
-    """The reason why a row of a table is refused, and how to correct it."""
+    """The reason why a row of a table is refused (`message`), and how to correct it (`suggestion`)."""
 
     message: str
     suggestion: str

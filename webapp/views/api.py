@@ -57,7 +57,7 @@ def compare() -> Response:
 
 @blueprint.get("/trace")
 def trace() -> Response:
-    """Trace the identifier ``q`` and send each event when it occurs (``GET /api/trace``).
+    """Trace the identifier in the query parameter ``q``, and send each event when it occurs (``GET /api/trace``).
 
     The response is JSON Lines, or server-sent events if the client prefers ``text/event-stream``. A client that
     reconnects (Last-Event-ID) receives 204, so that the trace does not run again.

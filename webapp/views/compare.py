@@ -61,7 +61,7 @@ def page() -> Response:
 def chosen() -> AnyResponse:
     """Compare the two lines of the form field ``q``, or the two identifiers that were selected in the table.
 
-    Redirect to the permalink of the comparison, unless it would be too long.
+    Redirect to the permalink of the comparison. If the permalink would be too long, return the HTML page.
     """
     text = inspect.pasted()
     texts = _picked(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)

@@ -90,10 +90,10 @@ def download() -> Response:
 
 @blueprint.get("/qr.svg")
 def picture() -> Response:
-    """Return the URL of the identifier ``q`` as a QR code in SVG. With ``here``, the URL starts with the prefix of this
-    site.
+    """Return the URL of an identifier as a QR code, a picture in SVG.
 
-    Raises :class:`.HTTPRefusal` with the status 400 if the identifier has no URL, or if the URL is too long.
+    The query parameter ``q`` is the identifier. With ``here``, the URL starts with the prefix of this site. Raises
+    :class:`.HTTPRefusal` with the status 400 if the identifier has no URL, or if the URL is too long.
     """
     text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
     if text is None:
@@ -131,7 +131,7 @@ def favicon() -> Response:
 
 @blueprint.get("/logo")
 def logo() -> Response:
-    """Return the logo of the institution, if the branding contains the image itself. Its URL changes with it."""
+    """Return the picture of the logo of the institution, if the branding contains it. Another logo has another URL."""
     found = logo_file()
     if found is None:
         abort(404)

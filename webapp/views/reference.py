@@ -50,7 +50,7 @@ _STATUSES: Mapping[str | None, str] = {
 @blueprint.get("/problems")
 @blueprint.get("/api/problems", endpoint="problems_json")
 def problems() -> Response:
-    """List the problem codes of identifiers, each with its meaning, expected input, rule and example."""
+    """Return the problem codes of identifiers as an HTML page or JSON, each with its meaning and an example."""
     shown = [
         {name: getattr(known, name) for name in ("code", "severity", "title", "expected", "reference", "example")}
         for known in PROBLEMS.values()
@@ -61,7 +61,7 @@ def problems() -> Response:
 @blueprint.get("/registries")
 @blueprint.get("/api/registries", endpoint="index_json")
 def index() -> Response:
-    """List the registries that are in the package, with the date and the number of entries of each."""
+    """Return the registries that are in the package as an HTML page or JSON, with their dates and numbers."""
     ways = {
         "naan": ("reference.naans", "reference.naans_json"),
         "urn-namespaces": ("reference.namespaces", "reference.namespaces_json"),
@@ -84,7 +84,10 @@ def index() -> Response:
 @blueprint.get("/registries/naan")
 @blueprint.get("/api/registries/naan", endpoint="naans_json")
 def naans() -> Response:
-    """List the organizations with a NAAN that match the search text ``q``. ``page`` selects a page of the list."""
+    """Return the organizations with a NAAN that match a search text, as an HTML page or JSON.
+
+    The query parameter ``q`` is the search text, and ``page`` is the number of the page of the list.
+    """
     query, number = request.args.get("q", ""), _page_number()
     found = search.holders(query)
     shown = {

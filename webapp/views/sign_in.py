@@ -67,7 +67,7 @@ def confirm() -> Response:
 
 @blueprint.post("/sign-out")
 def leave() -> AnyResponse:
-    """End the session of the browser, and return or redirect to a page without a session."""
+    """End the session of the browser, and redirect to the page to sign in."""
     csrf.require_own_form()
     if session := cookies.session_id():
         identify.accounts().sessions.end(session)

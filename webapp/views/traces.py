@@ -90,7 +90,7 @@ def page() -> Response:
 
 @blueprint.post("/traces")
 def run() -> Response:
-    """Trace the identifiers in the form field ``q``, one per line. Send the page while it grows.
+    """Trace the identifiers in the form field ``q``, one per line. Send the HTML page while it grows.
 
     With the id of an earlier run, its complete rows appear first, and only the other identifiers are traced.
     """

@@ -68,7 +68,11 @@ OF_IDENTITY = _of(tables.identities).where(
 
 
 class AccountRow(NamedTuple):
-    """An account with its password hash, and the rest of the columns of its first row."""
+    """An account in rows of the database.
+
+    `account` is the account. `hash` is the hash of its password, or None. `rest` has the other columns of its first
+    row.
+    """
 
     account: Account
     hash: str | None

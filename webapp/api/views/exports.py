@@ -21,7 +21,7 @@ from .imports import MAX_NUMBER
 
 @blueprint.post("/exports")
 def start_export() -> Response:
-    """Start a job that exports the names that meet the conditions in the request body."""
+    """Start a job that exports names, and return it as JSON. The JSON body has the conditions for the names."""
     parameters.read()
     body = bodies.read_json("Export")
     chain = [selection_of(conditions(body.get("selection", {})))]

@@ -34,7 +34,7 @@ def hold() -> Response:
 
 @blueprint.post("/holds/release")
 def release() -> Response:
-    """End the hold of the name or prefix in the request body."""
+    """End the hold of the name or prefix in the JSON body before its time. Return the outcome as JSON."""
     parameters.read()
     of, kind = _of(bodies.read_json("Release"))
     made = management().holds.release(caller(), of, kind=kind)

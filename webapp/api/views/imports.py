@@ -55,7 +55,7 @@ _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 
 @blueprint.post("/imports")
 def start_import() -> Response:
-    """Start a job that imports the table in the request body."""
+    """Start a job that imports the table in the request body, and return the job as JSON."""
     given = parameters.read("dry_run", "relocate", *_OF_USER_TABLES)
     options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate")}
     media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS})

@@ -80,7 +80,11 @@ def depart() -> Response:
 
 @blueprint.post("/successions")
 def succeed() -> Response:
-    """Make another institution responsible for a prefix, and move the grants to its accounts."""
+    """Make another institution responsible for a prefix, and move the grants to its accounts. Return the changes as
+    JSON.
+
+    The JSON body has the prefix, the institution, its contact and its accounts.
+    """
     dry_run = read_dry_run()
     body = bodies.read_json("SuccessionFields")
 

@@ -59,7 +59,12 @@ _MAX_REVISION = 10**9
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BrandingChange:
-    """A version in the history: who saved it and when, and the values that differ from the version before it."""
+    """A version of the branding in the history.
+
+    - `revision`: the number of the version. `when`: the time in UTC.
+    - `actor`: the account that saved it, or None.
+    - `differences`: the values that differ from the version before.
+    """
 
     revision: int
     actor: str | None
@@ -69,14 +74,16 @@ class BrandingChange:
 
 @blueprint.get("/branding", endpoint="branding")
 def page() -> Response:
-    """Show the form with the recorded values, and the earlier versions."""
+    """Return the HTML page with the form for the branding, its recorded values, and the earlier versions."""
     versions = management().branding.history(caller())
     return _page(versions, versions[0].branding if versions else NO_BRANDING)
 
 
 @blueprint.post("/branding", endpoint="save_branding")
 def save() -> AnyResponse:
-    """Save the branding of the form. An empty field deletes its value."""
+    """Save the branding in the form fields, and redirect, or show the form with its errors. An empty field deletes
+    its value.
+    """
     values, problems = _read()
     if problems:
         return _page(management().branding.history(caller()), values, problems)
@@ -89,7 +96,12 @@ def save() -> AnyResponse:
 
 
 class PageSample(NamedTuple):
-    """A sample of a public page: its paper, its ink, and the colour of its links with their contrast."""
+    """A sample of a public page.
+
+    - `scheme`: "light" or "dark".
+    - `paper`, `ink` and `colour`: the colours of the page, of the text and of the links.
+    - `contrast`: the contrast of the links, from 1 to 21.
+    """
 
     scheme: Literal["light", "dark"]
     paper: str
@@ -100,7 +112,7 @@ class PageSample(NamedTuple):
 
 @blueprint.post("/branding/sample", endpoint="sample_branding")
 def sample() -> str:
-    """Show a sample of the public pages with the values of the form so far, as a fragment. Nothing is saved."""
+    """Return a sample of the public pages with the values in the form, as a fragment of HTML. Nothing is saved."""
     require_administrator(caller())
     values, problems = _read()
     given: dict[branding.Field, str | None] = {
@@ -130,7 +142,7 @@ def _sample(given: Branding) -> str:
 
 @blueprint.post("/branding/preview", endpoint="preview_branding")
 def preview() -> AnyResponse:
-    """Show a public page with the branding of the form, in the chosen language. Nothing is saved."""
+    """Return a public HTML page with the branding in the form, in the selected language. Nothing is saved."""
     require_administrator(caller())
     values, problems = _read()
     if problems:
@@ -144,7 +156,7 @@ def preview() -> AnyResponse:
 
 @blueprint.post("/branding/restore", endpoint="restore_branding")
 def restore() -> AnyResponse:
-    """Save the values of an earlier version again."""
+    """Save the values of an earlier version of the branding again, and redirect to the page of the branding."""
     wanted, versions = _number("version"), management().bindings.branding.history()
     found = next((each for each in versions if each.revision == wanted), None)
     if found is None:

@@ -40,13 +40,13 @@ SEPARATORS: Final = (
 
 @blueprint.get("/account", endpoint="own_account")
 def page() -> str:
-    """Show the preferences, the form for the password, and the sessions of the caller."""
+    """Return the HTML page with the preferences of the caller, the form for the password, and the sessions."""
     return _page()
 
 
 @blueprint.post("/account/preferences", endpoint="save_preferences")
 def save() -> AnyResponse:
-    """Save the preferences of the form."""
+    """Save the preferences in the form fields, and redirect to the page of the account."""
     asking = require_person()
     wanted = replace(
         asking.account.preferences,
@@ -66,7 +66,10 @@ def save() -> AnyResponse:
 
 @blueprint.post("/account/password", endpoint="change_own_password")
 def change_password() -> AnyResponse:
-    """Set a new password of the caller, who must know the current one. All other sessions end."""
+    """Set a new password of the caller, who must type the current one. Redirect, or show the form with its errors.
+
+    All other sessions end.
+    """
     asking, known = require_person(), identify.accounts()
     problems = _change_password(asking)
     if problems:
@@ -82,7 +85,7 @@ def change_password() -> AnyResponse:
 
 @blueprint.post("/account/sessions", endpoint="end_own_sessions")
 def end_sessions() -> AnyResponse:
-    """End the session in the form, or all sessions of the caller except the current one."""
+    """End the session in the form, or all sessions of the caller except the current one. Redirect to the account."""
     asking, current = require_person(), _current()
     wanted = request.form.get("session", "")
     known = identify.accounts().sessions

@@ -32,7 +32,10 @@ from .prefix_history import LABELS, differences, values_of
 
 @blueprint.get("/prefixes/edit", endpoint="edit_prefix")
 def edit() -> str:
-    """Show the form for the record in the parameter ``prefix``, or for a new record."""
+    """Return the HTML page with the form for a prefix record. The query parameter ``prefix`` is the prefix.
+
+    Without this parameter, the form is for a new record.
+    """
     require_administrator(caller())
     prefix = request.args.get("prefix", "").strip()
     found = management().bindings.prefixes.get(prefix) if prefix else None
@@ -45,7 +48,9 @@ def edit() -> str:
 
 @blueprint.post("/prefixes/edit", endpoint="save_prefix")
 def save() -> AnyResponse:
-    """Save the record of the form. An empty text deletes one."""
+    """Save the prefix record in the form fields, and redirect, or show the form with its errors. An empty text
+    deletes one.
+    """
     values = {field: _text(field) for field in ("prefix", *EDITED, "rule", "redirect")}
     etag = request.form.get("etag", NO_RECORD)
     problems = _problems(values)
@@ -68,7 +73,7 @@ def save() -> AnyResponse:
 
 @blueprint.post("/prefixes/preview", endpoint="preview_prefix")
 def preview() -> AnyResponse:
-    """Show the public page of the record of the form, in the chosen language. Nothing is saved."""
+    """Return the public HTML page of the prefix record in the form, in the selected language. Nothing is saved."""
     require_administrator(caller())
     values = {field: _text(field) for field in ("prefix", *EDITED, "rule", "redirect")}
     etag = request.form.get("etag", NO_RECORD)
@@ -93,7 +98,7 @@ def preview() -> AnyResponse:
 
 @blueprint.post("/prefixes/remove", endpoint="remove_prefix")
 def remove() -> AnyResponse:
-    """Remove the record of the form with its rule. The history stays."""
+    """Remove the prefix record in the form with its rule, and redirect. The history stays."""
     prefix = _text("prefix")
     management().prefixes.remove(caller(), prefix, etag=request.form.get("etag", NO_RECORD))
     messages.put(Translatable("The record and its rule are removed. The names stay."))

@@ -53,7 +53,12 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PrefixChange:
-    """A change of a record or of its rule: who made it and when, and the values that differ."""
+    """A change of a prefix record or of its rule.
+
+    - `title`: the kind of the change, as text.
+    - `actor`: the account that made it, or None. `when`: the time in UTC.
+    - `differences`: the values that differ.
+    """
 
     title: str
     actor: str | None

@@ -69,14 +69,19 @@ def succeed() -> AnyResponse:
 
 @blueprint.get("/prefixes/depart", endpoint="depart_prefix")
 def departure() -> str:
-    """Show the form for an institution that leaves, for the prefix in the parameter ``prefix``."""
+    """Return the HTML page with the form for an institution that leaves. The query parameter ``prefix`` is its
+    prefix.
+    """
     require_administrator(caller())
     return _departure({}, None)
 
 
 @blueprint.post("/prefixes/depart", endpoint="save_departure")
 def depart() -> AnyResponse:
-    """Retire a prefix and move the targets of its names. Without the field ``apply``, only show the changes."""
+    """Retire the prefix in the form, move the targets of its names, and redirect to the page of its record.
+
+    Without the form field ``apply``, return an HTML page that shows the changes.
+    """
     problems: dict[str, FieldProblem] = {}
     result: BulkResult | None = None
     is_move = "apply" in request.form

@@ -23,7 +23,7 @@ _COLUMNS = ("prefix", *RECORDED, "rule", "redirect", "changed", "actor", "revisi
 
 @blueprint.get("/prefixes", endpoint="prefixes")
 def page() -> str:
-    """Show the records of all NAANs and shoulders, and the rules of others."""
+    """Return the HTML page with the records of all NAANs and shoulders, and the rules of prefixes without a record."""
     records, rules = _records_and_other_rules()
     addresses = exports.addresses("desk.export_prefixes")
     return render_template("desk/prefixes.html", records=records, rules=rules, states=STATES, exports=addresses)

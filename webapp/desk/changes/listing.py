@@ -40,7 +40,10 @@ _MAX_NUMBER = 2**62
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangeEntry:
-    """A change of one name (``event``), or an operation on many names (``operation``)."""
+    """A change of one name (`event`), or an operation on many names (`operation`). The other one is None.
+
+    `when` is the time in UTC. `actor` is the account that made the change, or None.
+    """
 
     when: datetime
     actor: str | None
@@ -82,7 +85,10 @@ class ChangeEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangesPage:
-    """A page of changes, the newest first. ``next`` is the parameter ``after`` of the next page, or None."""
+    """A page of changes. `entries` are the changes, the newest first. `unreadable` are the names that cannot be read.
+
+    `next` is the parameter ``after`` of the next page, or None.
+    """
 
     entries: Sequence[ChangeEntry]
     next: str | None

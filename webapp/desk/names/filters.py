@@ -25,7 +25,7 @@ FIELDS = ("q", "in", "state", "prefix", "resource", "owner", "hold", *TIMES, "so
 
 
 class Ordering(NamedTuple):
-    """The next order of a list for a column, and the current direction of this column, or None."""
+    """The order that a click on a column selects (`sort`), and the `current` direction of this column, or None."""
 
     sort: str
     current: Literal["ascending", "descending"] | None
@@ -33,9 +33,12 @@ class Ordering(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NameFilters:
-    """The parameters of a list of names as the user wrote them, the search that they mean, and their errors.
+    """The parameters of a list of names.
 
-    ``scope`` is where the user wants to search, or None. A parameter with an error does not restrict the list.
+    - `given`: the parameters as the user wrote them, by their names.
+    - `search`: the search that they mean.
+    - `errors`: the problems by the names of the parameters. Such a parameter does not restrict the list.
+    - `scope`: the part of the bindings that the user wants to search, or None.
     """
 
     given: Mapping[str, str]

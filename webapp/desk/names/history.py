@@ -17,7 +17,10 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A value that a change set. ``before`` or ``after`` is empty for a value that was added or removed."""
+    """A value that a change set: the label of its `field`, and the value `before` and `after` the change.
+
+    `before` or `after` is empty for a value that was added or removed.
+    """
 
     field: str
     before: str
@@ -26,11 +29,14 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownChange:
-    """One change of a name: its number, the action, who made it and when, and its differences.
+    """One change of a name.
 
-    - ``source``: the file and line of an imported table, or None.
-    - ``operation``: the number of the operation on many names that it belongs to, or None.
-    - ``is_last``: whether it is the last change of the name, which can be undone.
+    - `revision`: the number of the change. `action`: its kind, such as "relocated".
+    - `actor`: the account that made it, or None. `when`: the time in UTC.
+    - `differences`: the values that the change set.
+    - `source`: the file and line of an imported table, or None.
+    - `operation`: the number of the operation on many names that it belongs to, or None.
+    - `is_last`: whether it is the last change of the name, which can be undone.
     """
 
     revision: int

@@ -58,7 +58,9 @@ _MAX_NAANS = 20
 
 
 class Heading(NamedTuple):
-    """The heading of a column, with the address of the list in the order of the column."""
+    """The heading of a column: its `label`, the `address` of the list in the order of the column, and the `current`
+    order.
+    """
 
     label: str
     address: str | None
@@ -66,7 +68,12 @@ class Heading(NamedTuple):
 
 
 class Tab(NamedTuple):
-    """A scope with its label, the number of names that were found, as text, and the address of its list."""
+    """A part of the bindings that a search can show.
+
+    - `scope` and `label`: the part, and its label.
+    - `number`: the number of names that were found, as text.
+    - `address`: the URL of the list. `is_current`: whether it is shown.
+    """
 
     scope: Scope
     label: str
@@ -76,7 +83,12 @@ class Tab(NamedTuple):
 
 
 class StateList(NamedTuple):
-    """A list of the names with one state: its label, the number of names, as text, and its address."""
+    """A list of the names with one state.
+
+    - `label`: the label of the state. `number`: the number of names as text, or None.
+    - `address`: the URL of the list. `is_current`: whether it is shown.
+    - `is_bad`: whether a person must act on these names.
+    """
 
     label: str
     number: str | None

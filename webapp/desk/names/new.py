@@ -192,7 +192,7 @@ def minted() -> str:
 
 @blueprint.get("/new/minted.csv", endpoint="minted_csv")
 def minted_csv() -> Response:
-    """Return the names that the caller minted at one time with their targets as CSV."""
+    """Return the names that the caller minted at one time, with their targets, as a CSV file to save."""
     require_curator(caller())
     columns = ("identifier", "target", "status")
     rows = [{column: getattr(each, column) for column in columns} for each in _minted()]

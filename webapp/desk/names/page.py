@@ -48,7 +48,7 @@ _TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relative:
-    """A name above or below the name of the page. ``state`` is its status, or None if it is not recorded."""
+    """A name above or below the name of the page. `identifier` is the name; `state` is its state, or None."""
 
     identifier: str
     state: str | None

@@ -35,7 +35,12 @@ Read = Callable[[Selection, "str | None", int], "Page"]
 
 
 class SearchPage(NamedTuple):
-    """A page of a chain of selections. ``next`` continues it; None at the end."""
+    """A page of the names of a search.
+
+    - `names`: the bindings. `unreadable`: the names that cannot be read.
+    - `next`: the position of the next page; None at the end.
+    - `note`: a sentence about the search, or None.
+    """
 
     names: list[Binding]
     next: str | None

@@ -32,9 +32,12 @@ _SHOWN_ROWS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileColumn:
-    """A column of the file: its place, its heading, some of its values, and what the user selected for it.
+    """A column of an uploaded file.
 
-    ``other`` is the name of an element that is not among the choices.
+    - `place`: its place, from 0. `heading`: its heading.
+    - `samples`: some of its values.
+    - `choice`: the column of bindings that the user selected for it, or an empty text.
+    - `other`: the name of an element that is not among the choices.
     """
 
     place: int

@@ -87,7 +87,12 @@ _FIXES: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
-    """The refused rows with one error: its code, what it is, how to fix it, their number, and the first of them."""
+    """The refused rows with one error.
+
+    - `code` and `title`: the code of the error, and a sentence about it.
+    - `fix`: a sentence about the correction, or None.
+    - `number`: the number of rows. `rows`: the first of them.
+    """
 
     code: str
     title: str

@@ -55,7 +55,7 @@ Look = Literal["plain", "good", "warn", "bad"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class State:
-    """The state of an upload for readers: a label with its look, and whether its job is not finished."""
+    """The state of an upload: a `label` with its `look`, and whether its job still runs (`is_running`)."""
 
     label: str
     look: Look
