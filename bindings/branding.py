@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class RecordedBranding:
-    """The institution's name, logo, contact and colour for the public pages, as the store has them, with earlier
-    versions.
+    """The institution's name, logo, contact and colour for the public pages, as the store has them. Earlier versions
+    are kept, too.
     """
 
     def __init__(self, bindings: Writable, rule_cache: RuleCache) -> None:

@@ -131,8 +131,8 @@ class Bindings:
     def open(self) -> Self:
         """Open the database or file of these bindings now, if it is not open yet, and return the bindings.
 
-        Raises :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``,
-        :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
+        Raises :class:`BindingError` with the code ``foreign-database``, ``database-encoding`` or ``schema-version``.
+        Raises :class:`TableError` for a file that is not a table of bindings, and :class:`BindingsUnavailable`.
         """
         self._opening.open()
         return self

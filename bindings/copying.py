@@ -72,7 +72,7 @@ def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None
     Readers of ``new`` see the copy as one change. Later changes of ``old`` are not copied, so stop its writers before.
 
     Raises :class:`BindingError` with the code ``store-not-empty``, ``not-in-snapshot`` if ``old`` is a snapshot, or
-    ``copy-differs`` if the two checksums of a table differ, :class:`ReadOnlyBindings` if ``new`` is a file, and
+    ``copy-differs`` if the two checksums of a table differ. Raises :class:`ReadOnlyBindings` if ``new`` is a file, and
     :class:`BindingsUnavailable`. Nothing is written then.
     """
     if old.kind == "snapshot":

@@ -88,7 +88,7 @@ def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str,
     ``kind`` is the expected kind; None accepts both, a name first.
 
     Raises :class:`BindingError` with the code ``hold-unknown`` for a text that is neither a recorded name nor a prefix
-    with a record, a rule or names, and the errors of :func:`.prefixes.check_prefix`.
+    with a record, a rule or names. Raises like :func:`.prefixes.check_prefix`, too.
     """
     if (key := _name(bindings, text, kind, lambda name: True)) is not None:
         return key, "name"

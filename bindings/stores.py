@@ -223,7 +223,8 @@ class Store(Protocol):
         ...
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
+        """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
+        "state" or "month" (of creation); with None, the only key is "".
 
         ``selection`` contains the conditions for names.
 

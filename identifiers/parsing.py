@@ -25,10 +25,10 @@ ASCII_SPACE = " \t\r\n"
 def parse(text: str) -> Identifier:
     """Parse an ARK, a URN, or an address that contains one of them.
 
-    ``text`` is any str. White space is not stripped. The result is an :class:`Ark` for an Extended ARK, an
-    :class:`EmbeddedArk` for an address with one, or a :class:`Urn` that at least one URN profile accepts. Of an address
-    with a URN, the result is the URN. Raises :class:`~ararat.identifiers.problems.IdentifierError`, and nothing else,
-    for any other text.
+    ``text`` is any str. White space is not stripped. The result is an :class:`Ark` for an Extended ARK, and an
+    :class:`EmbeddedArk` for an address with one. It is a :class:`Urn` for a URN that at least one URN profile accepts.
+    Of an address with a URN, the result is the URN. Raises :class:`~ararat.identifiers.problems.IdentifierError`, and
+    nothing else, for any other text.
 
     Source: ARK draft, section 4; URN draft, section 2; ARK-004.
 

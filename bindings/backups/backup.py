@@ -81,8 +81,8 @@ def back_up(
     default the one that fits the server is found. The file can be read by the owner and the group only, and its time is
     the moment of its content.
 
-    Raises :class:`BackupError` if the file cannot be written or the copy is not right, :class:`BindingsUnavailable` if
-    the database cannot be read, and :class:`BindingError` like :func:`open_bindings`.
+    Raises :class:`BackupError` if the file cannot be written or the copy is not right. Raises
+    :class:`BindingsUnavailable` if the database cannot be read, and :class:`BindingError` for another ``url_or_path``.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings

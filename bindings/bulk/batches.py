@@ -199,7 +199,7 @@ class Batches:
         ``plan`` and ``hooks`` are those of :meth:`check`: the changes, and functions that are called in each
         transaction.
 
-        The result has no effects. Raises the errors of the database and of the permissions of ``actor``, and
+        The result has no effects. Raises the errors of the database and of the permissions of ``actor``. Raises
         :class:`BindingError` with the code ``operation-undone`` if the operation was undone meanwhile: then the names
         so far stay as they are, and the others are not changed.
         """

@@ -44,10 +44,10 @@ def depart(
     with the number of names so far. ``expected`` is the fingerprint of a dry run. If the changes are other ones now,
     nothing is written.
 
-    ``resolver`` is a template as that of a rule, or an address to which the name is appended in its own spelling. Names
-    without a target stay, and so do withdrawn ones. Alternate targets are deleted, because the other resolver has them.
-    An undo of the operation moves the targets back; the prefix stays retired, and keeps its rule. Raises like
-    :func:`~.plan.carry_out`.
+    ``prefix`` is a NAAN or shoulder. ``resolver`` is the address of the other resolver, to which each name is appended,
+    or a template with a variable. Names without a target stay, and so do withdrawn ones. Alternate targets are deleted,
+    because the other resolver has them. An undo of the operation moves the targets back; the prefix stays retired, and
+    keeps its rule. Raises like :func:`~.plan.carry_out`.
 
     Raises :class:`BindingError` with the code ``rule-prefix``, ``rule-template`` or ``prefix-address``.
 

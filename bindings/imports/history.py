@@ -147,9 +147,9 @@ def import_history(
     :func:`~ararat.bindings.checks.verification.verify` afterwards. ``progress`` is called with the number of
     records of a kind.
 
-    Raises :class:`TableError` for a line that is not a record, and for a file without its last line,
-    :class:`BindingError` with the code ``store-not-empty``, or ``history-partial`` for a history since a time,
-    ReadOnlyBindings, :class:`BindingsUnavailable`, and OSError. Nothing is written then.
+    Raises :class:`TableError` for a line that is not a record, and for a file without its last line. Raises
+    :class:`BindingError` with the code ``store-not-empty``, or with ``history-partial`` for a history since a time.
+    Raises ReadOnlyBindings, :class:`BindingsUnavailable`, and OSError. Nothing is written then.
     """
     from ..copying import insert_rows, require_empty_at
 

@@ -70,8 +70,8 @@ class LogFolder:
             raise LogError(f"{where} cannot be read: {error.strerror}") from None
 
     def write(self, tile: Tile, content: bytes) -> None:
-        """Write ``content``, the bytes of the tile ``tile`` to its file in the folder of the public log. A file with
-        the same content is not changed.
+        """Write ``content``, the bytes of the tile ``tile``, to the file of the tile in the folder of the public log. A
+        file with the same content is not changed.
         """
         path = self.path / tile.path
         with _writing(path):
@@ -111,8 +111,8 @@ class LogFolder:
         _sync(self.path)
 
     def remove_partial(self, tile: Tile) -> None:
-        """Delete the incomplete tiles that the full tile ``tile`` of the public log replaces, if the file of the full
-        tile exists.
+        """Delete the incomplete tiles of the public log that the full tile ``tile`` replaces. Nothing is deleted if the
+        full tile has no file.
         """
         full = self.path / Tile(tile.level, tile.index).path
         folder = full.with_name(f"{full.name}.p")

@@ -107,8 +107,8 @@ class Binding:
         """Return the binding of a name as it is at the time ``instant`` (UTC). A reserved name is live from its
         ``embargo`` on.
 
-        The result has the values, the time and the revision of the change that publishes the name, also if that change
-        is not written yet. Each reader and each writer of a store calls it, so that the clock alone decides.
+        The result has the values, the time and the revision of the change that publishes the name. That change need not
+        be written yet. Each reader and each writer of a store calls it, so that the clock alone decides.
 
         >>> from datetime import UTC
         >>> from ararat.bindings.names.fields import Fields

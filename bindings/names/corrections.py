@@ -44,8 +44,8 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the name ``key`` has the length and the right check character of one of ``patterns``, the patterns
-    of minted names.
+    """Return whether the name ``key`` has the length and the right check character of a minted name. ``patterns`` are
+    the patterns of minted names.
 
     >>> has_check_character("ark:13030/xf93gt2q", [Pattern("ark:13030/xf9", 4, "noid")])
     True

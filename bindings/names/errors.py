@@ -223,6 +223,8 @@ def _shorten(value: str | bool | None) -> str:
 class ReadOnlyBindings(BindingError, BindingsUnavailable):
     """Raised for a change of bindings in a store that can only be read, such as a table file or a standby server.
 
+    ``message`` states the reason; None is the default text.
+
     After a failover, all writers receive it for some seconds. Nothing was written.
     """
 

@@ -207,7 +207,8 @@ _NO = (None, False, "no")
 
 
 def check_target(key: str, target: str | None, kind: Kind, passthrough: bool) -> str | None:
-    """Check ``target``, the target of the name ``key``, and return its stored form. Raises :class:`BindingError`.
+    """Check ``target``, the target of the name ``key``, and return its stored form. Raises :class:`BindingError` with a
+    code that begins with ``target-``, or with ``reserved-target``.
 
     ``kind`` is the kind of the binding. ``passthrough`` is whether the rest of identifiers is appended to the target.
     """

@@ -237,7 +237,8 @@ class FileStore:
         return Page(names, cursor(*(last[1:] if sort == "name" else last)), [])
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Return the number of names in each group. If ``by`` is None, the number of all names has the key "".
+        """Return the number of names in each group. ``by`` is "shoulder", "state" or "month" (of creation); with None,
+        the only key is "".
 
         ``selection`` contains the conditions for names. ``most`` is ignored: all names are counted.
         """

@@ -179,10 +179,9 @@ def read_table(
 
 
 def require_kept(old: FileTable, new: FileTable, file: str) -> None:
-    """Raise :class:`TableError` if ``new``, the new version of a table file, breaks a promise about the names of
-    ``old``, the old version.
+    """Raise :class:`TableError` if a new version of a table file breaks a promise about the names of the old version.
 
-    ``file`` is its name for the message.
+    ``file`` is its name for the message. ``old`` and ``new`` are the versions.
 
     Raises :class:`TableError` if it deletes a name, assigns it to another resource, or restores or publishes it
     without a status.

@@ -144,7 +144,8 @@ class Lists:
         return page._replace(next=cursor(*rows[limit - 1][width:]) if len(rows) > limit else None)
 
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
+        """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
+        "state" or "month" (of creation); with None, the only key is "".
 
         ``selection`` contains the conditions for names. ``read`` runs a query and returns its rows.
 

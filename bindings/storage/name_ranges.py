@@ -30,7 +30,7 @@ class LiveName(NamedTuple):
     """A live name for a sitemap.
 
     ``key`` is its key, and ``identifier`` the name for links. ``changed`` is the time in UTC at which the store
-    recorded its last change, or None if the time cannot be read.
+    recorded its last change. It is None if the time cannot be read.
     """
 
     key: str

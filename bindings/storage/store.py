@@ -181,8 +181,8 @@ class DatabaseStore:
         return [number for (number,) in rows]
 
     def first_log_entry(self, identifier: str) -> tuple[int, datetime] | None:
-        """Return the number of the first entry of the name with the key ``identifier`` in the public log, and the time
-        of its change.
+        """Return the first entry of the name with the key ``identifier`` in the public log: its number, and the time of
+        the change.
 
         Raises :class:`UnreadableBinding` for a time that Ararat does not write.
         """
@@ -222,7 +222,8 @@ class DatabaseStore:
                 return
 
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
-        """Count the names that meet conditions, in groups. If ``by`` is None, the number of all names has the key "".
+        """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
+        "state" or "month" (of creation); with None, the only key is "".
 
         ``selection`` contains the conditions for names.
 

@@ -145,8 +145,8 @@ def setting(name: str, value: str) -> Setting | None:
 
 
 def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow | None:
-    """Parse ``cells``, the texts of a table row by column, if it is a rule, prefix record, counter or UUID, by its
-    column "kind".
+    """Parse a table row that is a rule, prefix record, counter or UUID. ``cells`` are its texts by column; the column
+    "kind" decides.
 
     Return None for a row that is a binding.
 

@@ -48,8 +48,8 @@ def on_one_line(text: str) -> str:
 
 
 def broken(cells: Mapping[str, str]) -> list[str]:
-    """Return the columns of a table row, whose texts are ``cells``, that contain a line break but must be on one
-    line.
+    """Return the columns of a table row that contain a line break but must be on one line. ``cells`` are the texts of
+    the row by column.
 
     >>> broken({"erc.what": "The\\nArk", "datacite": "<a>\\n</a>"})
     ['erc.what']
@@ -61,8 +61,8 @@ def broken(cells: Mapping[str, str]) -> list[str]:
 
 
 def several(column: str, text: str) -> tuple[str, str] | None:
-    """Split ``text``, a cell of the table column ``column`` that contains several names or targets, into the first one
-    and the rest.
+    """Split a table cell that contains several names or targets into the first one and the rest. ``column`` is the
+    column of the cell, and ``text`` its content.
 
     Return None for any other cell. The caller asks only about a text that is not valid as a whole.
 
@@ -85,8 +85,8 @@ def several(column: str, text: str) -> tuple[str, str] | None:
 
 
 def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
-    """Return ``error``, the error of a table row with these ``cells``, or a better one if the cause is a cell with
-    several values.
+    """Return the error to show for a table row. It is ``error``, or a better one if the cause is a cell with several
+    values. ``cells`` are the texts of the row by column.
     """
     about = error_code(error.code).about
     if about in ("identifier", "target") and (values := several(about, cells.get(about, ""))):

@@ -222,8 +222,7 @@ def parse(text: str) -> EmbeddedArk:
 
 
 def shifted(problem: Problem, by: int) -> Problem:
-    """Return a copy of the problem ``problem`` whose place is ``by`` characters further to the right, for a text with a
-    prefix.
+    """Return a copy of ``problem`` whose place is ``by`` characters further to the right, for a text with a prefix.
 
     >>> shifted(problem("bad-char", 11, 12), 8).start
     19

@@ -82,10 +82,9 @@ def naan_and_name(ark: Ark) -> tuple[str, str]:
 
 
 def meaning(name: str) -> str | None:
-    """Return the part of ``name``, the Name of an ARK, that looks like a word, such as "maps", or None for an opaque
-    Name.
+    """Return the part of ``name`` that looks like a word, such as "maps", or None. ``name`` is the Name of an ARK.
 
-    A word has four or more ASCII letters that include a vowel.
+    Return None for an opaque Name. A word has four or more ASCII letters that include a vowel.
 
     A name of 16 or more hexadecimal digits counts as opaque. This is a heuristic: it accepts "tmp1" and reports
     "x5deaf".

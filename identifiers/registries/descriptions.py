@@ -113,8 +113,8 @@ def of_naan(naan: str) -> dict[str, Any]:
 
 
 def headline_of_naan(naan: str) -> str | None:
-    """Return what ARKs of the special NAAN ``naan`` are, in a few words, such as examples or tests. Return None for
-    other NAANs.
+    """Return a phrase that describes the ARKs of the special NAAN ``naan``, such as one for examples or tests. Return
+    None for other NAANs.
 
     >>> headline_of_naan("99999"), headline_of_naan("12148")
     ('An ARK for tests, which leads nowhere', None)

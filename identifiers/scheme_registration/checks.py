@@ -86,11 +86,11 @@ class RegistrationFinding:
 
 
 def missing(record: Registration, profile: str = "4395bis") -> list[str]:
-    """Return the fields that are empty in ``record``, the registration record of a URI scheme, in the order of the
-    template (SCH-048).
+    """Return the fields of ``record`` that are empty, in the order of the template (SCH-048). ``record`` is the
+    registration record of a URI scheme.
 
     A field that contains only "TBD" or similar counts as empty, but "None known" does not. Raises ValueError for an
-    unknown ``profile``.
+    unknown ``profile``, which is "4395bis" or another of :data:`PROFILES`.
 
     >>> missing(Registration(name="atlas", status="provisional", contact="TBD"), "7595")
     ['applications', 'contact', 'controller', 'references']

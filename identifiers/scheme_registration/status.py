@@ -115,8 +115,8 @@ def transition(before: str | None, after: str, actor: str) -> Decision:
 
 
 def with_status(record: Registration, status: str, actor: str) -> Registration:
-    """Return a copy of ``record``, the registration of a URI scheme with another ``status``, and a note about the old
-    one (SCH-044).
+    """Return a copy of ``record`` with another ``status``, and with a note about the old one (SCH-044). ``record`` is
+    the registration of a URI scheme.
 
     ``actor`` is the requester, one of :data:`ACTORS`. Raises ValueError if :func:`transition` does not allow the
     change. If the record already has the status, it is returned unchanged.

@@ -60,7 +60,7 @@ def shared(text: str, nid: str, nss: str, query: str | None, fragment: str | Non
 
 
 def draft(nid: str, nss: str) -> Iterator[Problem]:
-    """Yield the errors of a URN with the parts ``nid`` and ``nss`` by the URN draft, such as a slash in the NSS. The
+    """Yield the errors of a URN by the URN draft, such as a slash in the NSS. ``nid`` and ``nss`` are its parts. The
     text has no errors of :func:`shared`.
 
     >>> [problem.code for problem in draft("example", "a/b")]

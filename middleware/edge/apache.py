@@ -20,7 +20,8 @@ _MAX_LINE = 1000
 
 
 class Apache:
-    """The format ``apache`` of exported redirects: a configuration file for Apache httpd (:class:`.format.EdgeFormat`).
+    """The format ``apache`` of exported redirects: a configuration file for the server Apache httpd
+    (:class:`.format.EdgeFormat`).
 
     ``fields`` are the header fields of every redirect.
     """

@@ -71,7 +71,7 @@ def export_redirects(
     - ``omit``: whether to leave out the names that the format cannot represent. Ararat then answers for them.
     - ``progress``: called with the number of redirects after each thousand.
 
-    Raises :class:`NotRepresentable` without ``omit``, ValueError for settings that the export cannot have,
+    Raises :class:`NotRepresentable` without ``omit``, and ValueError for settings that the export cannot have. Raises
     :class:`BindingsUnavailable`, :class:`UnreadableBinding`, and OSError if a file cannot be written.
     """
     exported = bindings.now()

@@ -91,8 +91,9 @@ class RedirectCache:
         return self._generations[0]
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
-        """Add ``redirect`` as that of the path ``path`` to the cache, if it was read in ``generation`` and depends on
-        nothing else.
+        """Add ``redirect``, the redirect of the path ``path``, to the cache. ``generation`` is the result of
+        :meth:`renew` before the redirect was read; None adds nothing. A redirect that depends on other things than the
+        path is not added.
         """
         _, target, _, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:

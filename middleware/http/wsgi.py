@@ -26,8 +26,8 @@ def plain_path(environ: WSGIEnvironment) -> tuple[str, str] | None:
 
     Its redirect depends only on them and the URL scheme.
 
-    Such a request has no query, and no No-Redirect or Origin field, and no raw target that differs from mount and path.
-    The mount is percent-encoded, without a slash at its end.
+    Such a request has no query, and no No-Redirect or Origin field. It has no raw target that differs from mount and
+    path. The mount is percent-encoded, without a slash at its end.
     """
     path, raw = environ["PATH_INFO"], environ.get("REQUEST_URI", environ.get("RAW_URI"))
     mount = mount_path(environ) if environ.get("SCRIPT_NAME") else ""
@@ -99,8 +99,8 @@ def pass_on(
 
 
 def local_environ(environ: WSGIEnvironment, path: str, query: str) -> WSGIEnvironment:
-    """Return a copy of the WSGI environ ``environ`` that requests the path ``path`` of the site, which is
-    percent-encoded, with the query ``query``.
+    """Return a copy of the WSGI environ ``environ`` that requests another path of the site. ``path`` is the path,
+    percent-encoded, and ``query`` the query.
 
     It is a copy, because servers write their access logs from the original environ.
     """

@@ -30,7 +30,7 @@ class FoundBinding(NamedTuple):
 
     If the identifier itself is not bound, ``container`` or ``rule`` made the binding: the key of a container, or the
     prefix of a rule. ``given`` is whether the target gets the rest of the request as received. ``below`` is the
-    requested ARK, or the nearest one above a text that is not an ARK, if the text itself was requested.
+    requested ARK. For a text that is not an ARK, it is the nearest ARK above the text.
     """
 
     request: ResolutionRequest

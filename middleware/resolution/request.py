@@ -99,7 +99,7 @@ def q_component(query: str) -> str | None:
 
 
 def without_final_dot(request: ResolutionRequest, settings: Settings) -> ResolutionRequest | None:
-    """Return the request for an ARK without the dots at its end, or None if no dot is at its end (A-13).
+    """Return the request for an ARK without the dots at its end. Return None if no dot is at its end (A-13).
 
     ``request`` is the parsed request. ``settings`` are the settings of the resolver.
 

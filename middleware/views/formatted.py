@@ -16,7 +16,9 @@ from .signposting import Signposts
 
 
 class Formatted(ABC):
-    """The interface of the description of a name, or of a NAAN or shoulder, which has several formats."""
+    """The interface of the description of a name, or of a NAAN or shoulder, which has several formats for people and
+    programs.
+    """
 
     @cached_property
     @abstractmethod

@@ -92,8 +92,8 @@ def import_dump(
     A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
     user cannot always correct the dump of another system.
 
-    ``passthrough`` is "no", "normal" or "given". The default is "given" for names of EZID, arklet and N2T, because
-    these systems append the rest of a request to the target of each name, and "no" for those of noid.
+    ``passthrough`` is "no", "normal" or "given". The default is "no" for names of noid, and "given" for names of EZID,
+    arklet and N2T. These systems append the rest of a request to the target of each name.
 
     ``source`` is "ezid", "arklet", "noid" or "n2t"; the content of the file shows its format (:mod:`.dump`).
     ``report_omission`` is called for each value that is not imported. Raises like

@@ -38,8 +38,8 @@ def leaf_hash(entry: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of a node of the Merkle tree from the hashes of its two children ``left`` and ``right`` (RFC
-    6962, section 2.1).
+    """Return the hash (32 bytes) of a node of the Merkle tree. ``left`` and ``right`` are the hashes of its two
+    children. Source: RFC 6962, section 2.1.
 
     >>> node_hash(leaf_hash(b"a"), leaf_hash(b"b")).hex()[:16]
     'b137985ff484fb60'

@@ -29,7 +29,7 @@ _FORMATS = {
 
 
 def check(text: str) -> str:
-    """Check ``text``, a logo that a person entered as a path of this site or a data URL, and return its stored form.
+    """Check a logo that a person entered, and return its stored form. ``text`` is a path of this site or a data URL.
 
     Raises :class:`BindingError` with the code ``branding-logo``.
 

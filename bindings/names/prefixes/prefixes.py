@@ -221,8 +221,8 @@ class PrefixRecord:
         )
 
     def address_elsewhere(self, key: str, given: str) -> str | None:
-        """Return the address of the name ``key`` at the resolver of the delegated prefix, or else the address of the
-        page for people.
+        """Return the address of the name ``key`` at the resolver of the delegated prefix. Without a resolver, return
+        the address of the page for people.
 
         Return None for an address that would not be valid. ``key`` is the normal form, and ``given`` the name as
         received, with its query.
@@ -529,8 +529,8 @@ def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
 
 
 def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
-    """Check ``texts``, the texts of a prefix record by field, that a user entered, and return those to change in stored
-    form.
+    """Check texts of a prefix record that a user entered, and return those to change in stored form. ``texts`` maps
+    fields to texts.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
     a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``.
@@ -560,8 +560,8 @@ def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
 
 
 def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
-    """Return warnings about persistence statements in ``texts``, the texts of a prefix record by field, that do not
-    begin with a usual term.
+    """Return warnings about persistence statements that do not begin with a usual term. ``texts`` are the texts of a
+    prefix record by field.
 
     >>> [warning.code for warning in warnings_about({"availability": "for long"})]
     ['persistence-term']

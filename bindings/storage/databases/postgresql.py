@@ -426,7 +426,9 @@ class PostgreSQL:
 
     @staticmethod
     def array_parameter(keys: list[str]) -> list[str]:
-        """Return the texts ``keys`` as the one parameter of a statement: an array."""
+        """Return the texts ``keys`` as the one parameter of a statement: a list, which the driver passes as an
+        array.
+        """
         return keys
 
     def _connected(self, kind: type[psycopg.Connection[Any]], first: LiteralString) -> psycopg.Connection[Any]:
