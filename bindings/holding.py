@@ -117,7 +117,8 @@ def hold(
 
     - ``bindings``: the open store.
     - ``actor``: the user who makes the change, or the name for the history. None records no user.
-    - ``of``: a name or a prefix in any spelling. ``kind``: which it is; None for a recorded name, else a prefix.
+    - ``of``: a name or a prefix in any spelling. ``kind``: "name" or "prefix". None means a name if it is recorded,
+      else a prefix.
     - ``until``: an aware time in the future, at most a year ahead.
     - ``reason``: 1 to 2,000 characters for visitors.
     - ``revision``: the revision that the name must still have; None does not check it.
@@ -147,10 +148,10 @@ def release(
 
     ``bindings`` is the open store. ``revision`` is the expected revision; None does not check it. ``actor`` is the user
     who makes the change, or the name for the history. None records no user. ``of`` is the name or prefix in any
-    spelling. ``kind`` is "name" or "prefix".
+    spelling. ``kind`` is "name" or "prefix", or None to find out.
 
-    Without ``kind``, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code
-    ``hold-missing`` if there is no hold.
+    With None, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code ``hold-missing``
+    if there is no hold.
     """
     key, actual_kind = require_held(bindings, of, kind)
     if actual_kind == "name":

@@ -107,9 +107,9 @@ def bindings_at(
     """Return the bindings at a URL or path without opening the store.
 
     ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file. ``clock`` returns the
-    current time in UTC. With ``create``, missing tables are created. ``policy`` is the IRI policy of the site, or None.
-    ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table file; None is the folder of
-    the file.
+    current time in UTC. With ``create``, a missing SQLite file and missing tables are created. ``policy`` is the IRI
+    policy of the site, or None. ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table
+    file; None is the folder of the file.
 
     The store is opened when it is first used.
     """

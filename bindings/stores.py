@@ -136,7 +136,7 @@ class Store(Protocol):
     def refusal(self) -> str | None:
         """The reason why the current version of a table file is not served.
 
-        None if it is served, and for a database.
+        It is None if the version is served, and for a database.
         """
         ...
 
@@ -260,7 +260,7 @@ class Store(Protocol):
         ...
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out.
+        """Return the holds of names that have not ended at a time, in any order. Holds of prefixes are not included.
 
         ``now`` is the current time in UTC.
         """

@@ -94,9 +94,9 @@ def move(source: str, destination: str) -> Plan:
 def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
     """Return the plan of an operation that replaces targets by the URLs to which they redirect.
 
-    ``urls`` maps each name to its traced target and to the new one.
+    ``urls`` maps each name to a pair: its target when it was traced, and the new target.
 
-    A name with another target by now is left alone. The plan finds its names itself.
+    A name whose target has changed since then is left alone.
     """
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:

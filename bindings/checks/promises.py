@@ -99,7 +99,7 @@ def findings(
 def is_promised(binding: Binding, records: PrefixRecords) -> bool:
     """Return whether the name ``binding`` is promised as persistent by its own statements or by its prefix records.
 
-    ``records`` are the prefix records.
+    ``records`` are all prefix records of the store.
     """
     statements = {**records.statements(binding.identifier, binding.metadata).texts, **binding.metadata}
     return persistence.is_promised(statements.get("erc.availability"), statements.get("erc.persistence"))

@@ -16,8 +16,8 @@ _KEY, _HEAD, _PREVIOUS, _SEARCHED = "key", "head", "previous", "searched"
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """The state of the tree of all log entries. ``size`` is the number of entries, and ``root`` the root hash (32
-    bytes).
+    """The state of the Merkle tree of the entries of a public log. ``size`` is the number of entries, and ``root`` the
+    root hash (32 bytes).
     """
 
     size: int

@@ -129,7 +129,7 @@ class TableError(BindingError):
     """Raised if a file cannot be read as a table of bindings.
 
     - ``code``: the stable name of the error. ``message``: a sentence for people.
-    - ``line``: the line of ``file``, counted from 1.
+    - ``file``: the name of the file. ``line``: the line in it, counted from 1.
     - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
     - ``kept``: the number of earlier lines that an import in batches has written.
     """

@@ -110,7 +110,9 @@ class Fields(NamedTuple):
         return self._checked(assignable(identifier, test_naans), identifier)
 
     def for_key(self, key: str) -> Fields:
-        """Check the fields of a request for the recorded name with the key ``key``. Return them in stored form."""
+        """Check the fields of a request for the recorded name with the key ``key``. Return them in stored form. Raises
+        :class:`BindingError` for a field that is not valid.
+        """
         return self._checked(key, None)
 
     def _checked(self, key: str, identifier: Name | None) -> Fields:

@@ -292,7 +292,7 @@ class FileStore:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return an empty list, because the history of a file is in Git.
+        """Return an empty list, because a file has no history: the operator keeps it in Git.
 
         ``prefix`` is ignored.
         """
@@ -303,7 +303,7 @@ class FileStore:
         return self._current().prefixes()
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return an empty list, because the history of a file is in Git.
+        """Return an empty list, because a file has no history: the operator keeps it in Git.
 
         ``prefix`` is ignored.
         """

@@ -99,7 +99,9 @@ class ReadableDatabase(Protocol):
         ...
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert the error ``error`` of the driver, the server or the file system to the exception to raise."""
+        """Convert ``error``, an exception of the driver, the server or the file system, to the exception that the
+        caller must raise.
+        """
         ...
 
     def is_transient(self, error: Exception) -> bool:

@@ -291,7 +291,7 @@ class DatabaseStore:
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at a time, in any order. Those of prefixes are left out.
+        """Return the holds of names that have not ended at a time, in any order. Holds of prefixes are not included.
 
         ``now`` is the current time in UTC.
         """

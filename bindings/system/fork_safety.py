@@ -35,7 +35,9 @@ class AtFork(Generic[T]):
         os.register_at_fork(after_in_child=lambda: self._call(after_in_child))
 
     def add(self, added: T) -> None:
-        """Register the object ``added``, for which the functions are called at each fork, as long as it exists."""
+        """Register the object ``added``. As long as it exists, the functions are called for it at each fork of the
+        process.
+        """
         self._references.add(weakref.ref(added, self._references.discard))
 
     def _call(self, function: Callable[[T], object]) -> None:

@@ -60,11 +60,12 @@ def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_records(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the fields of each record of CSV or TSV. An empty line is an empty list.
+    """Yield the number and the fields of each record of CSV or TSV. Each result is a pair of the number and a list of
+    texts.
 
     ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines.
 
-    An empty line counts, because it is a row of the sheet.
+    An empty line gives an empty list, because it is a row of the sheet.
 
     A first line such as ``sep=;`` is omitted: spreadsheet programs do not show it.
     """

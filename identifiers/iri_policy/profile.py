@@ -71,7 +71,9 @@ _PARAMETER = r"[a-z0-9_][a-z0-9_\-.]{0,62}"
 
 
 class ProfileError(ValueError):
-    """Raised for a text that is not a policy profile. The message contains the wrong key and the expected value."""
+    """Raised for a text that is not a policy profile. The message, which is ``str()`` of the error, contains the wrong
+    key and the expected value.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class EdgeFormat(Protocol):
     def head(self, marker: Marker) -> str:
         """Return the text before the redirects in the exported file.
 
-        ``marker`` has the properties of the export, such as its time; the text contains it.
+        ``marker`` has the properties of the export, such as its time. The text contains them.
         """
         ...
 

@@ -256,7 +256,7 @@ class Description(Formatted):
 
     @property
     def log(self) -> dict[str, str | int] | None:
-        """The place of the name in the public log as a JSON object. It is None for a name that is not there."""
+        """The place of the name in the public log as a JSON object. It is None for a name that is not in the log."""
         if self.logged is None:
             return None
         since, witnesses = rfc3339(self.logged.since), self.logged.witnesses

@@ -609,13 +609,14 @@ def _check_pattern(prefix: str, text: str) -> str:
 def changed(
     existing: PrefixRecord | None, prefix: str, texts: Mapping[Any, str], now: datetime, actor: str | None
 ) -> PrefixRecord:
-    """Return the record of a prefix after a change of its texts. Return ``existing`` itself if nothing differs.
+    """Return the record of the prefix ``prefix`` after a change of its texts. Return ``existing`` itself if nothing
+    differs.
 
     ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
 
-    ``texts`` are checked; fields that are not in it stay. ``existing`` is None without a record. Raises
-    :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded, ``prefix-retired`` if a retired
-    prefix would not stay retired, and ``prefix-delegation``.
+    ``texts`` maps fields to checked texts; other fields stay. ``existing`` is the record before the change, or None for
+    a prefix without a record. Raises :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.
+    The code is ``prefix-retired`` if a retired prefix would not stay retired, or ``prefix-delegation``.
     """
     before = existing.all_texts if existing else {}
     after = {field: text for field in RECORDED if (text := texts.get(field, before.get(field)))}

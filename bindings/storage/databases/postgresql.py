@@ -359,8 +359,8 @@ class PostgreSQL:
         """Do nothing: the server checks the permissions of each statement."""
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert the error ``error`` of the driver or the server to the exception to raise. Its message contains no
-        password and no user.
+        """Convert ``error``, an exception of the driver or the server, to the exception that the caller must raise. Its
+        message contains no password and no user.
         """
         first = (str(error).strip().splitlines() or [type(error).__name__])[0]
         first = _NAMED_USER.sub(r'\1 "***"', first)

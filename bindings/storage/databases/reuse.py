@@ -39,7 +39,7 @@ class WritableFile(Protocol):
         ...
 
     def connect_to_write(self) -> sqlite3.Connection:
-        """Open a connection to the SQLite file for changes."""
+        """Open a connection to the SQLite file for changes, and return it."""
         ...
 
 

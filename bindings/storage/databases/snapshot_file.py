@@ -75,7 +75,9 @@ class SnapshotFile(SQLite):
         raise ReadOnlyBindings(f"{self} is a snapshot, which is never changed; change the database that it was made of")
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert the error ``error`` of SQLite or of the file system to the exception to raise."""
+        """Convert ``error``, an exception of SQLite or of the file system, to the exception that the caller must
+        raise.
+        """
         if error_code(error) & 0xFF in _DAMAGED:
             return UnusableSnapshot("snapshot-damaged", f"{self}: {error}; {_AGAIN}")
         if isinstance(error, FileNotFoundError):

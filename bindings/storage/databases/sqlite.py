@@ -394,7 +394,9 @@ class SQLite:
         self._require_permissions(creating=False)
 
     def unavailable(self, error: Exception) -> BindingsUnavailable:
-        """Convert the error ``error`` of SQLite or of the file system to the exception to raise."""
+        """Convert ``error``, an exception of SQLite or of the file system, to the exception that the caller must
+        raise.
+        """
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
             return self._locked()
         if isinstance(error, FileNotFoundError):

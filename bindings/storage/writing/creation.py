@@ -57,8 +57,8 @@ def create_tables(database: Database, partitions: int = 0) -> None:
 
 
 def require_no_tables(database: Database) -> None:
-    """Raise an error if :func:`create_tables` cannot create tables in the database ``database``, because it has some
-    already.
+    """Raise an error if :func:`create_tables` cannot create tables in the database ``database``, because the database
+    already has tables.
     """
     try:
         with database.engine.connect() as connection:

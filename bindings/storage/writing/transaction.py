@@ -231,7 +231,7 @@ class Transaction:
 
         ``before`` is the recorded binding, or None for a new name.
 
-        Raises :class:`BindingError`.
+        Raises :class:`BindingError` if the change is not permitted.
         """
         self.actor.check(before, change)
         if (due := change.after.embargo) is not None:
