@@ -146,7 +146,8 @@ def make(
 
     ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
 
-    Raises :class:`Stale` if a name has another revision than expected, and the errors of ``decide``.
+    Raises :class:`Stale` if a name has another revision than expected, and the errors that a change raises when it is
+    decided.
     """
     bindings = transaction.get([each.key for each in name_changes])
     records: PrefixRecords | None = None

@@ -141,7 +141,8 @@ def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: 
 
     ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC.
 
-    So the undo of a mistake is one step. One name is no operation: the result is None.
+    With an operation, the undo of a mistake is one step. For one name, no operation is recorded, and the result is
+    None.
     """
     if count == 1:
         return None

@@ -260,9 +260,8 @@ class Store(Protocol):
         ...
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at a time, in any order. Holds of prefixes are not included.
-
-        ``now`` is the current time in UTC.
+        """Return the holds of names that have not ended at the time ``now`` (UTC), in any order. Holds of prefixes are
+        not included.
         """
         ...
 

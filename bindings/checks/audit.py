@@ -63,7 +63,7 @@ _NON_ASCII = re.compile("%[89A-F]")
 
 
 class AuditFinding(NamedTuple):
-    """A problem of a recorded name or its target, or something unusual about it, as :func:`check` reports it.
+    """A problem of a recorded name or its target, or something unusual about it.
 
     ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
     :data:`CHECKS`, and ``message`` a sentence in printable ASCII.

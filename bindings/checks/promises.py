@@ -67,8 +67,7 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
 def findings(
     batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
 ) -> Iterator[AuditFinding]:
-    """Yield the broken promises of the names in ``batch``, as :func:`check_promises` does for all. Names for tests have
-    no promises.
+    """Yield the broken promises of the names in ``batch``. Names for tests have no promises.
 
     ``records`` are the prefix records. ``dead`` has the targets that were unreachable. ``hosts`` are the hosts of the
     site.

@@ -131,9 +131,9 @@ class KeyedRows:
         self._drawing = Drawing(transaction, records)
 
     def leave_out(self, earlier: KeyedRows) -> None:
-        """Mint no name that was drawn in an earlier transaction, which did not write it.
+        """Exclude the names that an earlier transaction has drawn, but not written, from the names to mint.
 
-        ``earlier`` are the rows of that transaction.
+        ``earlier`` is the source of names of that transaction.
 
         If almost all names are free, this makes no difference, and they are not remembered.
         """

@@ -73,6 +73,8 @@ class EventRow(NamedTuple):
     """The row of a change of a name in the table ``events``, with the values that a log entry covers.
 
     ``texts`` has the JSON of the fields with texts by key, and ``values`` the other columns that the hash covers.
+    ``id`` is the number of the row, ``revision`` the number of the change, ``action`` its kind, ``changed`` its time in
+    RFC 3339, and ``resource`` the resource or None.
     """
 
     id: int
@@ -268,7 +270,8 @@ class LoggedEvent(NamedTuple):
 
 
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
-    """Return the changes of a name that have a log entry, in their order. ``key`` is the key in the tables.
+    """Return the changes of a name that have an entry in the public log, in the order of their revisions. ``key`` is
+    the key in the tables.
 
     ``transaction`` is an open transaction of the database.
     """

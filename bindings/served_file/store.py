@@ -278,10 +278,7 @@ class FileStore:
         return None
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names in the file that have not ended at a time.
-
-        ``now`` is the current time in UTC.
-        """
+        """Return the holds of names in the file that have not ended at the time ``now`` (UTC)."""
         table = self._current()
         holds = (table.bindings[key].hold for key in table.held)
         return [each for each in holds if each is not None and each.until > now]

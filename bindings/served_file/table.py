@@ -106,7 +106,9 @@ class FileTable(NamedTuple):
         return bool(self.stated[self._index(key)])
 
     def prefixes(self) -> list[PrefixRecord]:
-        """Return the records of NAANs and shoulders in the order of their prefixes. Their time is that of the file."""
+        """Return the records of NAANs and shoulders in the order of their prefixes. Their time is the modification time
+        of the file.
+        """
         rows = sorted(row for row in self.others if isinstance(row, PrefixRow))
         return [record(row.prefix, row.texts, changed=self.changed) for row in rows]
 

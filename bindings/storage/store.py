@@ -291,9 +291,8 @@ class DatabaseStore:
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
     def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at a time, in any order. Holds of prefixes are not included.
-
-        ``now`` is the current time in UTC.
+        """Return the holds of names that have not ended at the time ``now`` (UTC), in any order. Holds of prefixes are
+        not included.
         """
         holds = (hold_of(row) for row in self._rows(self._statements.holds, (rfc3339(now),)))
         return [each for each in holds if each is not None]

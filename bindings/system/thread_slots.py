@@ -136,7 +136,8 @@ class ThreadSlots:
     ) -> Slot:
         """Occupy a slot for one kind of work, and return it. The release of the slot frees it.
 
-        :param client: the IP address of the client.
+        :param work: the kind of work, such as "traces".
+        :param client: the IP address of the client, or None.
         :param each: the maximum for this kind of work of one client. None: no maximum.
         :param most: a further maximum for this kind of work. None: no further maximum.
         :param brief: how many seconds such work usually takes at most. If one that began so recently holds a slot, wait

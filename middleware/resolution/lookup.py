@@ -68,8 +68,7 @@ class BoundAbove(NamedTuple):
 
 
 def find_above(identifier: Identifier, fetch: Fetch) -> BoundAbove:
-    """Look up the names above the identifier ``identifier`` that is not bound itself, such as ark:12345/x above
-    ark:12345/x/p1.
+    """Look up the names above ``identifier``, which is not bound itself, such as ark:12345/x above ark:12345/x/p1.
 
     ``fetch`` returns the bindings of several keys.
 

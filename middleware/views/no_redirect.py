@@ -22,7 +22,7 @@ class Redirection:
     headers: tuple[tuple[str, str], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the redirect as a JSON object. The values of each field are a list."""
+        """Return the redirect as a JSON object. The member "headers" maps each field to a list of its values."""
         fields: dict[str, list[str]] = {}
         for name, value in self.headers:
             fields.setdefault(name, []).append(value)

@@ -30,11 +30,12 @@ _GZIP, _ZIP, _EMPTY_ZIP = b"\x1f\x8b", b"PK\x03\x04", b"PK\x05\x06"
 
 @contextmanager
 def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
-    """Open a dump, and unpack it if its first bytes are those of gzip or ZIP. A binary ``file`` stays open.
+    """Open a dump, and unpack it if its first bytes are those of gzip or ZIP. ``file`` is a path or a binary file; a
+    binary file stays open afterwards. The result is a context manager for a binary reader of the content.
 
-    Raises :class:`TableError` with the code ``archive-content`` for a damaged or encrypted archive, or one with several
-    files, and for too large a content. Raises the errors of :func:`~.wrong_files.refuse` for a file that is no dump,
-    and OSError if the file cannot be opened or read.
+    Raises :class:`TableError` with the code ``archive-content`` for an archive that is damaged or encrypted, has
+    several files, or is too large. Raises the errors of :func:`~.wrong_files.refuse` for a file that is no dump, and
+    OSError if the file cannot be opened or read.
     """
     name = name_of(file)
     with ExitStack() as stack:

@@ -187,7 +187,7 @@ class SignerKey:
 
 
 def signature_time(algorithm: Algorithm, signature: bytes) -> int:
-    """Return the time in ``signature`` in seconds since 1970. It is 0 for a type of signatures without a time.
+    """Return the time in ``signature`` in seconds since 1970. Return 0 for a type of signatures that has no time.
 
     ``algorithm`` is the type of the key that signed.
     """

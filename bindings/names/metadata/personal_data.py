@@ -159,7 +159,7 @@ def warnings_about(
 
 
 def of_binding(binding: Binding) -> list[NameWarning]:
-    """Return warnings about data of persons in the binding ``binding``: in its name, target, resource and metadata."""
+    """Return warnings about data of persons in ``binding``: in its name, target, resource and metadata."""
     return warnings_about(binding.spelling, binding.target, binding.resource, binding.metadata)
 
 

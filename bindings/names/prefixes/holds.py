@@ -104,7 +104,7 @@ class Holds:
     def current(self, now: datetime) -> list[Hold]:
         """Return the holds of public names and prefixes that last at the time ``now``.
 
-        Those of names are first, each in order.
+        Holds of names come first, then those of prefixes, each in the order of keys.
         """
         holds = [*self._names.values(), *self._prefixes.values()]
         return sorted(

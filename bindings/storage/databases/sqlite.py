@@ -136,7 +136,7 @@ class SQLite:
 
     @property
     def engine(self) -> Engine:
-        """The engine of the writing connections. The first use loads SQLAlchemy."""
+        """The SQLAlchemy engine of the connections that write. The first use loads SQLAlchemy."""
         if self._engine is None:
             from .engines import Patience, sqlite_engine
             from .reuse import ReusedConnection
