@@ -44,7 +44,7 @@ class ExposedFile(NamedTuple):
 def files_of(database: str) -> list[Path]:
     """Return the files of an SQLite database that exist: the database, its log and its index.
 
-    `database` is a URL or path. Another store returns [].
+    ``database`` is a URL or path. Another store returns [].
     """
     from ..bindings.names.errors import BindingError
     from ..bindings.open import database_at, table_file
@@ -63,7 +63,7 @@ def files_of(database: str) -> list[Path]:
 def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]:
     """Yield the files of a database with accounts that other users can read.
 
-    `database` is its URL or path. `bindings` is the opened store. A store without accounts yields nothing.
+    ``database`` is its URL or path. ``bindings`` is the opened store. A store without accounts yields nothing.
     """
     exposed = [(path, rights) for path in files_of(database) if (rights := open_to_others(path))]
     if exposed and has_accounts(bindings):
@@ -74,7 +74,7 @@ def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]
 def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[ExposedFile]:
     """Yield the files with secrets that other users can read.
 
-    `options` has the path of each file by the name of its option in :data:`SECRET_OPTIONS`.
+    ``options`` has the path of each file by the name of its option in :data:`SECRET_OPTIONS`.
     """
     for option, content in SECRET_OPTIONS.items():
         file = options.get(option)
@@ -85,7 +85,7 @@ def exposed_secrets(options: Mapping[str, str | None]) -> Iterator[ExposedFile]:
 def secret_files(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Return the files with secrets and tokens that environment variables of ``ararat serve`` name, by their option.
 
-    `environ` has the environment variables.
+    ``environ`` has the environment variables.
 
     >>> secret_files({"ARARAT_METRICS_TOKEN_FILE": "/etc/ararat/token"})["metrics_token_file"]
     '/etc/ararat/token'
@@ -94,7 +94,7 @@ def secret_files(environ: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def has_accounts(bindings: Bindings) -> bool:
-    """Return whether a store has an account. `bindings` is the store. The result is False if it cannot be read."""
+    """Return whether a store has an account. ``bindings`` is the store. The result is False if it cannot be read."""
     from ..middleware import BindingError, BindingsUnavailable
     from ..webapp.accounts.store import Accounts
 
@@ -105,7 +105,7 @@ def has_accounts(bindings: Bindings) -> bool:
 
 
 def warn(exposed: Iterable[ExposedFile]) -> None:
-    """Print a warning on standard error for each file that other users can read. `exposed` are these files."""
+    """Print a warning on standard error for each file that other users can read. ``exposed`` are these files."""
     from .errors import write
     from .output import Sheet
 

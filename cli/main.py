@@ -112,8 +112,8 @@ class Commands(click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command, and end the process with its exit code.
 
-        `args` has the arguments of the command; the default is those of the process. `extra` are further arguments of
-        click.
+        ``args`` has the arguments of the command; the default is those of the process. ``extra`` are further arguments
+        of click.
         """
         _discard_closed_output()
         extra["standalone_mode"] = False
@@ -133,7 +133,7 @@ class Commands(click.Group):
         sys.exit(code or 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and return its exit code. `ctx` is the context of click.
+        """Run a command, and return its exit code. ``ctx`` is the context of click.
 
         If another program closes the pipe of the output, the process ends by SIGPIPE. An unexpected error ends with 70
         and an escaped traceback.

@@ -46,7 +46,8 @@ def check_file(ctx: click.Context, param: click.Parameter, value: str | None) ->
     """Refuse "-" as the file of an option, because its content would be mixed with other output. For click's
     ``callback``.
 
-    `value` is the path of the file, which is returned, or None. `ctx` and `param` are those of click, for the error.
+    ``value`` is the path of the file, which is returned, or None. ``ctx`` and ``param`` are those of click, for the
+    error.
     """
     if value == "-":
         raise click.BadParameter("- is not the name of a file, and standard output has the result", ctx, param)
@@ -56,7 +57,7 @@ def check_file(ctx: click.Context, param: click.Parameter, value: str | None) ->
 def with_options(message: str, command: click.Command) -> str:
     """Return a message about settings with the options of a command instead of the names of the settings.
 
-    `message` is the message. `command` is the command of click with these options.
+    ``message`` is the message. ``command`` is the command of click with these options.
 
     >>> server = click.Command("serve", params=[click.Option(["--log"]), click.Option(["--log-folder"])])
     >>> with_options("log: the folder is missing; set log_folder=…", server)
@@ -251,7 +252,7 @@ def policy_option(use: str, **attributes: Any) -> Callable[..., Any]:
 def load_policy(name_or_file: str) -> Profile:
     """Return an IRI policy.
 
-    `name_or_file` is the name of a built-in policy, or the path of a TOML or JSON file. Raises
+    ``name_or_file`` is the name of a built-in policy, or the path of a TOML or JSON file. Raises
     :class:`~ararat.cli.errors.CommandError` if the file cannot be read or is not a policy.
 
     >>> load_policy("17beta").naan
@@ -290,7 +291,7 @@ def _load_each(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
     """Return the value of an option as a time in UTC, or None. For click's ``callback``.
 
-    `value` is a date or an RFC 3339 time, or None. `ctx` and `param` are those of click, for the error. Raises
+    ``value`` is a date or an RFC 3339 time, or None. ``ctx`` and ``param`` are those of click, for the error. Raises
     :class:`click.BadParameter` for any other value.
     """
     from ..bindings.names.selection import moment
@@ -305,7 +306,7 @@ def read_moment(ctx: click.Context, param: click.Parameter, value: str | None) -
 def delimiter_of(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Return the separator of columns that an option states, or None. For click's ``callback``.
 
-    `value` is one character, the word tab, or None. `ctx` and `param` are those of click, for the error. Raises
+    ``value`` is one character, the word tab, or None. ``ctx`` and ``param`` are those of click, for the error. Raises
     :class:`click.BadParameter` for more than one character, and for one that CSV cannot have as a separator.
     """
     delimiter = "\t" if value in ("tab", "\\t") else value

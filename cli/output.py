@@ -49,7 +49,7 @@ class Sheet:
 
     @classmethod
     def of(cls, stream: TextIO) -> Sheet:
-        """Return the width and the colours of an output stream. `stream` is the stream, such as standard output.
+        """Return the width and the colours of an output stream. ``stream`` is the stream, such as standard output.
 
         A stream that is not a terminal has 80 columns and no colour. A terminal has no colour if NO_COLOR is set and
         not empty, or if TERM is "dumb".
@@ -74,8 +74,8 @@ class Sheet:
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
         """Yield a text as lines that fit the terminal, wrapped at spaces.
 
-        `text` is the text; its line breaks are kept. `indent` is the number of columns before each line. `style` is
-        the colour.
+        ``text`` is the text; its line breaks are kept. ``indent`` is the number of columns before each line. ``style``
+        is the colour.
 
         >>> list(Sheet(12).prose("one two three", indent=2))
         ['  one two', '  three']
@@ -100,8 +100,8 @@ class Sheet:
     def verbatim(self, text: str, *, style: Style = "") -> str:
         """Return a text as one line that is indented like the text of a field. It is neither wrapped nor shortened.
 
-        `text` is the text, which is escaped. `style` is the colour. Use it for a line of carets and for the line above
-        them.
+        ``text`` is the text, which is escaped. ``style`` is the colour. Use it for a line of carets and for the line
+        above them.
         """
         text = display.visible(text, ascii_only=not self.letters)
         return (" " * self._margin + self._coloured(text, style)).rstrip()
@@ -109,8 +109,8 @@ class Sheet:
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
         r"""Yield the lines of a label and its text, side by side, or stacked on a narrow terminal.
 
-        `label` and `text` are the texts. `style` is the colour of the text. `level` indents the text by two columns
-        for each level of a hierarchy.
+        ``label`` and ``text`` are the texts. ``style`` is the colour of the text. ``level`` indents the text by two
+        columns for each level of a hierarchy.
 
         >>> print(*Sheet(70).field("Name", "x6-np1"), sep="\n")
           Name          x6-np1
@@ -121,7 +121,7 @@ class Sheet:
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
         r"""Yield the lines of several texts below each other, beside one label.
 
-        `label` is the label. `rows` has each text with its colour.
+        ``label`` is the label. ``rows`` has each text with its colour.
 
         >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\n")
           Same as       ark:12345/x
@@ -134,7 +134,7 @@ class Sheet:
     def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
         r"""Yield the lines of pairs of texts beside one label. The first text of each pair is in its own column.
 
-        `label` is the label. `rows` has the pairs. `style` is the colour of the second texts.
+        ``label`` is the label. ``rows`` has the pairs. ``style`` is the colour of the second texts.
 
         >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\n")
           Parts         NAAN  12345
@@ -165,7 +165,7 @@ class Sheet:
 def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
     r"""Return an identifier or URL for a terminal: percent-encoded, and shortened.
 
-    `text` is the identifier. `most` is the largest number of characters.
+    ``text`` is the identifier. ``most`` is the largest number of characters.
 
     >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
     ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in total)')
@@ -178,7 +178,7 @@ def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
 def words(text: str, *, most: int = _MAX_SHOWN) -> str:
     r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and shortened.
 
-    `text` is the text. `most` is the largest number of characters.
+    ``text`` is the text. ``most`` is the largest number of characters.
 
     >>> words("404 Not\x1b[31m Found")
     '404 Not\\u{1b}[31m Found'

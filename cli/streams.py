@@ -63,8 +63,8 @@ class StreamMatch:
 def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
     """Yield the identifiers in the arguments of a command.
 
-    `texts` are the arguments. The argument "-" means all lines of standard input. `form` is "text", or "json" for JSON
-    strings.
+    ``texts`` are the arguments. The argument "-" means all lines of standard input. ``form`` is "text", or "json" for
+    JSON strings.
 
     As on the page, a text of several lines is a list with one identifier a line. White space around an identifier does
     not count. Empty lines are skipped.
@@ -80,7 +80,7 @@ def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
 
 
 def lines(file: str) -> Iterator[InputIdentifier]:
-    """Yield the lines of a file. `file` is its path, or "-" for standard input. Empty lines are skipped.
+    """Yield the lines of a file. ``file`` is its path, or "-" for standard input. Empty lines are skipped.
 
     Raises :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
     """
@@ -89,7 +89,7 @@ def lines(file: str) -> Iterator[InputIdentifier]:
 
 
 def matches(file: str) -> Iterator[StreamMatch]:
-    """Yield the identifiers in a text file with their places. `file` is its path, or "-" for standard input.
+    """Yield the identifiers in a text file with their places. ``file`` is its path, or "-" for standard input.
 
     A text of more than a million characters is searched in pieces, which are cut at white space. Raises
     :class:`~ararat.cli.errors.CommandError` if the file cannot be read.
@@ -120,7 +120,7 @@ def standard_input() -> BinaryIO:
 
 
 def dump(value: dict[str, Any]) -> None:
-    r"""Print a JSON object to standard output as one line of ASCII (JSON Lines). `value` is the object.
+    r"""Print a JSON object to standard output as one line of ASCII (JSON Lines). ``value`` is the object.
 
     >>> dump({"name": "\u00e9"})
     {"name": "\u00e9"}
@@ -131,7 +131,7 @@ def dump(value: dict[str, Any]) -> None:
 def refuse_database(file: str) -> None:
     """Raise :class:`~ararat.cli.errors.CommandError` if the output file of a command is an SQLite database.
 
-    `file` is the path of the output file. The output of a command would destroy the names and their history. A file
+    ``file`` is the path of the output file. The output of a command would destroy the names and their history. A file
     that cannot be read is not refused here.
     """
     path = Path(file)
@@ -216,7 +216,7 @@ def _read(place: str, text: str, form: str) -> InputIdentifier:
 
 @contextmanager
 def opened(file: str) -> Iterator[BinaryIO]:
-    """Open an input file of a command as a binary stream. `file` is its path, or "-" for standard input.
+    """Open an input file of a command as a binary stream. ``file`` is its path, or "-" for standard input.
 
     Raises :class:`~ararat.cli.errors.CommandError` if it cannot be read.
     """

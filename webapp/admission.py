@@ -41,7 +41,7 @@ _READ_BEFORE = "waitress.client_disconnected"
 def admit(text: str) -> None:
     """Take a slot for the inspection of a large text. The slot is released after the current request.
 
-    `text` is the text. At most :data:`LARGE_OCTETS` bytes need no slot. Raises :class:`HTTPRefusal` with the status
+    ``text`` is the text. At most :data:`LARGE_OCTETS` bytes need no slot. Raises :class:`HTTPRefusal` with the status
     503 if no slot is free.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
@@ -76,9 +76,9 @@ def admit(text: str) -> None:
 def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
     """Return a response with a file to save, which is made while it is sent.
 
-    - `parts`: the texts or bytes of the file.
-    - `content_type`: its media type.
-    - `name`: the name of the file.
+    - ``parts``: the texts or bytes of the file.
+    - ``content_type``: its media type.
+    - ``name``: the name of the file.
 
     The response holds a slot until the client has read it (:mod:`~ararat.bindings.system.thread_slots`). Raises
     :class:`.HTTPRefusal` with the status 503 if no slot is free.

@@ -333,7 +333,7 @@ def _register_accounts(app: Flask, site: Site) -> None:
 
 
 def resume_jobs(app: Flask) -> None:
-    """Carry out the jobs of the application `app`, such as imports, that an earlier process did not finish.
+    """Carry out the jobs of the application ``app``, such as imports, that an earlier process did not finish.
 
     `ararat serve` calls it at its start. Under another server the first request to the desk or the API does the same.
     """
@@ -372,7 +372,7 @@ def _require_assets(app: Flask) -> None:
 
 
 def asset(name: str) -> str:
-    """Return the URL of a file of the pages. `name` is its path in the folder ``static/``.
+    """Return the URL of a file of the pages. ``name`` is its path in the folder ``static/``.
 
     The query parameter ``v`` of the URL is a hash of the content, so that browsers can cache the file for long.
     """

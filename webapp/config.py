@@ -174,7 +174,7 @@ class Site:
         return origin(self.prefix if self.inspector is None else self.inspector)
 
     def watched(self, events: Iterator[Event]) -> Iterator[Event]:
-        """Yield the events of a trace, and call ``on_trace`` with its end. `events` are the events of the trace."""
+        """Yield the events of a trace, and call ``on_trace`` with its end. ``events`` are the events of the trace."""
         for event in events:
             if self.on_trace is not None and isinstance(event, End):
                 self.on_trace(event)
@@ -183,8 +183,8 @@ class Site:
     def inspect(self, text: str, detailed: int = inspection.MAX_FOUND) -> Inspection:
         """Find and examine the identifiers in a text with the prefix, bindings and policies of this site.
 
-        `text` is the text. `detailed` is the largest number of identifiers with a full report. The result is that of
-        :func:`.inspection.inspect`.
+        ``text`` is the text. ``detailed`` is the largest number of identifiers with a full report. The result is that
+        of :func:`.inspection.inspect`.
         """
         return inspection.inspect(
             text, prefix=self.prefix, bindings=self.bindings, policies=self.policies, detailed=detailed
@@ -192,7 +192,7 @@ class Site:
 
 
 def origin(address: str | None) -> str:
-    """Return the scheme and authority of a URL, or "" for None. `address` is the URL, or None.
+    """Return the scheme and authority of a URL, or "" for None. ``address`` is the URL, or None.
 
     >>> origin("https://example.org/a?b"), origin(None)
     ('https://example.org', '')
@@ -203,7 +203,7 @@ def origin(address: str | None) -> str:
 def url(endpoint: str, **values: Any) -> str:
     """Return the URL of a page of this application as ASCII.
 
-    `endpoint` is the name of a Flask view, such as "inspect.page". `values` are the parts of the path and the query
+    ``endpoint`` is the name of a Flask view, such as "inspect.page". ``values`` are the parts of the path and the query
     parameters. Values that are None are omitted.
     """
     return iri_to_uri(url_for(endpoint, **values))

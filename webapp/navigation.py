@@ -35,7 +35,7 @@ class NavigationLink:
 
 
 def page_title(name: str) -> Translatable:
-    """Return the title of a page for the browser. `name` is the heading of the page.
+    """Return the title of a page for the browser. ``name`` is the heading of the page.
 
     >>> page_title(Translatable("Sign in"))
     'Sign in - Ararat'

@@ -85,7 +85,7 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
 def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
     """Return the resolvers that this inspector can trace an identifier with, each prefix once.
 
-    `text` is the identifier. `pasted` is the text that contained it, or an empty text.
+    ``text`` is the identifier. ``pasted`` is the text that contained it, or an empty text.
 
     The resolvers are this site, the official resolver, that of the NAAN or URN namespace, the address before the
     identifier in the pasted text, and those of the setting ``resolvers``.
@@ -101,7 +101,7 @@ def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
 def own_prefix(known: Site) -> str | None:
     """Return the resolver prefix of this site if a trace calls this site in process, otherwise None.
 
-    `known` has the settings of the site. If ``local`` does not contain the configured prefix, the first prefix of
+    ``known`` has the settings of the site. If ``local`` does not contain the configured prefix, the first prefix of
     ``local`` is used.
     """
     if known.prefix in known.local:
@@ -112,8 +112,8 @@ def own_prefix(known: Site) -> str | None:
 def may_ask(resolver: str, known: Site) -> bool:
     """Return whether a trace of this inspector can send requests to a resolver.
 
-    `resolver` is its prefix. `known` has the settings of the site. This site is always permitted, and other hosts only
-    if ``trace_elsewhere`` is set.
+    ``resolver`` is its prefix. ``known`` has the settings of the site. This site is always permitted, and other hosts
+    only if ``trace_elsewhere`` is set.
     """
     return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
 

@@ -23,7 +23,7 @@ _JSON = ("application/json", "application/problem+json")
 def as_json(value: object, status: int = 200) -> Response:
     """Return a response with JSON in printable ASCII, with a final line break.
 
-    `value` is the value of the body. `status` is the HTTP status.
+    ``value`` is the value of the body. ``status`` is the HTTP status.
     """
     return Response(json.dumps(value) + "\n", status, content_type="application/json")
 
@@ -61,7 +61,7 @@ def represented(value: Any, template: str, *, fragment: str | None = None, **con
 def forbid_caches(response: Response) -> Response:
     """Forbid caches and browsers to keep a response. It is a function for ``Blueprint.after_request``.
 
-    `response` is the response, which is returned.
+    ``response`` is the response, which is returned.
     """
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -56,7 +56,7 @@ def init_app(app: Flask) -> None:
 
 
 def is_managed(path: str) -> bool:
-    """Return whether a path belongs to the API for accounts, whose responses only the caller can read. `path` is the
+    """Return whether a path belongs to the API for accounts, whose responses only the caller can read. ``path`` is the
     path.
     """
     return path == MANAGED or path.startswith(f"{MANAGED}/")
@@ -65,7 +65,7 @@ def is_managed(path: str) -> bool:
 def require_hosts(app: Flask, trusted: Collection[str]) -> None:
     """Answer requests for a host that is not trusted with 400.
 
-    `app` is the application. `trusted` are the names of the trusted hosts. The port and the case of letters are
+    ``app`` is the application. ``trusted`` are the names of the trusted hosts. The port and the case of letters are
     ignored.
 
     ``/healthz`` is answered for every host: the probes of Kubernetes and of load balancers send the address of the pod

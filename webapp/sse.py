@@ -19,9 +19,9 @@ _END_OF_LINE = re.compile("\r\n|\r|\n")
 def message(event: str, data: str, number: int | None = None) -> str:
     r"""Return one server-sent event as text.
 
-    - `event`: the type of the event. Raises ValueError if it is not one word.
-    - `data`: the content of the event, of any number of lines.
-    - `number`: the id of the event, or None for an event without an id.
+    - ``event``: the type of the event. Raises ValueError if it is not one word.
+    - ``data``: the content of the event, of any number of lines.
+    - ``number``: the id of the event, or None for an event without an id.
 
     >>> message("hop", "one\r\ntwo\revent: end", 3)
     'id: 3\nevent: hop\ndata: one\ndata: two\ndata: event: end\n\n'

@@ -110,7 +110,7 @@ class RunningTrace(Generic[T]):
 def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     """Return the trace that the parameters of a query string describe.
 
-    `arguments` has the values of the parameters. Raises :class:`.HTTPRefusal` with the status 400 for a value that a
+    ``arguments`` has the values of the parameters. Raises :class:`.HTTPRefusal` with the status 400 for a value that a
     parameter cannot have, and for two resolvers.
 
     >>> parse_trace_request(MultiDict({"q": " ark:12345/x ", "max_redirects": "7"})).max_redirects
@@ -146,7 +146,7 @@ def _too_many_resolvers(number: int) -> str:
 def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     """Acquire a slot and prepare a trace. The first request is sent when the caller iterates the result.
 
-    `wanted` is the trace that the client requested.
+    ``wanted`` is the trace that the client requested.
 
     Raises :class:`.HTTPRefusal`: 400 if the text cannot be traced, 403 if this inspector cannot trace it, 503 if no
     slot is free.
@@ -191,7 +191,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
 def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previews"]) -> Slot:
     """Acquire a slot for the client of the current request, and return it.
 
-    `known` has the settings of the site, with the number of slots. `work` is the work that needs the slot.
+    ``known`` has the settings of the site, with the number of slots. ``work`` is the work that needs the slot.
 
     Raises :class:`.HTTPRefusal` with the status 503 if all slots, or all slots of this client, are in use.
     """
@@ -210,12 +210,12 @@ def fetcher(
 ) -> Fetch:
     """Return the function that sends the requests of one trace (:data:`.hop.Fetch`).
 
-    - `known`: the settings of the site. It is called in process. Requests to other hosts are sent through
+    - ``known``: the settings of the site. It is called in process. Requests to other hosts are sent through
       :class:`.GuardedClient` if ``trace_elsewhere`` is set.
-    - `client`: the address of the client that started the trace, for the rate limits.
-    - `stop`: the event that ends every wait when it is set.
-    - `progress`: an object that receives what the trace waits for.
-    - `fresh`: ignore the response cache, unless the rate limit of the host is reached.
+    - ``client``: the address of the client that started the trace, for the rate limits.
+    - ``stop``: the event that ends every wait when it is set.
+    - ``progress``: an object that receives what the trace waits for.
+    - ``fresh``: ignore the response cache, unless the rate limit of the host is reached.
     """
     elsewhere = None
     if known.trace_elsewhere:

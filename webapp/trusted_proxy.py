@@ -63,7 +63,7 @@ class ProxySecret:
             raise ValueError(f"remote_user_secret: the secret is too short or has other characters; use {expected}")
 
     def is_in(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has the secret. `environ` is the WSGI environ of the request.
+        """Return whether a request has the secret. ``environ`` is the WSGI environ of the request.
 
         The time does not depend on the place of the first wrong character.
         """
@@ -93,7 +93,7 @@ class RemoteUser:
     def of_setting(cls, name: str, secret: ProxySecret | None) -> RemoteUser:
         """Return the source of the user name of a request.
 
-        `name` is "REMOTE_USER" or the name of a header field. `secret` is the secret that the proxy adds, which a
+        ``name`` is "REMOTE_USER" or the name of a header field. ``secret`` is the secret that the proxy adds, which a
         header field needs; or None. Raises ValueError for another name, and for a field without a secret.
         """
         if name == "REMOTE_USER":
@@ -110,7 +110,7 @@ class RemoteUser:
     def of(self, environ: Mapping[str, Any]) -> str | None:
         """Return the user of a request, or None without a user, without the secret, or with two users.
 
-        `environ` is the WSGI environ of the request.
+        ``environ`` is the WSGI environ of the request.
         """
         user = environ.get(self.key)
         if not isinstance(user, str) or not user:
@@ -138,9 +138,9 @@ class ForwardedFields:
 
 
 def environ_key(name: str, setting: str) -> str:
-    """Return the key of a header field in a WSGI environ. `name` is the name of the field.
+    """Return the key of a header field in a WSGI environ. ``name`` is the name of the field.
 
-    Raises ValueError for another text. `setting` is the name of the setting in the message.
+    Raises ValueError for another text. ``setting`` is the name of the setting in the message.
 
     >>> environ_key("X-Remote-User", "remote_user")
     'HTTP_X_REMOTE_USER'
@@ -153,7 +153,7 @@ def environ_key(name: str, setting: str) -> str:
 
 
 def other_spellings(name: str) -> list[str]:
-    """Return the other names of header fields that have the same key in a WSGI environ. `name` is the name of a
+    """Return the other names of header fields that have the same key in a WSGI environ. ``name`` is the name of a
     field.
 
     >>> other_spellings("X-Remote-User")
@@ -166,7 +166,7 @@ def other_spellings(name: str) -> list[str]:
 
 
 def removal(*names: str) -> str:
-    """Return the lines of Apache that remove the other spellings of header fields. `names` are the names of the
+    """Return the lines of Apache that remove the other spellings of header fields. ``names`` are the names of the
     fields.
 
     >>> removal("X-User")
@@ -184,7 +184,7 @@ def server_that_keeps_underscores() -> str | None:
 def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
     """Return facts about the fields X-Forwarded-For and X-Forwarded-Proto of a request, without any address.
 
-    `environ` is the WSGI environ of the request. ``ararat doctor`` reads the facts:
+    ``environ`` is the WSGI environ of the request. ``ararat doctor`` reads the facts:
 
     - ``values``: the number of values of X-Forwarded-For.
     - ``position``: the trusted value, counted from the last one. 0: the field is not used. If several values are

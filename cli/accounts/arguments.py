@@ -83,7 +83,8 @@ def _end_after_prompt() -> Iterator[None]:
 def read_expiry(ctx: click.Context, param: click.Parameter, value: str) -> datetime | timedelta | None:
     """Return the value of the option ``--expires``: a period, a time, or None for "never". For click's ``callback``.
 
-    `value` is a period such as 90d, a date, a time, or "never". `ctx` and `param` are those of click, for the error.
+    ``value`` is a period such as 90d, a date, a time, or "never". ``ctx`` and ``param`` are those of click, for the
+    error.
     """
     from ...bindings.names.selection import moment
 

@@ -35,15 +35,15 @@ def run_bulk(
     advice: Mapping[str, str] | None = None,
     **options: Any,
 ) -> int:
-    """Run a command that changes many names: open the store, call `run`, print the result, and return the exit code.
+    """Run a command that changes many names: open the store, call ``run``, print the result, and return the exit code.
 
-    - `database`: the store, as the option ``--database`` names it.
-    - `run`: a function that is called as ``run(bindings, dry_run=..., progress=..., **options)``.
-    - `dry_run`: whether `run` must write nothing.
-    - `as_json`: whether the result is printed as JSON.
-    - `profile`: the IRI policy that changes must follow, or None.
-    - `advice`: the remedies of the command for refused names, by error code.
-    - `options`: further arguments of `run`.
+    - ``database``: the store, as the option ``--database`` names it.
+    - ``run``: a function that is called as ``run(bindings, dry_run=..., progress=..., **options)``.
+    - ``dry_run``: whether ``run`` must write nothing.
+    - ``as_json``: whether the result is printed as JSON.
+    - ``profile``: the IRI policy that changes must follow, or None.
+    - ``advice``: the remedies of the command for refused names, by error code.
+    - ``options``: further arguments of ``run``.
 
     If standard error is a terminal, the number of processed names is printed there.
     """

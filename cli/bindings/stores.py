@@ -85,9 +85,9 @@ def open_accounts(url: str) -> Iterator[Accounts]:
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
     """Watch changes of names in a ``with`` block, and warn at its end of each NAAN that is not registered (ARK-015).
 
-    - `bindings`: the bindings that the block changes.
-    - `naans`: the NAANs that cause no warning.
-    - `strict`: refuse a name below an unregistered NAAN instead.
+    - ``bindings``: the bindings that the block changes.
+    - ``naans``: the NAANs that cause no warning.
+    - ``strict``: refuse a name below an unregistered NAAN instead.
     """
     from ...bindings.names.policy import RegisteredNaans
 
@@ -105,9 +105,9 @@ def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: 
 def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     """Print the warnings about a name before it is recorded: personal data, and probable mistakes.
 
-    - `bindings`: the store of the names.
-    - `identifier`: the identifier to record.
-    - `fields`: the values to record with it.
+    - ``bindings``: the store of the names.
+    - ``identifier``: the identifier to record.
+    - ``fields``: the values to record with it.
 
     Nothing is printed for a recorded name, or for a name that cannot be bound.
     """
@@ -136,7 +136,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
 def warn_of_minted(bindings: Bindings, target: str | None) -> None:
     """Print the warnings about the target of a name that will be minted, such as a target that another name has.
 
-    `bindings` is the store of the names. `target` is the URL or path, or None.
+    ``bindings`` is the store of the names. ``target`` is the URL or path, or None.
     """
     from ...bindings.checks.new_names import ComparedName, warnings_before
 
@@ -144,21 +144,21 @@ def warn_of_minted(bindings: Bindings, target: str | None) -> None:
 
 
 def warn_of_target(target: str | None) -> None:
-    """Print the warnings about the new target of a recorded name. `target` is the URL or path, or None."""
+    """Print the warnings about the new target of a recorded name. ``target`` is the URL or path, or None."""
     from ...bindings.checks.plausibility import target_warnings
 
     print_warnings(target_warnings(target))
 
 
 def print_warnings(warnings: Iterable[NameWarning]) -> None:
-    """Print warnings about names on standard error. `warnings` has a message and a code for each."""
+    """Print warnings about names on standard error. ``warnings`` has a message and a code for each."""
     sheet = Sheet.of(sys.stderr)
     for warning in warnings:
         write(sheet.prose(f"ararat: warning: {warning.message} ({warning.code})", style="warning"), to=sys.stderr)
 
 
 def delete_if_empty(url: str) -> None:
-    """Delete the SQLite file or the PostgreSQL tables at ``url``, as :func:`.creation.delete_if_empty`."""
+    """Delete the SQLite file or the PostgreSQL tables at ``url`` if the database has no records."""
     from ...bindings.open import database_at
     from ...bindings.storage.writing import creation
 

@@ -104,7 +104,7 @@ def answer(kind: str, given: Any) -> dict[str, Any]:
 def agrees(expect: Any, result: Any) -> bool:
     """Return whether the answer to a test vector has all expected fields and values.
 
-    `expect` is the expected value, and `result` is the value in the answer. The answer can have further fields. Its
+    ``expect`` is the expected value, and ``result`` is the value in the answer. The answer can have further fields. Its
     lists ``problems`` and ``diagnostics`` can have further items.
 
     >>> agrees({"valid": True}, {"valid": True, "nid": "foo"}), agrees({"found": []}, {"found": ["x"]})

@@ -31,7 +31,7 @@ _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
 
 def is_workbook(file: str) -> bool:
-    """Return whether a file begins as a workbook. `file` is its path.
+    """Return whether a file begins as a workbook. ``file`` is its path.
 
     The result is False for standard input ("-") and for a file that cannot be read.
     """
@@ -54,7 +54,7 @@ class UserTable:
     def read(cls, file: str, options: Options) -> UserTable:
         """Read the table of a user.
 
-        `file` is the path of the table, or "-" for standard input. `options` state how it is read. Raises
+        ``file`` is the path of the table, or "-" for standard input. ``options`` state how it is read. Raises
         :class:`CommandError`.
         """
         from ...webapp.uploads import sheet
@@ -71,7 +71,7 @@ class UserTable:
     def describe(self, to: Sheet) -> Iterator[str]:
         """Yield lines that state how the table is read: its encoding, sheet, headings and columns.
 
-        `to` has the width and the colours of the terminal.
+        ``to`` has the width and the colours of the terminal.
         """
         from ...webapp.uploads import sheet
 
@@ -108,13 +108,13 @@ class UserTable:
     ) -> Summary:
         """Import the rows of the table, and return the counts of its rows by outcome.
 
-        - `bindings`: the store to import into.
-        - `output`: the file for the table with names, or None.
-        - `report_file`: the file for the refused rows, or None.
-        - `dry_run`: check the rows without a change.
-        - `progress`: a function that gets the number of processed rows.
-        - `actor`: the name that the history records, or None.
-        - `batch`: the number of rows of one operation. None checks all rows before the first is written, as one
+        - ``bindings``: the store to import into.
+        - ``output``: the file for the table with names, or None.
+        - ``report_file``: the file for the refused rows, or None.
+        - ``dry_run``: check the rows without a change.
+        - ``progress``: a function that gets the number of processed rows.
+        - ``actor``: the name that the history records, or None.
+        - ``batch``: the number of rows of one operation. None checks all rows before the first is written, as one
           operation.
         """
         from ...bindings.imports.importing import import_rows
@@ -248,7 +248,7 @@ class UserTable:
 def print_reading(table: UserTable, *, as_json: bool) -> None:
     """Print how the table of a user is read.
 
-    `table` is the table. `as_json` states whether standard output has JSON. Then standard error is used.
+    ``table`` is the table. ``as_json`` states whether standard output has JSON. Then standard error is used.
     """
     stream = sys.stderr if as_json else sys.stdout
     write(table.describe(Sheet.of(stream)), to=stream)

@@ -64,7 +64,7 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 def opened(against: str) -> Iterator[Bindings]:
     """Open the store with which a database is compared.
 
-    `against` is a store, a table, the copy of a served file, or a history.
+    ``against`` is a store, a table, the copy of a served file, or a history.
     """
     from ...bindings.imports.history import import_history, is_history
     from ...bindings.open import open_bindings, open_file

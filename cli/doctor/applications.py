@@ -61,7 +61,8 @@ class ListedApplication(NamedTuple):
 def load(place: str) -> Any:
     """Import a WSGI or ASGI application, and return it.
 
-    `place` is its name ``MODULE:NAME``, such as "shop.wsgi:application". The current folder is on the path of imports.
+    ``place`` is its name ``MODULE:NAME``, such as "shop.wsgi:application". The current folder is on the path of
+    imports.
 
     The import runs the code of the module. Raises :class:`NotLoaded` if that fails or the result cannot be called.
     """
@@ -86,7 +87,7 @@ def load(place: str) -> Any:
 def examine(application: Any) -> Iterator[HealthFinding]:
     """Check that each site in an application is wrapped in the resolver, and yield the findings.
 
-    `application` is a WSGI or ASGI application. A finding also lists its routes under reserved paths.
+    ``application`` is a WSGI or ASGI application. A finding also lists its routes under reserved paths.
 
     Source: POL-037.
 
@@ -131,7 +132,7 @@ def examine(application: Any) -> Iterator[HealthFinding]:
 def settings_of(application: Any) -> Settings | None:
     """Return the settings of the outermost resolver in an application, or None without a resolver.
 
-    `application` is a WSGI or ASGI application.
+    ``application`` is a WSGI or ASGI application.
 
     >>> settings_of(lambda environ, start_response: []) is None
     True
@@ -143,7 +144,7 @@ def settings_of(application: Any) -> Settings | None:
 def bindings_of(application: Any) -> Bindings | None:
     """Return the bindings of the outermost resolver in an application, or None without :class:`Bindings`.
 
-    `application` is a WSGI or ASGI application.
+    ``application`` is a WSGI or ASGI application.
 
     >>> bindings_of(lambda environ, start_response: []) is None
     True
@@ -156,7 +157,7 @@ def bindings_of(application: Any) -> Bindings | None:
 def arguments_of(settings: Settings) -> dict[str, Any]:
     """Return the arguments of a resolver that answers for the same names as another one.
 
-    `settings` are the settings of the other resolver.
+    ``settings`` are the settings of the other resolver.
 
     >>> arguments_of(Settings(cache=60))["cache"]
     60
@@ -167,7 +168,7 @@ def arguments_of(settings: Settings) -> dict[str, Any]:
 def without_resources(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a resolver without its feeds, metrics, statistics and log, which write or need files.
 
-    `arguments` has the values by the names of the arguments.
+    ``arguments`` has the values by the names of the arguments.
 
     >>> without_resources({"cache": 60, "metrics": None})
     {'cache': 60}

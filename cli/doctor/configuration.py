@@ -188,8 +188,8 @@ class FrontConfiguration:
     def lines(self, cause: Cause, proxy: ReverseProxy | None) -> list[ConfigurationLine]:
         """Return at most three lines of the configuration that can cause a fault of a reverse proxy.
 
-        `cause` is the kind of the fault. `proxy` is the reverse proxy, or None if it is not known. Without files of a
-        configuration, the result is empty.
+        ``cause`` is the kind of the fault. ``proxy`` is the reverse proxy, or None if it is not known. Without files
+        of a configuration, the result is empty.
         """
         pattern = _LINES.get(cause, {}).get(proxy) if proxy is not None else None
         if pattern is None or proxy is None:

@@ -15,9 +15,9 @@ from .finding import HealthFinding
 def examine(database: str | None, user: str | None, environ: Mapping[str, str]) -> Iterator[HealthFinding]:
     """Check whether other users can read the files of a database and the files with secrets, and yield the findings.
 
-    - `database`: the database, as the option ``--database`` names it, or None.
-    - `user`: the user of the service. None is the owner of the folder of each file.
-    - `environ`: the environment variables, which can name files with secrets.
+    - ``database``: the database, as the option ``--database`` names it, or None.
+    - ``user``: the user of the service. None is the owner of the folder of each file.
+    - ``environ``: the environment variables, which can name files with secrets.
 
     Raises ValueError if there is no such user.
     """

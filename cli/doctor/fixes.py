@@ -283,7 +283,7 @@ _BEGINNINGS: dict[Cause, str] = {
 def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
     """Return the reverse proxy that a response names, such as nginx, or None.
 
-    `server` and `via` are the values of the header fields ``Server`` and ``Via``; None for a missing field.
+    ``server`` and ``via`` are the values of the header fields ``Server`` and ``Via``; None for a missing field.
 
     >>> reverse_proxy("nginx/1.22.1", None), reverse_proxy("gunicorn", "1.1 Caddy"), reverse_proxy("AmazonS3", None)
     ('nginx', 'Caddy', None)

@@ -24,7 +24,7 @@ _SECONDS = 30.0
 def client_of(application: Any) -> ProbeClient:
     """Return a client whose requests an application in this process answers.
 
-    `application` is a WSGI or ASGI application.
+    ``application`` is a WSGI or ASGI application.
 
     >>> from ararat.webapp.tracing.client import url as weburl
     >>> def site(environ, start_response):

@@ -26,10 +26,10 @@ _UNDERSCORES = {"X_Forwarded_For": ", ".join(["192.0.2.1"] * 9)}
 def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask) -> Iterator[HealthFinding]:
     """Check the inspector of a deployment, and yield the findings.
 
-    - `url`: the resolver prefix of the deployment.
-    - `link`: the URL of an identifier in the inspector, from an error page, or None.
-    - `proxy`: the reverse proxy of the deployment, or None if it is not known.
-    - `send`: a function that sends requests to the host of `url`.
+    - ``url``: the resolver prefix of the deployment.
+    - ``link``: the URL of an identifier in the inspector, from an error page, or None.
+    - ``proxy``: the reverse proxy of the deployment, or None if it is not known.
+    - ``send``: a function that sends requests to the host of ``url``.
 
     Without an inspector at the prefix, only the link is checked.
     """
@@ -48,7 +48,7 @@ def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask
 def health_of(response: RawResponse | None) -> dict[str, Any]:
     """Return the JSON document of ``/healthz`` of an inspector, or {} for the response of another program.
 
-    `response` is the response to a request of this path, or None if no program answered.
+    ``response`` is the response to a request of this path, or None if no program answered.
 
     >>> health_of(RawResponse(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
     {}

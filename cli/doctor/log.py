@@ -45,8 +45,8 @@ _REMEDIES = {
 def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
     """Return the status of the public log of a database, or the finding that states why it cannot be read.
 
-    - `database`: the database, as the option ``--database`` names it: a file or a URL.
-    - `folder`: the folder with the files of the log. For a table of names in a file, the published versions are in a
+    - ``database``: the database, as the option ``--database`` names it: a file or a URL.
+    - ``folder``: the folder with the files of the log. For a table of names in a file, the published versions are in a
       database next to this folder.
     """
     place = database if table_file(database) is None else str(folder.with_name(f"{folder.name}.sqlite"))
@@ -70,10 +70,10 @@ def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
 def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | None = None) -> Iterator[HealthFinding]:
     """Check a public log, and yield the findings.
 
-    - `status`: the status that :func:`read_status` returned.
-    - `folder`: the folder with the files of the log.
-    - `key_path`: the file of the secret key.
-    - `policy`: the policy with the witnesses whose cosignatures are verified, or None to verify no cosignatures.
+    - ``status``: the status that :func:`read_status` returned.
+    - ``folder``: the folder with the files of the log.
+    - ``key_path``: the file of the secret key.
+    - ``policy``: the policy with the witnesses whose cosignatures are verified, or None to verify no cosignatures.
     """
     where, origin = display.escape(str(LogFolder(folder))), display.escape(status.key.name)
     if status.fault is not None:

@@ -62,10 +62,10 @@ class ReferenceResolver:
     def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
         """Return the right response of the site to a request, which does not use the network.
 
-        - `url`: the URL of the site.
-        - `method`: the HTTP method.
-        - `target`: the target of the request: the name and the query, below the prefix.
-        - `fields`: the header fields of the request.
+        - ``url``: the URL of the site.
+        - ``method``: the HTTP method.
+        - ``target``: the target of the request: the name and the query, below the prefix.
+        - ``fields``: the header fields of the request.
         """
         return self._client(url, method, target, fields)
 
@@ -78,7 +78,7 @@ def _site(environ: Any, start_response: Any) -> list[bytes]:
 def choose(bindings: Bindings) -> list[str]:
     """Return at most :data:`MAX_NAMES` public names as samples: some of each kind, state and shoulder.
 
-    `bindings` is the store of the names. The names that were changed last are among the samples, because a cache can
+    ``bindings`` is the store of the names. The names that were changed last are among the samples, because a cache can
     still have their old targets. The name with the longest target is also among them. Raises BindingsUnavailable.
     """
     newest = _listed(bindings, sort="changed", descending=True)
@@ -116,7 +116,8 @@ def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
 def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
     """Request an unknown name from the resolver of each delegated prefix, and yield a finding for each.
 
-    `bindings` is the store of the prefixes. `address` is the prefix of this resolver. `client` sends the requests.
+    ``bindings`` is the store of the prefixes. ``address`` is the prefix of this resolver. ``client`` sends the
+    requests.
 
     An error is a resolver that does not answer, or one that redirects names to this resolver. Two resolvers that
     delegate a prefix to each other make a loop, so that no reader gets an answer.
@@ -173,9 +174,9 @@ def examine(
 ) -> Iterator[HealthFinding]:
     """Request each name from the site, compare the responses with the right ones, and yield the findings.
 
-    - `reached`: the deployment to which requests are sent.
-    - `names`: the names, each as the end of a URL.
-    - `expected`: the resolver with the right responses, or None without a database.
+    - ``reached``: the deployment to which requests are sent.
+    - ``names``: the names, each as the end of a URL.
+    - ``expected``: the resolver with the right responses, or None without a database.
     """
     check = _Check(reached, expected)
     for number, name in enumerate(names):

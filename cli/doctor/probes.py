@@ -156,10 +156,10 @@ def examine(
 ) -> Iterator[HealthFinding]:
     """Send requests to a deployment, and yield the findings.
 
-    - `url`: the resolver prefix of the deployment.
-    - `prefix`: the prefix that its links must contain, in stored form. None is `url`.
-    - `asking`: a function that answers the requests instead of the network, or None.
-    - `sleep`: a function that waits for some seconds between slow requests, or None for the clock.
+    - ``url``: the resolver prefix of the deployment.
+    - ``prefix``: the prefix that its links must contain, in stored form. None is ``url``.
+    - ``asking``: a function that answers the requests instead of the network, or None.
+    - ``sleep``: a function that waits for some seconds between slow requests, or None for the clock.
 
     Raises :class:`NotAnswered` if no server answers at the URL.
     """
@@ -234,7 +234,7 @@ class Deployment:
         """Return the fix for a fault as a text. The lines of the configuration that can cause the fault are at its
         end.
 
-        `cause` is the kind of the fault. `proxy` is the reverse proxy; None is the one that was found.
+        ``cause`` is the kind of the fault. ``proxy`` is the reverse proxy; None is the one that was found.
         """
         proxy = proxy or self._proxy
         if proxy in (None, "gunicorn"):
@@ -726,9 +726,9 @@ class Deployment:
 def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
     """Return the prefix to which a front server redirects a name, or None for another response.
 
-    - `url`: the prefix that was requested.
-    - `name`: the name that was requested.
-    - `response`: the response. A redirect to the same name at another host, or over https, counts. A redirect to the
+    - ``url``: the prefix that was requested.
+    - ``name``: the name that was requested.
+    - ``response``: the response. A redirect to the same name at another host, or over https, counts. A redirect to the
       target of the name does not count.
 
     >>> from ararat.webapp.tracing.client import url as weburl
@@ -755,7 +755,7 @@ def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
 def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None, str]:
     """Return the origin and the request target of a redirect; (None, "") if it does not lead to a web address.
 
-    `url` is the URL that was requested. `where` is the value of the header field ``Location``.
+    ``url`` is the URL that was requested. ``where`` is the value of the header field ``Location``.
 
     >>> from ararat.webapp.tracing.client import url as weburl
     >>> redirected_to(weburl.parse("http://a.example/"), "/b?c")
@@ -771,7 +771,7 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
 def answered_by(response: RawResponse) -> str | None:
     """Return the header fields of a response that name the server and a cache, as one text, or None without them.
 
-    `response` is the response.
+    ``response`` is the response.
 
     >>> answered_by(RawResponse(302, (("Server", "nginx"), ("Age", "17")), b""))
     'nginx, Age: 17'
@@ -800,7 +800,7 @@ def _proxy_of(response: RawResponse) -> ReverseProxy | None:
 def parse_echo(response: RawResponse) -> Echo | None:
     """Return the identifier that a resolver received, as its refusal repeats it, or None for another response.
 
-    `response` is the response to a request for a name that cannot be bound.
+    ``response`` is the response to a request for a name that cannot be bound.
 
     >>> parse_echo(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
     True

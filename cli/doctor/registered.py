@@ -23,9 +23,9 @@ _REPORT = "Report the change to the ARK Maintenance Agency, which maintains the 
 def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[HealthFinding]:
     """Compare the registration of each NAAN with the site, and yield the findings.
 
-    - `naans`: the NAANs of the site.
-    - `prefixes`: the resolver prefixes of the site. Without them, the resolver is not compared.
-    - `name`: the name of the holder, or None to compare no name.
+    - ``naans``: the NAANs of the site.
+    - ``prefixes``: the resolver prefixes of the site. Without them, the resolver is not compared.
+    - ``name``: the name of the holder, or None to compare no name.
 
     A different resolver is an error; any other difference is a warning. Raises ValueError if a text is not a NAAN.
 

@@ -67,16 +67,16 @@ def raw_request(
 ) -> RawResponse:
     """Send a request, and return the response.
 
-    - `url`: the URL whose host gets the request.
-    - `target`: the request target. It is sent unchanged: no segment is removed, nothing is decoded, a bare ``?`` is
+    - ``url``: the URL whose host gets the request.
+    - ``target``: the request target. It is sent unchanged: no segment is removed, nothing is decoded, a bare ``?`` is
       kept.
-    - `method`: the HTTP method.
-    - `accept`: the header field Accept.
-    - `fields`: further header fields.
-    - `seconds`: the longest time to wait for the response.
+    - ``method``: the HTTP method.
+    - ``accept``: the header field Accept.
+    - ``fields``: further header fields.
+    - ``seconds``: the longest time to wait for the response.
 
-    Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if `target` is not visible ASCII, or if no response arrives in
-    time.
+    Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
+    in time.
     """
     client = GuardedClient(networks=_ALL_NETWORKS)
     deadline = Deadline(time.monotonic() + seconds, what="this request")
@@ -101,10 +101,10 @@ def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | N
     """Send a request over the network, and return the response. An error of Ararat is returned as a JSON problem
     document.
 
-    - `url`: the URL whose host gets the request.
-    - `method`: the HTTP method.
-    - `target`: the request target, such as "/ark:12345/x?info".
-    - `fields`: header fields that replace or extend the usual ones.
+    - ``url``: the URL whose host gets the request.
+    - ``method``: the HTTP method.
+    - ``target``: the request target, such as "/ark:12345/x?info".
+    - ``fields``: header fields that replace or extend the usual ones.
     """
     others = dict(fields or {})
     accept = others.pop("Accept", PROBLEM)
@@ -164,7 +164,7 @@ def _retry_after(response: RawResponse) -> float | None:
 
 
 def is_this_machine(url: WebURL) -> bool:
-    """Return whether a host is this machine, so that its files can be read. `url` is a URL with this host."""
+    """Return whether a host is this machine, so that its files can be read. ``url`` is a URL with this host."""
     if url.address is not None and url.address.is_loopback:
         return True
     try:

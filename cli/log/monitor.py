@@ -139,8 +139,8 @@ def _last_seen(state_file: str | None) -> LastSeen | None:
 def source_of(place: str, client: Client) -> LogSource:
     """Return a reader for the files of a public log.
 
-    `place` is a URL or a folder. `client` sends the requests for a URL. Raises :class:`CommandError` if the folder has
-    no log.
+    ``place`` is a URL or a folder. ``client`` sends the requests for a URL. Raises :class:`CommandError` if the folder
+    has no log.
     """
     if is_url(place):
         return RemoteLog(place, client)

@@ -61,9 +61,9 @@ class Client:
     def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> Reply:
         """Send a request, and return the response.
 
-        - `url`: the URL to request.
-        - `content`: the body of a POST request, or None for GET.
-        - `limit`: the largest body of the response, in bytes.
+        - ``url``: the URL to request.
+        - ``content``: the body of a POST request, or None for GET.
+        - ``limit``: the largest body of the response, in bytes.
 
         Raises :class:`LogError` for an invalid URL or a longer body, and :class:`HopFailed` without a response.
         """
@@ -108,8 +108,8 @@ class Client:
     def get(self, url: str, *, limit: int = MAX_BYTES) -> bytes:
         """Return the content of a URL as bytes.
 
-        `url` is the URL, and `limit` is the largest content in bytes. Raises :class:`LogError` for another status than
-        200, and :class:`CommandError` with the exit code 69 without a response.
+        ``url`` is the URL, and ``limit`` is the largest content in bytes. Raises :class:`LogError` for another status
+        than 200, and :class:`CommandError` with the exit code 69 without a response.
         """
         try:
             reply = self.request(url, limit=limit)
@@ -121,7 +121,7 @@ class Client:
         return reply.body
 
     def post(self, url: str, content: bytes) -> Reply:
-        """Send a POST request, and return the response. `url` is the URL, and `content` is the body of the request.
+        """Send a POST request, and return the response. ``url`` is the URL, and ``content`` is the body of the request.
 
         Raises :class:`LogError` without a response.
         """
@@ -148,7 +148,7 @@ class RemoteLog:
             raise CommandError(str(error), ("Fix", fix), exit_code=UNAVAILABLE) from None
 
     def read(self, tile: Tile) -> bytes:
-        """Return the content of a tile of the log as bytes. `tile` is the tile, with its level and its number.
+        """Return the content of a tile of the log as bytes. ``tile`` is the tile, with its level and its number.
 
         Raises :class:`LogError` if the server does not have it.
         """
@@ -157,7 +157,7 @@ class RemoteLog:
 
 
 def is_url(text: str) -> bool:
-    """Return whether a text begins as a URL. `text` is an argument of a command, a URL or a path.
+    """Return whether a text begins as a URL. ``text`` is an argument of a command, a URL or a path.
 
     >>> is_url("https://example.org/log"), is_url("/var/lib/ararat/log")
     (True, False)
@@ -166,9 +166,9 @@ def is_url(text: str) -> bool:
 
 
 def read_file(path: str, limit: int) -> bytes:
-    """Return the content of a file as bytes. A file that is longer than `limit` bytes is cut one byte after it.
+    """Return the content of a file as bytes. A file that is longer than ``limit`` bytes is cut one byte after it.
 
-    `path` is the path of the file. Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
+    ``path`` is the path of the file. Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
     """
     try:
         with Path(path).open("rb") as stream:

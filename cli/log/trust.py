@@ -34,7 +34,7 @@ vkey_option: Callable[..., Any] = click.option(
 def trusted(policy_file: str | None, vkey: str | None) -> Policy | None:
     """Return the policy with the trusted logs and witnesses, or None if both options are missing.
 
-    `policy_file` is the value of the option ``--policy``, a path. `vkey` is the value of ``--vkey``, a public key.
+    ``policy_file`` is the value of the option ``--policy``, a path. ``vkey`` is the value of ``--vkey``, a public key.
 
     Raises :class:`CommandError` if the value is not valid or cannot be read, or if the package for signatures is not
     installed. Raises click.UsageError with both options.

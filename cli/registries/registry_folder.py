@@ -23,7 +23,7 @@ VARIABLE = "ARARAT_REGISTRIES"
 def registry_folder(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path:
     """Return the folder of updated registries: that of the variable ``ARARAT_REGISTRIES``, or the default.
 
-    `environ` has the environment variables. `platform` is the name of the operating system, as in ``sys.platform``.
+    ``environ`` has the environment variables. ``platform`` is the name of the operating system, as in ``sys.platform``.
     The default is in the data folder of the user. Raises RuntimeError if there is no home folder.
 
     >>> registry_folder({"XDG_DATA_HOME": "/srv/data"}, "linux").as_posix()
@@ -63,7 +63,7 @@ def consulted() -> Iterator[None]:
 def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
     """Return the table of a registry in a folder, or the built-in table if the folder does not contain one.
 
-    `folder` is the folder, and `registry` is the registry. Raises OSError and
+    ``folder`` is the folder, and ``registry`` is the registry. Raises OSError and
     :class:`~ararat.identifiers.registries.tables.RegistryError` if the table cannot be read.
     """
     from ...identifiers import registries
@@ -84,8 +84,8 @@ def table_in(folder: Path, registry: Registry[Record]) -> Table[Record]:
 def write_tables(folder: Path, tables: Iterable[AnyTable]) -> list[Path]:
     """Write tables to a folder, and return the written files. A missing folder is created. Raises OSError.
 
-    `folder` is the folder, and `tables` are the tables. All tables are written to temporary files before the first one
-    is replaced. A full disk changes nothing.
+    ``folder`` is the folder, and ``tables`` are the tables. All tables are written to temporary files before the first
+    one is replaced. A full disk changes nothing.
     """
     from tempfile import TemporaryDirectory  # most commands write no table
 

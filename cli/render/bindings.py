@@ -25,9 +25,9 @@ def binding_lines(
 ) -> Iterator[str]:
     """Yield the lines that show a binding on a terminal: its name, its state and the fields that have a value.
 
-    - `binding`: the recorded binding.
-    - `sheet`: the width and the colours of the terminal.
-    - `inherited`: the persistence statements of prefix records that the binding does not have, by short names.
+    - ``binding``: the recorded binding.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``inherited``: the persistence statements of prefix records that the binding does not have, by short names.
     """
     from ...bindings.names.fields import FIELDS, text_of
 
@@ -77,9 +77,9 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
     """Yield the line that shows the change of a binding on a terminal, such as "relocated ark:12345/x5 ->
     https://a.example/".
 
-    - `outcome`: the outcome of the change, such as "relocated".
-    - `binding`: the binding after the change. Its name, target and state are shown.
-    - `sheet`: the width and the colours of the terminal.
+    - ``outcome``: the outcome of the change, such as "relocated".
+    - ``binding``: the binding after the change. Its name, target and state are shown.
+    - ``sheet``: the width and the colours of the terminal.
     """
     style: Style = "soft" if outcome == "unchanged" else "good"
     target = f" -> {identifier(binding.target)}" if binding.target else ""
@@ -89,7 +89,7 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show one change in the history of a name: time, action, actor, and the binding after it.
 
-    `event` is the change. `sheet` has the width and the colours of the terminal.
+    ``event`` is the change. ``sheet`` has the width and the colours of the terminal.
     """
     by = f" by {words(event.actor)}" if event.actor else ""
     part = f" (operation {event.operation})" if event.operation is not None else ""
@@ -111,7 +111,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show one change of a redirect rule: time, action, actor, and the rule after it.
 
-    `event` is the change. `sheet` has the width and the colours of the terminal.
+    ``event`` is the change. ``sheet`` has the width and the colours of the terminal.
     """
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
@@ -124,7 +124,7 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show the record of a NAAN or shoulder: its texts, its redirect rule and its last change.
 
-    `record` is the record. `sheet` has the width and the colours of the terminal.
+    ``record`` is the record. ``sheet`` has the width and the colours of the terminal.
     """
     yield from sheet.prose(identifier(record.prefix), style="strong")
     yield ""
@@ -138,7 +138,7 @@ def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show a succession: the new institution, and the grants of accounts that change or stay.
 
-    `done` is the result of the succession. `sheet` has the width and the colours of the terminal.
+    ``done`` is the result of the succession. ``sheet`` has the width and the colours of the terminal.
     """
     word = "succeeded" if done.written else "would succeed"
     before = f", before {words(done.before)}" if done.before else ""
@@ -152,7 +152,7 @@ def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show one change of the record of a NAAN or shoulder: time, action, actor, and its texts.
 
-    `event` is the change. `sheet` has the width and the colours of the terminal.
+    ``event`` is the change. ``sheet`` has the width and the colours of the terminal.
     """
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
@@ -178,7 +178,7 @@ def _texts(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
 def state(binding: Binding) -> str:
     """Return the state of a name in words for a terminal, such as "reserved" or "located, by 302".
 
-    `binding` is the recorded binding. The state of a name for tests has ", test" at its end.
+    ``binding`` is the recorded binding. The state of a name for tests has ", test" at its end.
     """
     return f"{_state(binding)}{', test' if binding.is_test else ''}"
 
@@ -195,7 +195,7 @@ def _state(binding: Binding) -> str:
 def name_and_target(before: Binding | None, after: Binding) -> str:
     """Return the name of a changed binding with its target, and the target before the change if it was another one.
 
-    `before` is the binding before the change, or None for a new name. `after` is the binding after it.
+    ``before`` is the binding before the change, or None for a new name. ``after`` is the binding after it.
     """
     target = f" -> {identifier(after.target)}" if after.target else ""
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""
@@ -205,7 +205,7 @@ def name_and_target(before: Binding | None, after: Binding) -> str:
 def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
     """Yield each field of a binding that a change replaced, except the target, with its old and new value as texts.
 
-    `before` is the binding before the change, and `after` is the binding after it.
+    ``before`` is the binding before the change, and ``after`` is the binding after it.
     """
     from ...bindings.names.fields import differing
     from ...bindings.names.metadata import metadata
@@ -223,7 +223,7 @@ def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str
 
 
 def moment(when: datetime) -> str:
-    """Return a time as a text for a terminal, to the second. `when` is a time in UTC.
+    """Return a time as a text for a terminal, to the second. ``when`` is a time in UTC.
 
     >>> moment(datetime(2026, 11, 22, 15, 0, 0))
     '2026-11-22 15:00:00Z'

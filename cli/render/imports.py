@@ -51,10 +51,10 @@ def refused_lines(
 ) -> Iterator[str]:
     """Yield the lines about the refused rows of a table, each with its line number and reason.
 
-    - `summary`: the result of the import.
-    - `sheet`: the width and the colours of the terminal.
-    - `report_file`: the file with all refused rows, which is named if not all are listed; or None.
-    - `word`: the beginning of each line, such as "refused", or "left out" for the names of a dump.
+    - ``summary``: the result of the import.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``report_file``: the file with all refused rows, which is named if not all are listed; or None.
+    - ``word``: the beginning of each line, such as "refused", or "left out" for the names of a dump.
 
     The first row with an error code also states the expected value.
     """
@@ -64,9 +64,9 @@ def refused_lines(
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
     """Yield the lines about the rows of a table that have a warning, each with its line number and reason.
 
-    - `summary`: the result of the import.
-    - `sheet`: the width and the colours of the terminal.
-    - `report_file`: the file with all warnings, which is named if not all are listed; or None.
+    - ``summary``: the result of the import.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``report_file``: the file with all warnings, which is named if not all are listed; or None.
     """
     yield from _noted("warning", summary.warned, summary.warnings, sheet, report_file)
 
@@ -74,7 +74,7 @@ def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None)
 def change_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of the first changes of an import, each with its line number and the recorded values.
 
-    `summary` is the result of the import. `sheet` has the width and the colours of the terminal.
+    ``summary`` is the result of the import. ``sheet`` has the width and the colours of the terminal.
     """
     for imported in summary.listed:
         yield from _imported(imported, sheet)
@@ -101,9 +101,9 @@ def _imported(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
 def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Iterator[str]:
     """Yield the lines of the result of an import: how the file was read, the counts, and how to undo it.
 
-    - `summary`: the result of the import.
-    - `sheet`: the width and the colours of the terminal.
-    - `word`: the word for the rows that were not imported, such as "refused" or "left out".
+    - ``summary``: the result of the import.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``word``: the word for the rows that were not imported, such as "refused" or "left out".
     """
     yield from _reading(summary, sheet)
     yield from sheet.prose(_counts(summary, word))
@@ -113,7 +113,7 @@ def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Itera
 def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
     """Yield lines about the first values of a dump that are not imported, each with its reason and a remedy.
 
-    `migration` is the result of reading the dump. `sheet` has the width and the colours of the terminal.
+    ``migration`` is the result of reading the dump. ``sheet`` has the width and the colours of the terminal.
     """
     for line, name, (element, reason, remedy) in migration.omitted[:_MAX_OMITTED]:
         place = sheet.paint(f"line {line}".ljust(_LINE - 1), "soft")
@@ -124,9 +124,9 @@ def omitted_lines(migration: Migration, sheet: Sheet) -> Iterator[str]:
 def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterator[str]:
     """Yield the lines of the result of an import of a dump: what was read, what was not imported, and the checksums.
 
-    - `migration`: the result of reading the dump.
-    - `sheet`: the width and the colours of the terminal.
-    - `report`: the file of the option ``--report``, or None.
+    - ``migration``: the result of reading the dump.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``report``: the file of the option ``--report``, or None.
     """
     states = ", ".join(f"{migration.states[state]:,} {state}" for state in sorted(migration.states))
     number = sum(migration.states.values())
@@ -153,7 +153,7 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as a mapping for JSON. `summary` is the result.
+    """Return the result of an import as a mapping for JSON. ``summary`` is the result.
 
     The keys are the counts of the rows, and the refused, warned and changed rows.
     """
@@ -176,7 +176,7 @@ def as_dict(summary: Summary) -> dict[str, Any]:
 def dump_as_dict(migration: Migration) -> dict[str, Any]:
     """Return the result of the import of a dump as a mapping for JSON, without the counts of its lines.
 
-    `migration` is the result of reading the dump.
+    ``migration`` is the result of reading the dump.
     """
     return {
         "source": migration.source,
@@ -194,7 +194,7 @@ def dump_as_dict(migration: Migration) -> dict[str, Any]:
 
 
 def expected(code: str) -> str:
-    """Return the accepted values for an error about a wrong value. `code` is the code of the error.
+    """Return the accepted values for an error about a wrong value. ``code`` is the code of the error.
 
     >>> expected("passthrough-unknown")
     'no, normal or given; true and false mean normal and no'

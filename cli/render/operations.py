@@ -31,9 +31,9 @@ _WORD = 12
 def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator[str]:
     """Yield the lines of the result of an operation on many names: its counts, and how to undo it.
 
-    - `result`: the result of the operation.
-    - `sheet`: the width and the colours of the terminal.
-    - `dry_run`: whether nothing was written. The first changes are then shown before the counts.
+    - ``result``: the result of the operation.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``dry_run``: whether nothing was written. The first changes are then shown before the counts.
     """
     if dry_run:
         for effect in result.effects:
@@ -48,7 +48,7 @@ def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator
 def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
     """Yield the line that states how to undo an operation on many names.
 
-    `operation` is its number. None yields no line. `sheet` has the width and the colours of the terminal.
+    ``operation`` is its number. None yields no line. ``sheet`` has the width and the colours of the terminal.
 
     >>> from ..output import Sheet
     >>> list(undo_line(7, Sheet(80)))
@@ -61,9 +61,9 @@ def undo_line(operation: int | None, sheet: Sheet) -> Iterator[str]:
 def refused_lines(result: BulkResult, sheet: Sheet, advice: Mapping[str, str] | None = None) -> Iterator[str]:
     """Yield the lines about the names whose change is refused, each with its reason.
 
-    - `result`: the result of the operation.
-    - `sheet`: the width and the colours of the terminal.
-    - `advice`: the remedies of the command by error code, or None.
+    - ``result``: the result of the operation.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``advice``: the remedies of the command by error code, or None.
     """
     yield from _noted("refused", result.refused, result.refusals, sheet, advice)
 
@@ -71,7 +71,7 @@ def refused_lines(result: BulkResult, sheet: Sheet, advice: Mapping[str, str] | 
 def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
     """Yield the lines about new targets that are almost surely wrong.
 
-    `result` is the result of the operation. `sheet` has the width and the colours of the terminal.
+    ``result`` is the result of the operation. ``sheet`` has the width and the colours of the terminal.
     """
     yield from _noted("warning", result.warned, result.warnings, sheet)
 
@@ -79,7 +79,7 @@ def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of a recorded operation: number, time, action, number of names, actor, and its parameters.
 
-    `operation` is the recorded operation. `sheet` has the width and the colours of the terminal.
+    ``operation`` is the recorded operation. ``sheet`` has the width and the colours of the terminal.
     """
     by = f" by {words(operation.actor)}" if operation.actor else ""
     number = sheet.paint(f"{operation.number:>6}", "strong")

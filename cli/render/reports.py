@@ -28,7 +28,7 @@ _CONFORMANCE: dict[str | None, Style] = {"strict": "good", "liberal": "warning",
 def conformance(report: Report) -> str:
     """Return how well an identifier follows the syntax: "strict", "liberal", "outside" or "invalid".
 
-    `report` is the result of the inspection of the identifier.
+    ``report`` is the result of the inspection of the identifier.
 
     >>> from ...identifiers import examine
     >>> conformance(examine("ark:12345"))
@@ -40,7 +40,7 @@ def conformance(report: Report) -> str:
 def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of the report of ``ararat inspect`` about one identifier. Empty sections are omitted.
 
-    `report` is the result of the inspection. `sheet` has the width and the colours of the terminal.
+    ``report`` is the result of the inspection. ``sheet`` has the width and the colours of the terminal.
 
     >>> from ...identifiers import examine
     >>> next(report_lines(examine("ark:12345/x"), Sheet(80)))
@@ -65,7 +65,7 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
 def row(report: Report, sheet: Sheet) -> Iterator[str]:
     """Yield the line of ``ararat inspect`` about one of several identifiers: its normal form or its first problem.
 
-    `report` is the result of the inspection. `sheet` has the width and the colours of the terminal.
+    ``report`` is the result of the inspection. ``sheet`` has the width and the colours of the terminal.
 
     >>> from ...identifiers import examine
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
@@ -96,7 +96,7 @@ def row(report: Report, sheet: Sheet) -> Iterator[str]:
 def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of ``ararat equal``: the verdict, both normal forms, and a caret at their first difference.
 
-    `comparison` is the result of the comparison. `sheet` has the width and the colours of the terminal.
+    ``comparison`` is the result of the comparison. ``sheet`` has the width and the colours of the terminal.
     """
     style: dict[str, Style] = {"equivalent": "good", "different": "warning", "unreadable": "error"}
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
@@ -124,10 +124,10 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
     """Return the line of ``ararat find`` about an identifier: place, text, suggestion with its reason, and normal
     form.
 
-    - `match`: the identifier that was found in a text.
-    - `line` and `column`: its place in the text, from 1.
-    - `normal_form`: its normal form, or None for an invalid identifier.
-    - `sheet`: the width and the colours of the terminal.
+    - ``match``: the identifier that was found in a text.
+    - ``line`` and ``column``: its place in the text, from 1.
+    - ``normal_form``: its normal form, or None for an invalid identifier.
+    - ``sheet``: the width and the colours of the terminal.
 
     >>> from ...identifiers import Match
     >>> match_line(Match(4, 15, "ark:12345/x"), 1, 5, "ark:12345/x", Sheet(80))
@@ -144,9 +144,9 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
 def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of a problem: severity, message, the place with a caret, the expected input and the rule.
 
-    - `problem`: the problem of an identifier.
-    - `text`: the text of the identifier.
-    - `sheet`: the width and the colours of the terminal.
+    - ``problem``: the problem of an identifier.
+    - ``text``: the text of the identifier.
+    - ``sheet``: the width and the colours of the terminal.
     """
     style = _SEVERITIES[problem.severity]
     yield from sheet.field(problem.severity.capitalize(), f"{problem.message} [{problem.code}]", style=style)
@@ -159,7 +159,7 @@ def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
 def suggestion_lines(text: str, sheet: Sheet) -> Iterator[str]:
     """Yield a line for each identifier that a text probably means, with the corrections in words.
 
-    `text` is the text of an invalid identifier. `sheet` has the width and the colours of the terminal.
+    ``text`` is the text of an invalid identifier. ``sheet`` has the width and the colours of the terminal.
     """
     for each in suggestions(text):
         yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.why)})")

@@ -20,7 +20,7 @@ _SETTINGS = frozenset(field.name for field in fields(Settings) if field.init) - 
 def resolver_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of the resolver that options of a command state, except its prefix and inspector.
 
-    `options` has the values of the options by their names.
+    ``options`` has the values of the options by their names.
 
     >>> resolver_settings({"cache": 60, "naans": (), "hsts": None, "cors": ("none",), "port": 8000})
     {'cache': 60, 'cors': False}
@@ -46,16 +46,16 @@ def wsgi_application_of(
 ) -> WSGIApplication:
     """Return the WSGI application with the resolver and the inspector for options of ``ararat serve``.
 
-    - `options`: the values of the options by their names.
-    - `bindings`: the store of the names.
-    - `prefix`: the public resolver prefix.
-    - `address`: the URL of the server.
-    - `inspector`: the link to the inspector in error pages, or None.
-    - `trusted_hosts`: the host names of the inspector; None for any.
-    - `on_resolve`: a function that is called for each resolution, or None.
-    - `demo`: whether to mount the demo site.
-    - `resume`: whether to carry out unfinished jobs now.
-    - `first_secret`: the secret of the link that creates the first account, or None.
+    - ``options``: the values of the options by their names.
+    - ``bindings``: the store of the names.
+    - ``prefix``: the public resolver prefix.
+    - ``address``: the URL of the server.
+    - ``inspector``: the link to the inspector in error pages, or None.
+    - ``trusted_hosts``: the host names of the inspector; None for any.
+    - ``on_resolve``: a function that is called for each resolution, or None.
+    - ``demo``: whether to mount the demo site.
+    - ``resume``: whether to carry out unfinished jobs now.
+    - ``first_secret``: the secret of the link that creates the first account, or None.
 
     Raises ValueError, NotImplementedError, UsageError and CommandError for a wrong option.
     """

@@ -25,12 +25,12 @@ def lines(
 ) -> Iterator[str]:
     """Yield the lines that ``ararat serve`` prints when it is ready.
 
-    - `sheet`: the width and the colours of the terminal.
-    - `bindings`: the store of the names.
-    - `options`: the parameters of the command.
-    - `address`: the URL of the server.
-    - `inspector`: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
-    - `first_secret`: the secret of the link that creates the first account, or None.
+    - ``sheet``: the width and the colours of the terminal.
+    - ``bindings``: the store of the names.
+    - ``options``: the parameters of the command.
+    - ``address``: the URL of the server.
+    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
+    - ``first_secret``: the secret of the link that creates the first account, or None.
     """
     is_demo = not (options["database"] or options["table"])
     prefix = options["prefix"]
@@ -97,7 +97,7 @@ def _names(bindings: Bindings) -> str:
 
 
 def has_no_account(bindings: Bindings) -> bool:
-    """Return whether a store is a database without an account. `bindings` is the store.
+    """Return whether a store is a database without an account. ``bindings`` is the store.
 
     The result is False if the database cannot be read.
     """

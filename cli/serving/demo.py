@@ -164,7 +164,7 @@ _PAGES = {
 
 
 def load(bindings: Bindings) -> None:
-    """Bind the example names :data:`SAMPLES` of the demo site. `bindings` is an empty database.
+    """Bind the example names :data:`SAMPLES` of the demo site. ``bindings`` is an empty database.
 
     Raises :class:`~ararat.middleware.BindingConflict` if a name is already bound otherwise.
     """

@@ -37,7 +37,8 @@ class InvalidEnvironment(Exception):
 def wsgi_application() -> WSGIApplication:
     """Return the application of ``ararat serve`` as the environment configures it: the resolver and the inspector.
 
-    Raises :class:`InvalidEnvironment`. A database that cannot be opened is logged, and names answer 503.
+    Raises :class:`InvalidEnvironment`. If the database cannot be opened, the reason is written to the server log, and
+    requests for names are answered with 503.
     """
     options = _options()
     warn_of_underscores(options)

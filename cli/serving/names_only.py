@@ -76,14 +76,14 @@ def names_application(
 ) -> WSGIApplication:
     """Return the WSGI application of a server that only resolves names, without the inspector and the desk.
 
-    - `bindings`: the store of the names.
-    - `prefix`: the public resolver prefix.
-    - `also`: further addresses of the server.
-    - `inspector`: the URL of an inspector on another server, or None.
-    - `trusted_proxies`: the number of reverse proxies whose fields are trusted.
-    - `secret`: the secret that the proxies add, or None.
-    - `on_resolve`: a function that is called for each resolution, or None.
-    - `settings`: the settings of the resolver.
+    - ``bindings``: the store of the names.
+    - ``prefix``: the public resolver prefix.
+    - ``also``: further addresses of the server.
+    - ``inspector``: the URL of an inspector on another server, or None.
+    - ``trusted_proxies``: the number of reverse proxies whose fields are trusted.
+    - ``secret``: the secret that the proxies add, or None.
+    - ``on_resolve``: a function that is called for each resolution, or None.
+    - ``settings``: the settings of the resolver.
     """
 
     def site(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -203,7 +203,7 @@ def _listener(host: str, port: int | None) -> socket.socket:
 def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] | None]:
     """Open the access log of the server, and yield the function that logs a resolution.
 
-    `place` is the path of the log. None yields None. A file can be rotated: the log then continues in a new file.
+    ``place`` is the path of the log. None yields None. A file can be rotated: the log then continues in a new file.
     """
     from ...middleware import log_resolutions
 
@@ -244,11 +244,11 @@ def opened(
 ) -> Bindings:
     """Return the bindings of a store that a command names.
 
-    - `store`: the database, or the file with a table.
-    - `profile`: the IRI policy that changes must follow, or None.
-    - `create`: whether to create a missing database.
-    - `state`: the file with the served copy of a table, or None.
-    - `test_naans`: the NAANs for tests that this site permits.
+    - ``store``: the database, or the file with a table.
+    - ``profile``: the IRI policy that changes must follow, or None.
+    - ``create``: whether to create a missing database.
+    - ``state``: the file with the served copy of a table, or None.
+    - ``test_naans``: the NAANs for tests that this site permits.
     """
     from ...bindings.open import open_file
     from ...middleware import open_bindings
@@ -273,7 +273,7 @@ def opened(
 def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
     """Return the files that other users can read: of a database with accounts, and with secrets and tokens.
 
-    `store` is the store that the command names. `bindings` is the opened store. `options` has the values of the
+    ``store`` is the store that the command names. ``bindings`` is the opened store. ``options`` has the values of the
     options.
     """
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)

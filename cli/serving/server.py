@@ -158,34 +158,34 @@ def compose(
 ) -> WSGIApplication:
     """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
 
-    - `bindings`: the store of the names.
-    - `prefix`: the public resolver prefix. `address`: the URL of the server, which can be the same.
-    - `inspector`: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
+    - ``bindings``: the store of the names.
+    - ``prefix``: the public resolver prefix. ``address``: the URL of the server, which can be the same.
+    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
       link.
-    - `trusted_proxies`: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
+    - ``trusted_proxies``: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
       for each proxy, are trusted.
-    - `demo`: whether to mount the demo site.
-    - `trace_elsewhere`: whether a trace can send requests to other servers. `networks` and `denied_networks` are those
-      that it may and must not reach. Users can select `resolvers` for a trace.
-    - `trusted_hosts`: the host names of the inspector; None for any.
-    - `policies`: the IRI policies by which the inspector checks IRIs.
-    - `remote_user`: the header field of the user that a proxy has signed in, or None. `remote_user_secret`: the secret
-      that the proxy adds in the field `remote_user_secret_field`. With a secret, the fields of the proxies count only
-      together with it.
-    - `openid`: an OpenID provider, or None.
-    - `session_idle`: the time in minutes after which a session that is not used ends.
-    - `threads`: the number of threads of a process; None reads it from the server.
-    - `resource_label`: the label of the resource of a name in the desk.
-    - `ezid`: the path below which the EZID API answers, or None.
-    - `ezid_passthrough`: the passthrough of names that get their first target by the EZID API.
-    - `resume`: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
-    - `first_secret`: the secret of the link that creates the first account, or None.
-    - `only_desk`: whether to omit the names for readers (:class:`.WithoutNames`).
-    - `settings`: those of :class:`~ararat.middleware.ResolverMiddleware`.
+    - ``demo``: whether to mount the demo site.
+    - ``trace_elsewhere``: whether a trace can send requests to other servers. ``networks`` and ``denied_networks`` are
+      those that it may and must not reach. Users can select ``resolvers`` for a trace.
+    - ``trusted_hosts``: the host names of the inspector; None for any.
+    - ``policies``: the IRI policies by which the inspector checks IRIs.
+    - ``remote_user``: the header field of the user that a proxy has signed in, or None. ``remote_user_secret``: the
+      secret that the proxy adds in the field ``remote_user_secret_field``. With a secret, the fields of the proxies
+      count only together with it.
+    - ``openid``: an OpenID provider, or None.
+    - ``session_idle``: the time in minutes after which a session that is not used ends.
+    - ``threads``: the number of threads of a process; None reads it from the server.
+    - ``resource_label``: the label of the resource of a name in the desk.
+    - ``ezid``: the path below which the EZID API answers, or None.
+    - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
+    - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
+    - ``first_secret``: the secret of the link that creates the first account, or None.
+    - ``only_desk``: whether to omit the names for readers (:class:`.WithoutNames`).
+    - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
 
-    Requests of a trace to `address` are answered in process. At `prefix`, only names are answered in process, unless
-    the inspector is at the root of the prefix: another application can answer the other paths. Raises ValueError for
-    an invalid setting, network, resolver or path.
+    Requests of a trace to ``address`` are answered in process. At ``prefix``, only names are answered in process,
+    unless the inspector is at the root of the prefix: another application can answer the other paths. Raises
+    ValueError for an invalid setting, network, resolver or path.
     """
     local: dict[str, WSGIApplication] = {}
     at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))
@@ -249,8 +249,8 @@ def compose(
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
     """Return the host names at which the inspector answers: those of this machine, of a socket and of URLs.
 
-    `listener` is the listening socket. `addresses` are the URLs. An IPv6 address is in brackets. Raises ValueError for
-    a URL that is not valid.
+    ``listener`` is the listening socket. ``addresses`` are the URLs. An IPv6 address is in brackets. Raises ValueError
+    for a URL that is not valid.
 
     >>> with listen("127.0.0.1", 0) as listener:
     ...     hosts_of(listener, "https://example.org")
@@ -262,7 +262,7 @@ def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
 def host_names(listening: str, *addresses: str) -> list[str]:
     """Return the host names at which the inspector answers: those of this machine, of an IP address and of URLs.
 
-    `listening` is the IP address of the listening socket. `addresses` are the URLs. An IPv6 address is in brackets.
+    ``listening`` is the IP address of the listening socket. ``addresses`` are the URLs. An IPv6 address is in brackets.
 
     >>> host_names("127.0.0.1", "https://example.org")
     ['127.0.0.1', 'localhost', '[::1]', 'example.org']
@@ -299,7 +299,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listener: socket.socket) -> str:
-    """Return the URL by which a browser on this machine reaches a server. `listener` is its listening socket.
+    """Return the URL by which a browser on this machine reaches a server. ``listener`` is its listening socket.
 
     >>> with listen("127.0.0.1", 0) as listener:
     ...     address_of(listener) == f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -320,11 +320,11 @@ def run(
 ) -> None:
     """Serve an application until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
 
-    - `app`: the WSGI application.
-    - `listener`: the listening socket.
-    - `ready`: a function that is called when the server listens.
-    - `trusted_proxies`: the number of reverse proxies. With a proxy, one address can have any number of connections.
-    - `threads`: the number of threads that answer requests.
+    - ``app``: the WSGI application.
+    - ``listener``: the listening socket.
+    - ``ready``: a function that is called when the server listens.
+    - ``trusted_proxies``: the number of reverse proxies. With a proxy, one address can have any number of connections.
+    - ``threads``: the number of threads that answer requests.
 
     At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
     """
@@ -376,7 +376,7 @@ class FairQueue:
 
     A client with many requests waits longest.
 
-    It has the methods of a deque that waitress uses, which holds a lock meanwhile.
+    It has the methods of a deque that waitress uses. Waitress holds a lock when it calls them.
 
     >>> from types import SimpleNamespace
     >>> queue = FairQueue()
@@ -391,7 +391,7 @@ class FairQueue:
         self._number = 0
 
     def append(self, channel: Any) -> None:
-        """Add a waiting request at the end of those of its client. `channel` is the connection with the request."""
+        """Add a waiting request at the end of those of its client. ``channel`` is the connection with the request."""
         self._waiting.setdefault(channel.client, deque()).append(channel)
         self._number += 1
 
@@ -469,7 +469,7 @@ class Pace:
     def move(self, octets: int, now: float) -> None:
         """Count bytes that a client has sent or read, so that it gets more time.
 
-        `octets` is the number of bytes. `now` is the time in seconds of the monotonic clock.
+        ``octets`` is the number of bytes. ``now`` is the time in seconds of the monotonic clock.
         """
         self.deadline = min(now + self._most, self.deadline + octets / LEAST_RATE)
 
@@ -565,7 +565,7 @@ class Channel(HTTPChannel):
         return self._head is not None or self._body is not None or bool(self.total_outbufs_len)
 
     def slowness(self, now: float) -> tuple[bool, bool, bool, float, float]:
-        """Return a key by which the slowest connection is the first. `now` is the time in seconds of the monotonic
+        """Return a key by which the slowest connection is the first. ``now`` is the time in seconds of the monotonic
         clock.
         """
         age = now - self.began

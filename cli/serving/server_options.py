@@ -50,7 +50,7 @@ class ServerOption:
         return _variable(self.name[2:].partition("/")[0])
 
     def add(self, command: Any) -> Any:
-        """Add the option to a command of click, and return the command. `command` is the command or its function."""
+        """Add the option to a command of click, and return the command. ``command`` is the command or its function."""
         text = self.text + (" Can be repeated." if self.is_list else "")
         more: dict[str, Any] = {"default": self.default, "show_default": self.shown or self.default is not None}
         if self.metavar is None and self.type is None:
@@ -250,7 +250,7 @@ SERVER_OPTIONS: Final = (
 def server_options(command: Any) -> Any:
     """Add the options :data:`SERVER_OPTIONS` of the server to a command of click, and return the command.
 
-    `command` is the command or its function.
+    ``command`` is the command or its function.
     """
     for each in reversed(SERVER_OPTIONS):
         command = each.add(command)
@@ -260,7 +260,7 @@ def server_options(command: Any) -> Any:
 def resolver_options(command: Any) -> Any:
     """Add an option for each setting of the resolver to a command of click, and return the command.
 
-    `command` is the command or its function. An option that is not given keeps the default of the setting.
+    ``command`` is the command or its function. An option that is not given keeps the default of the setting.
     """
     for each in reversed([*described()]):
         name, more = f"--{each.name.replace('_', '-')}", dict[str, Any](default=None)

@@ -35,13 +35,16 @@ class SignIn(NamedTuple):
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> SignIn:
-        """Return the options for the sign-in. `options` has the values of all options of the command by their names."""
+        """Return the options for the sign-in.
+
+        ``options`` has the values of all options of the command by their names.
+        """
         return cls(*(options[name] for name in cls._fields))
 
     def of_proxy(self, trusted_proxies: int) -> dict[str, str | None]:
         """Return the settings of the application for the user that a proxy has signed in.
 
-        `trusted_proxies` is the number of reverse proxies. Raises UsageError if no proxy can have set the fields, and
+        ``trusted_proxies`` is the number of reverse proxies. Raises UsageError if no proxy can have set the fields, and
         CommandError without a secret or with a wrong file.
         """
         user, file = self.remote_user, self.remote_user_secret_file
@@ -79,7 +82,7 @@ class SignIn(NamedTuple):
     def proxy_secret(self, trusted_proxies: int) -> trusted_proxy.ProxySecret | None:
         """Return the secret that the proxies must add, so that their fields are trusted, or None. No user is read.
 
-        `trusted_proxies` is the number of reverse proxies.
+        ``trusted_proxies`` is the number of reverse proxies.
         """
         secret = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
         return trusted_proxy.ProxySecret(secret, self.remote_user_secret_field) if secret else None
@@ -106,7 +109,7 @@ class SignIn(NamedTuple):
 def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
     """Return the lines of Apache and nginx that send the user in one header field, and the secret in another.
 
-    `user` is the name of the field for the user. `secret` is the name of the field for the secret.
+    ``user`` is the name of the field for the user. ``secret`` is the name of the field for the secret.
 
     >>> for proxy, lines in proxy_lines("X-User", "X-Proof"):
     ...     print(f"{proxy}: {lines}")
@@ -122,7 +125,7 @@ def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
 def warn_of_underscores(options: Mapping[str, Any]) -> None:
     """Write a warning to the server log if clients can send the header fields of the proxies.
 
-    `options` has the values of the options of the command. The server of this process can pass on fields with an
+    ``options`` has the values of the options of the command. The server of this process can pass on fields with an
     underscore. The WSGI environ has one key for both spellings.
     """
     server = trusted_proxy.server_that_keeps_underscores()

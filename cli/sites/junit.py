@@ -26,7 +26,7 @@ class JUnitCase(NamedTuple):
 
 
 def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
-    """Return a JUnit report as an XML document in UTF-8. `suite` is its name, and `cases` are the test cases.
+    """Return a JUnit report as an XML document in UTF-8. ``suite`` is its name, and ``cases`` are the test cases.
 
     >>> document("names", [JUnitCase("ark:12345/x", "names", ["404"])]).count(b"<failure ")
     1
@@ -51,7 +51,7 @@ def document(suite: str, cases: Sequence[JUnitCase]) -> bytes:
 def write_junit(file: str, suite: str, cases: Sequence[JUnitCase]) -> None:
     """Write a JUnit report to a file.
 
-    `file` is the path of the file, `suite` is the name of the report, and `cases` are the test cases. Raises
+    ``file`` is the path of the file, ``suite`` is the name of the report, and ``cases`` are the test cases. Raises
     :class:`~ararat.cli.errors.CommandError` if the file cannot be written.
     """
     try:

@@ -52,7 +52,7 @@ class Robots:
         self.delay = min(float(self._rules.crawl_delay(_NAME) or 0), _MAX_DELAY)
 
     def allows(self, target: str) -> bool:
-        """Return whether robots.txt allows requests for a path. `target` is the path."""
+        """Return whether robots.txt allows requests for a path. ``target`` is the path."""
         return self._rules.can_fetch(_NAME, target)
 
 
@@ -80,7 +80,7 @@ class SiteListing:
     def add(self, text: str) -> None:
         """Add a page to the list.
 
-        `text` is a URL, a path, or an identifier, which is a path below the site. URLs of other hosts are only
+        ``text`` is a URL, a path, or an identifier, which is a path below the site. URLs of other hosts are only
         counted.
         """
         if "://" not in text[:10]:
@@ -106,7 +106,7 @@ class SiteListing:
     def add_sitemaps(self, robots: Robots) -> None:
         """Add the pages of all sitemaps that robots.txt names, or of /sitemap.xml. An index lists further sitemaps.
 
-        `robots` is the robots.txt of the site. Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap
+        ``robots`` is the robots.txt of the site. Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap
         that cannot be read.
         """
         waiting = list(robots.sitemaps) or [f"{self._site.address}/sitemap.xml"]
@@ -175,7 +175,7 @@ def _as_uri(iri: str) -> str:
 
 
 def lines_of(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts without white space at their ends, and without empty ones. `texts` are the texts.
+    """Yield texts without white space at their ends, and without empty ones. ``texts`` are the texts.
 
     >>> list(lines_of([" a ", "", "b"]))
     ['a', 'b']

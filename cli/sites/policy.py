@@ -65,15 +65,15 @@ def check_policy(
 ) -> int:
     """Check the pages of a running site by a URL policy, print the results, and return the exit code.
 
-    - `site`: the running site.
-    - `profile`: the URL policy.
-    - `is_ready`: whether the profile is one of the package, whose hosts are examples.
-    - `sitemap`: whether the pages of the sitemaps are checked.
-    - `file`: a list of URLs, or None.
-    - `state`: the file with the URLs of earlier checks, or None.
-    - `most`: the largest number of pages.
-    - `as_json`: whether the results are printed as JSON.
-    - `junit`: the file for a JUnit report, or None.
+    - ``site``: the running site.
+    - ``profile``: the URL policy.
+    - ``is_ready``: whether the profile is one of the package, whose hosts are examples.
+    - ``sitemap``: whether the pages of the sitemaps are checked.
+    - ``file``: a list of URLs, or None.
+    - ``state``: the file with the URLs of earlier checks, or None.
+    - ``most``: the largest number of pages.
+    - ``as_json``: whether the results are printed as JSON.
+    - ``junit``: the file for a JUnit report, or None.
     """
     profile = _for_host(profile, site, is_ready=is_ready)
     earlier = _read_state(state, site) if state is not None else {}

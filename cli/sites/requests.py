@@ -74,10 +74,10 @@ class RunningSite:
     def get(self, target: str, *, accept: str = "*/*", most: int = BODY, seconds: float = _SECONDS) -> SiteAnswer:
         """Request a path and query from the site, and return the response.
 
-        - `target`: the path and query.
-        - `accept`: the value of the header field Accept.
-        - `most`: the largest number of bytes of the body that are read.
-        - `seconds`: the longest time to wait for the response.
+        - ``target``: the path and query.
+        - ``accept``: the value of the header field Accept.
+        - ``most``: the largest number of bytes of the body that are read.
+        - ``seconds``: the longest time to wait for the response.
 
         If the site limits the rate of requests (429), wait and try again. Raises
         :class:`~ararat.webapp.tracing.hop.HopFailed` if there is no response.
@@ -94,7 +94,7 @@ class RunningSite:
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
         """Call a function for each item in a few threads at once. Yield the results in the order of the items.
 
-        `items` are the items. `ask` is the function.
+        ``items`` are the items. ``ask`` is the function.
         """
         if self.pause:
             yield from map(ask, items)
@@ -135,7 +135,7 @@ class RunningSite:
 
 
 def parsed_url(url: str) -> WebURL:
-    """Return the parts of the URL of a site. `url` is the URL.
+    """Return the parts of the URL of a site. ``url`` is the URL.
 
     Raises :class:`click.BadParameter` for another text, and for a URL with a query.
     """
@@ -151,7 +151,7 @@ def parsed_url(url: str) -> WebURL:
 def unavailable(site: RunningSite, failed: HopFailed | str) -> CommandError:
     """Return the error of a command for a site that does not answer, or only with errors of the server.
 
-    `site` is the site. `failed` is the reason.
+    ``site`` is the site. ``failed`` is the reason.
     """
     return CommandError(
         f"{site.address} does not answer: {failed}" if isinstance(failed, HopFailed) else f"{site.address}: {failed}",

@@ -39,14 +39,14 @@ class AuditSelection:
 class AuditRow(NamedTuple):
     """A recorded request of an account.
 
-    - `number`: the number of the request in the audit.
-    - `time`: the time in UTC.
-    - `account`: the name of the account; None for an unknown client, or the actor of a change by the command.
-    - `token`: the label of the token, or None.
-    - `operation`: the name of the operation, such as "save".
-    - `name`: the name or prefix that the request is about, or None.
-    - `outcome`: the outcome of the change, or the code of the error.
-    - `address`: the IP address of the client, or None.
+    - ``number``: the number of the request in the audit.
+    - ``time``: the time in UTC.
+    - ``account``: the name of the account; None for an unknown client, or the actor of a change by the command.
+    - ``token``: the label of the token, or None.
+    - ``operation``: the name of the operation, such as "save".
+    - ``name``: the name or prefix that the request is about, or None.
+    - ``outcome``: the outcome of the change, or the code of the error.
+    - ``address``: the IP address of the client, or None.
     """
 
     number: int
@@ -60,7 +60,7 @@ class AuditRow(NamedTuple):
 
 
 class AuditPage(NamedTuple):
-    """A page of the audit: its `rows`, the newest first. `next` is ``below`` of the next page, or None."""
+    """A page of the audit: its ``rows``, the newest first. ``next`` is ``below`` of the next page, or None."""
 
     rows: list[AuditRow]
     next: int | None
@@ -71,10 +71,10 @@ def list_audit(
 ) -> AuditPage:
     """Return recorded requests of accounts, the newest first.
 
-    - `accounts`: the store of the accounts and the audit.
-    - `selection`: the conditions for the requests.
-    - `below`: return only requests with a smaller number. None starts at the newest one.
-    - `limit`: the largest number of requests to return.
+    - ``accounts``: the store of the accounts and the audit.
+    - ``selection``: the conditions for the requests.
+    - ``below``: return only requests with a smaller number. None starts at the newest one.
+    - ``limit``: the largest number of requests to return.
     """
     audit = tables.audit
     query = (
@@ -115,7 +115,7 @@ def list_audit(
 def all_audit(accounts: Accounts, selection: AuditSelection) -> Iterator[AuditRow]:
     """Yield all recorded requests of accounts that meet the conditions, the newest first. They are read in blocks.
 
-    `accounts` is the store of the accounts and the audit. `selection` has the conditions.
+    ``accounts`` is the store of the accounts and the audit. ``selection`` has the conditions.
     """
     below: int | None = None
     while True:

@@ -39,7 +39,7 @@ def has_session() -> bool:
 
 
 def form_id() -> str:
-    """Return the random value of this browser for forms. Set the cookie if the browser has none."""
+    """Return the random value of this browser for forms. If it did not send the cookie, set the cookie."""
     found = known_form_id() or g.get(_G)
     if found is None:
         found = secrets.token_urlsafe(32)
@@ -50,23 +50,23 @@ def form_id() -> str:
 
 
 def known_form_id() -> str | None:
-    """Return the random value of the cookie for forms, or None if the browser sent none."""
+    """Return the random value of the cookie for forms, or None without the cookie."""
     return _read(_FORM)
 
 
 def set_session(response: Response, session: str, seconds: int) -> Response:
     """Set the session cookie of a user who has signed in, and delete the cookie for forms. Return the response.
 
-    - `response`: the response that sets the cookie.
-    - `session`: the secret id of the session.
-    - `seconds`: the lifetime of the cookie in seconds.
+    - ``response``: the response that sets the cookie.
+    - ``session``: the secret id of the session.
+    - ``seconds``: the lifetime of the cookie in seconds.
     """
     _delete(response, _FORM)
     return _set(response, _SESSION, session, seconds)
 
 
 def delete_session(response: Response) -> Response:
-    """Delete the session cookie of the browser. `response` is the response that deletes it; it is returned."""
+    """Delete the session cookie of the browser. ``response`` is the response that deletes it; it is returned."""
     return _delete(response, _SESSION)
 
 

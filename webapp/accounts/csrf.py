@@ -27,7 +27,7 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def form_token() -> str:
-    """Return the token for the forms of the current page. It sets a cookie if the browser has none yet."""
+    """Return the token for the forms of the current page. If the browser did not send a cookie, set one."""
     return derived(cookies.session_id() or cookies.form_id(), "csrf")
 
 
@@ -59,7 +59,7 @@ def require_own_page() -> None:
 def derived(cookie: str, purpose: str) -> str:
     """Return a value that only the owner of a cookie can have. The cookie cannot be computed from it.
 
-    `cookie` is the random text of the cookie. `purpose` names the use of the value, such as "csrf".
+    ``cookie`` is the random text of the cookie. ``purpose`` names the use of the value, such as "csrf".
 
     >>> derived("a", "csrf") == derived("a", "csrf"), derived("a", "csrf") == derived("a", "state")
     (True, False)

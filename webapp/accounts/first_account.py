@@ -48,21 +48,24 @@ class FirstLink:
         self._lock = Lock()
 
     def is_right(self, given: str) -> bool:
-        """Return whether a text is the secret of the link that creates the first administrator. `given` is the text."""
+        """Return whether a text is the secret of the link that creates the first administrator.
+
+        ``given`` is the text.
+        """
         return hmac.compare_digest(self._secret, given.encode("utf-8", "replace"))
 
     def add(self, accounts: Accounts, name: str, password: str) -> Account:
         """Add the first account, an administrator, and return it.
 
-        `accounts` is the store of the accounts. `name` and `password` are those of the account. Raises AccountError,
-        also if another account exists.
+        ``accounts`` is the store of the accounts. ``name`` and ``password`` are those of the account. Raises
+        AccountError, also if another account exists.
         """
         with self._lock:
             return accounts.add(name, "administrator", password=password, only_first=True)
 
 
 def offer(app: Flask, secret: str) -> None:
-    """Let a link create the first account of the application `app`. `secret` is the last segment of the link."""
+    """Let a link create the first account of the application ``app``. ``secret`` is the last segment of the link."""
     app.extensions[_KEY] = FirstLink(secret)
 
 
@@ -88,8 +91,8 @@ def program() -> str:
 def command(bindings: Bindings, *, with_place: bool = True) -> str:
     """Return the command that adds the first administrator. On a terminal, the command asks for a password.
 
-    `bindings` is the store to which the account is added. `with_place` states whether to name the database, which only
-    people on the machine of the server should read. A database with a password in its URL is never named.
+    ``bindings`` is the store to which the account is added. ``with_place`` states whether to name the database, which
+    only people on the machine of the server should read. A database with a password in its URL is never named.
     """
     parts = [program(), "account", "add", _NAME, "--role", "administrator", "--password-stdin"]
     if with_place and bindings.where.startswith("sqlite:"):
@@ -102,7 +105,7 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
 
 
 def is_missing() -> bool:
-    """Return whether the current site can have accounts, and has none yet."""
+    """Return whether the current site can have accounts, but does not have an account yet."""
     known = site().accounts
     return known is not None and not known.exist()
 
@@ -141,7 +144,7 @@ def is_private() -> bool:
 def may_print(address: str) -> bool:
     """Return whether a link can be used safely: its host is this machine, or it uses https.
 
-    `address` is the URL of the site.
+    ``address`` is the URL of the site.
 
     >>> [may_print(each) for each in ("http://127.0.0.1:8000", "https://ids.example.org", "http://ids.example.org")]
     [True, True, False]

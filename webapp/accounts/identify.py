@@ -49,7 +49,7 @@ def init_app(app: Flask) -> None:
 
 
 def accounts() -> Accounts:
-    """Return the accounts of the current site. Answer 404 if it has none."""
+    """Return the store of the accounts of the current site. Answer 404 without an account."""
     found = site().accounts
     if found is None or not found.exist():
         abort(404)
@@ -105,9 +105,9 @@ def require_caller() -> Caller:
 def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     """Return the account and the rights of an API token.
 
-    - `known`: the store of the accounts.
-    - `secret`: the text of the token.
-    - `address`: the IP address of the client, or None.
+    - ``known``: the store of the accounts.
+    - ``secret``: the text of the token.
+    - ``address``: the IP address of the client, or None.
 
     Raises :class:`HTTPRefusal` with the status 401 for a token that is not valid.
     """
@@ -120,9 +120,9 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
 def of_found(known: Accounts, found: Caller, address: str | None) -> Caller:
     """Return the caller of a token, or of a session that a token began, with the address of the client.
 
-    - `known`: the store of the accounts.
-    - `found`: the account and the token.
-    - `address`: the IP address of the client, or None.
+    - ``known``: the store of the accounts.
+    - ``found``: the account and the token.
+    - ``address``: the IP address of the client, or None.
 
     The request is written to the audit if the token is for an emergency.
     """
@@ -135,10 +135,10 @@ def of_found(known: Accounts, found: Caller, address: str | None) -> Caller:
 def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | None) -> Caller:
     """Return the caller with a name, and a password or a token.
 
-    - `known`: the store of the accounts.
-    - `name`: the name of the account. It can be empty with a token.
-    - `secret`: the password or the token.
-    - `address`: the IP address of the client, or None.
+    - ``known``: the store of the accounts.
+    - ``name``: the name of the account. It can be empty with a token.
+    - ``secret``: the password or the token.
+    - ``address``: the IP address of the client, or None.
 
     Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
     """
@@ -153,10 +153,10 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 def signed_in(known: Accounts, name: str, password: str, address: str | None) -> Account:
     """Return the account with a name and a password.
 
-    - `known`: the store of the accounts.
-    - `name`: the name of the account.
-    - `password`: the password.
-    - `address`: the IP address of the client, or None.
+    - ``known``: the store of the accounts.
+    - ``name``: the name of the account.
+    - ``password``: the password.
+    - ``address``: the IP address of the client, or None.
 
     Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
     """
@@ -175,7 +175,7 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
 def unauthorized(code: str, sentence: str) -> HTTPRefusal:
     """Return the error 401 for a request without valid credentials, with the challenges for programs.
 
-    `code` is the stable name of the error. `sentence` is the message for the client.
+    ``code`` is the stable name of the error. ``sentence`` is the message for the client.
     """
     return HTTPRefusal(401, code, sentence, challenges=CHALLENGES)
 

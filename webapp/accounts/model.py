@@ -86,7 +86,7 @@ class Preferences:
     def of_json(cls, text: str | None) -> Self:
         """Return the preferences of a user from the JSON in the database.
 
-        `text` is the JSON, or None. A value that is unknown or not readable becomes the default.
+        ``text`` is the JSON, or None. A value that is unknown or not readable becomes the default.
 
         >>> Preferences.of_json('{"language": "de", "colour": "red"}').language, Preferences.of_json("[").language
         ('de', '')
@@ -108,13 +108,13 @@ class Preferences:
 class Account:
     """A person or program that manages names.
 
-    - `number` and `name`: the number in the database, and the name to sign in.
-    - `role`: "administrator", "curator" or "reader".
-    - `prefixes`: the granted prefixes in order, such as ``ark:12345/x5``.
-    - `created`: the time in UTC. `disabled`: the time in UTC since when the account is disabled, or None.
-    - `has_password`: whether a password is set. `hash`: its hash, or None. No session starts if it has changed since
-      the account was read.
-    - `preferences`: the preferences of the person.
+    - ``number`` and ``name``: the number in the database, and the name to sign in.
+    - ``role``: "administrator", "curator" or "reader".
+    - ``prefixes``: the granted prefixes in order, such as ``ark:12345/x5``.
+    - ``created``: the time in UTC. ``disabled``: the time in UTC since when the account is disabled, or None.
+    - ``has_password``: whether a password is set. ``hash``: its hash, or None. No session starts if it has changed
+      since the account was read.
+    - ``preferences``: the preferences of the person.
     """
 
     number: int
@@ -143,13 +143,13 @@ class Account:
 class Token:
     """A token of an account, without its secret. All times are in UTC.
 
-    - `number` and `label`: the number in the database, and the text that describes the token.
-    - `account`: the number of the account.
-    - `prefixes`: the prefixes that it can change; None for all prefixes of the account.
-    - `rights`: its rights; None for all rights of the account, also those of an administrator.
-    - `created`, `expires` and `revoked`: times; None for never.
-    - `last_used`: the time of the last use, accurate to about a minute, or None.
-    - `emergency`: whether each request with the token is written to the audit.
+    - ``number`` and ``label``: the number in the database, and the text that describes the token.
+    - ``account``: the number of the account.
+    - ``prefixes``: the prefixes that it can change; None for all prefixes of the account.
+    - ``rights``: its rights; None for all rights of the account, also those of an administrator.
+    - ``created``, ``expires`` and ``revoked``: times; None for never.
+    - ``last_used``: the time of the last use, accurate to about a minute, or None.
+    - ``emergency``: whether each request with the token is written to the audit.
     """
 
     number: int
@@ -182,9 +182,9 @@ class Token:
 class Caller:
     """The account that sends a request, with the token that it used, or None, and the address of the client.
 
-    - `account`: the account. `token`: the token, or None.
-    - `address`: the IP address of the client, or None.
-    - `at_end`: functions that are called at the end of each change (:attr:`.Actor.at_end`).
+    - ``account``: the account. ``token``: the token, or None.
+    - ``address``: the IP address of the client, or None.
+    - ``at_end``: functions that are called at the end of each change (:attr:`.Actor.at_end`).
 
     >>> from datetime import UTC
     >>> jane = Account(number=1, name="jane", role="curator", prefixes=("ark:12345/x5",),
@@ -201,7 +201,7 @@ class Caller:
     def as_actor(self, operation: str) -> Actor:
         """Return the caller as the actor of an operation, for the history and the audit.
 
-        `operation` is the name of the operation, such as "bind".
+        ``operation`` is the name of the operation, such as "bind".
         """
         return Actor(
             name=self.actor,
@@ -215,7 +215,7 @@ class Caller:
     def with_end(self, record: Callable[[Transaction], object]) -> Caller:
         """Return this caller with another function at the end of each change (:attr:`.Actor.at_end`).
 
-        `record` is the function. It is called with the transaction of the change.
+        ``record`` is the function. It is called with the transaction of the change.
         """
         return replace(self, at_end=(*self.at_end, record))
 
@@ -247,12 +247,12 @@ class Caller:
     def may(self, right: Right) -> bool:
         """Return whether the token of the caller has a right. A caller without a token has all rights of its account.
 
-        `right` is the right, such as "relocate".
+        ``right`` is the right, such as "relocate".
         """
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
-        """Return whether the caller can change a name. `key` is the normal form of the name.
+        """Return whether the caller can change a name. ``key`` is the normal form of the name.
 
         The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
         """
@@ -269,7 +269,7 @@ def _covers(granted: Iterable[str], key: str) -> bool:
 def read_name(text: str) -> str:
     """Return the name of an account in its stored form: ASCII letters become lower case.
 
-    `text` is the name as a user wrote it. Raises AccountError for a text that is not a name.
+    ``text`` is the name as a user wrote it. Raises AccountError for a text that is not a name.
 
     >>> read_name("Jane.Doe@example.org")
     'jane.doe@example.org'
@@ -284,7 +284,7 @@ def read_name(text: str) -> str:
 
 
 def read_role(text: str) -> Role:
-    """Return a role of accounts. `text` is the role as a user wrote it, such as "curator".
+    """Return a role of accounts. ``text`` is the role as a user wrote it, such as "curator".
 
     Raises AccountError with the code ``account-role`` for another text.
 
@@ -298,7 +298,7 @@ def read_role(text: str) -> Role:
 
 
 def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
-    """Return the rights of a token in the order of display. `texts` are the rights as a user wrote them.
+    """Return the rights of a token in the order of display. ``texts`` are the rights as a user wrote them.
 
     Raises AccountError with the code ``token-right`` for another text, and without any right.
 
@@ -317,7 +317,7 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
 def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
     """Return a prefix to grant in its stored form.
 
-    `text` is a NAAN, a shoulder, or the beginning of URNs. `test_naans` are the NAANs for tests that this site
+    ``text`` is a NAAN, a shoulder, or the beginning of URNs. ``test_naans`` are the NAANs for tests that this site
     permits.
 
     Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.

@@ -39,11 +39,11 @@ _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class ProviderUnavailable(Exception):
-    """The provider cannot be reached, or its answer is not valid. The text is for the log."""
+    """The provider cannot be reached, or its answer is not valid. The text is for the server log."""
 
 
 class NotConfirmed(Exception):
-    """The provider did not confirm the identity of the user. The text is for the log."""
+    """The provider did not confirm the identity of the user. The text is for the server log."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -74,10 +74,10 @@ class OpenID:
     def authorization_url(self, *, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
         """Return the URL at the OpenID provider that asks the user to sign in.
 
-        - `redirect_uri`: the URL of this site to which the provider redirects the browser.
-        - `state`: a random text that the provider returns in the redirect.
-        - `nonce`: a random text that the provider returns in the token.
-        - `verifier`: the random text of PKCE (RFC 7636).
+        - ``redirect_uri``: the URL of this site to which the provider redirects the browser.
+        - ``state``: a random text that the provider returns in the redirect.
+        - ``nonce``: a random text that the provider returns in the token.
+        - ``verifier``: the random text of PKCE (RFC 7636).
 
         Raises ProviderUnavailable.
         """
@@ -91,8 +91,8 @@ class OpenID:
     def subject(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> str:
         """Return the subject of the user who signed in at the OpenID provider. The issuer is :attr:`issuer`.
 
-        - `redirect_uri`, `nonce` and `verifier`: the values that were passed to :meth:`authorization_url`.
-        - `code`: the code that the provider sent in the redirect.
+        - ``redirect_uri``, ``nonce`` and ``verifier``: the values that were passed to :meth:`authorization_url`.
+        - ``code``: the code that the provider sent in the redirect.
 
         Raises NotConfirmed and ProviderUnavailable.
         """

@@ -73,8 +73,8 @@ _key = secrets.token_bytes(32)
 def read_password(text: str, account: str = "") -> str:
     """Return a password in the form that is hashed: Unicode normalization form C, as in RFC 8265, section 4.2.
 
-    `text` is the password as a user typed it. `account` is the name of the account, which must not be the main part of
-    the password.
+    ``text`` is the password as a user typed it. ``account`` is the name of the account, which must not be the main
+    part of the password.
 
     Raises AccountError with the code ``password-short``, ``password-long``, ``password-text`` or ``password-common``.
     No message contains a part of the password.
@@ -119,7 +119,7 @@ def _is_common(password: str, account: str) -> bool:
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a password for the database. `password` is the result of :func:`read_password`.
+    """Return the hash of a password for the database. ``password`` is the result of :func:`read_password`.
 
     Raises Busy if too many hashes are computed at this moment.
     """
@@ -130,7 +130,7 @@ def hash_password(password: str) -> str:
 def needs_rehash(stored: str) -> bool:
     """Return whether a password hash has older parameters than a new one, so that it must be replaced.
 
-    `stored` is the hash in the database.
+    ``stored`` is the hash in the database.
     """
     return _HASHER.check_needs_rehash(stored)
 
@@ -138,7 +138,7 @@ def needs_rehash(stored: str) -> bool:
 def is_remembered(stored: str, text: str) -> bool:
     """Return whether a password was right for a hash in the last minutes. This takes no time.
 
-    `stored` is the hash in the database. `text` is the password as a user typed it.
+    ``stored`` is the hash in the database. ``text`` is the password as a user typed it.
     """
     key = stored, _keyed(text)
     with _state.lock:
@@ -148,8 +148,8 @@ def is_remembered(stored: str, text: str) -> bool:
 def verify(stored: str | None, text: str) -> bool:
     """Return whether a password is right.
 
-    `stored` is the hash in the database, or None without a password. Then the result is False, after the time of a
-    hash. `text` is the password as a user typed it. Raises Busy if too many hashes are computed at this moment.
+    ``stored`` is the hash in the database, or None without a password. Then the result is False, after the time of a
+    hash. ``text`` is the password as a user typed it. Raises Busy if too many hashes are computed at this moment.
     """
     is_possible = stored is not None and len(text) <= MAX_CHARACTERS
     decoy = _decoy()
@@ -178,7 +178,7 @@ def _decoy() -> str:
 
 
 def normal(text: str) -> str:
-    r"""Return a password in the form that is hashed, without checks. `text` is the password as a user typed it.
+    r"""Return a password in the form that is hashed, without checks. ``text`` is the password as a user typed it.
 
     >>> normal("caf\u0065\u0301") == normal("caf\u00e9")
     True

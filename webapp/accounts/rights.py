@@ -51,9 +51,9 @@ _ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
 def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:
     """Return the rights that a change of a name needs.
 
-    - `before`: the recorded binding, or None for a new name.
-    - `change`: the action, and the binding after it.
-    - `is_minted`: whether the name was minted. It needs "mint"; a name that the user chose needs "bind".
+    - ``before``: the recorded binding, or None for a new name.
+    - ``change``: the action, and the binding after it.
+    - ``is_minted``: whether the name was minted. It needs "mint"; a name that the user chose needs "bind".
 
     The first target of a name, and its publication, also need "bind". Another target needs "relocate", and other
     metadata "describe". The end of a name, its return, and its hold need "withdraw".

@@ -41,10 +41,10 @@ class WrongPassword(Exception):
 def sign_in(accounts: Accounts, name: str, password: str, address: str | None) -> Account:
     """Return the account with a name and a password.
 
-    - `accounts`: the store of the accounts.
-    - `name`: the name as the user typed it.
-    - `password`: the password as the user typed it.
-    - `address`: the IP address of the client, or None.
+    - ``accounts``: the store of the accounts.
+    - ``name``: the name as the user typed it.
+    - ``password``: the password as the user typed it.
+    - ``address``: the IP address of the client, or None.
 
     Raises WrongPassword, TooManyAttempts, :class:`~.passwords.PasswordsBusy` and BindingsUnavailable.
     """

@@ -110,7 +110,7 @@ class Accounts:
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
         """Return an account, also a disabled one, or None.
 
-        `name` is the name of the account. `connection` is the connection of a transaction in which it is read, or
+        ``name`` is the name of the account. ``connection`` is the connection of a transaction in which it is read, or
         None.
         """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
@@ -135,9 +135,9 @@ class Accounts:
     ) -> list[tuple[Any, ...]]:
         """Return the rows of a query at this moment. A store that is a file of text returns no rows.
 
-        - `query`: the SQL query.
-        - `connection`: the connection of a transaction that reads the rows, or None.
-        - `values`: the values of the parameters of the query.
+        - ``query``: the SQL query.
+        - ``connection``: the connection of a transaction that reads the rows, or None.
+        - ``values``: the values of the parameters of the query.
         """
         if connection is not None:
             return [tuple(row) for row in connection.execute(cast("Executable", query), values)]
@@ -155,10 +155,10 @@ class Accounts:
         """Change an account in a transaction, and write the outcome to the audit. Return the account after the
         change.
 
-        - `name`: the name of the account.
-        - `operation`: the name of the operation for the audit, such as "account.enable".
-        - `by`: the caller who makes the change; None for the command line.
-        - `change`: a function that makes the change and returns its outcome.
+        - ``name``: the name of the account.
+        - ``operation``: the name of the operation for the audit, such as "account.enable".
+        - ``by``: the caller who makes the change; None for the command line.
+        - ``change``: a function that makes the change and returns its outcome.
 
         Raises AccountError with the code ``account-unknown``.
         """
@@ -174,7 +174,7 @@ class Accounts:
     def is_valid(self, created: datetime, expires: datetime | None) -> bool:
         """Return whether a token or session is valid now.
 
-        `created` is the time of its creation. `expires` is the time of its end, or None. Before its creation, it is
+        ``created`` is the time of its creation. ``expires`` is the time of its end, or None. Before its creation, it is
         not valid: then the clock was set back, and its end cannot be checked.
         """
         now = self.bindings.now()
@@ -192,12 +192,12 @@ class Accounts:
     ) -> Account:
         """Add an account, and return it.
 
-        - `name`: the name of the account.
-        - `role`: its role: "administrator", "curator" or "reader".
-        - `prefixes`: the prefixes of the names that it can change.
-        - `password`: its password. Without one, it uses tokens or another way to sign in.
-        - `only_first`: raise AccountError with the code ``account-exists`` if there is any account.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``role``: its role: "administrator", "curator" or "reader".
+        - ``prefixes``: the prefixes of the names that it can change.
+        - ``password``: its password. Without one, it uses tokens or another way to sign in.
+        - ``only_first``: raise AccountError with the code ``account-exists`` if there is any account.
+        - ``by``: the caller who makes the change; None for the command line.
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming.test_naans) for prefix in prefixes})
@@ -230,9 +230,9 @@ class Accounts:
         """Return the caller with an account and a token as they are now, or None if one of them is not valid any
         more.
 
-        - `name`: the name of the account.
-        - `token`: the number of the token, or None.
-        - `connection`: the connection of a transaction that reads them, or None.
+        - ``name``: the name of the account.
+        - ``token``: the number of the token, or None.
+        - ``connection``: the connection of a transaction that reads them, or None.
         """
         if token is not None:
             return self.tokens.caller_of_number(token, connection)
@@ -242,9 +242,9 @@ class Accounts:
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Let an account change the names that begin with a prefix. Return the account.
 
-        - `name`: the name of the account.
-        - `prefix`: a NAAN, a shoulder or the beginning of URNs.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``prefix``: a NAAN, a shoulder or the beginning of URNs.
+        - ``by``: the caller who makes the change; None for the command line.
         """
         granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
@@ -258,9 +258,9 @@ class Accounts:
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Remove the permission of an account for the names that begin with a prefix. Return the account.
 
-        - `name`: the name of the account.
-        - `prefix`: exactly the prefix that was granted.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``prefix``: exactly the prefix that was granted.
+        - ``by``: the caller who makes the change; None for the command line.
         """
         granted = read_prefix(prefix, self.bindings.naming.test_naans)
 
@@ -282,10 +282,10 @@ class Accounts:
     def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
         """Change the role of an account, and return the account.
 
-        - `name`: the name of the account.
-        - `role`: the new role: "administrator", "curator" or "reader".
-        - `force`: permit this for the last administrator.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``role``: the new role: "administrator", "curator" or "reader".
+        - ``force``: permit this for the last administrator.
+        - ``by``: the caller who makes the change; None for the command line.
 
         Raises AccountError with the code ``account-last`` for the last administrator.
         """
@@ -302,9 +302,9 @@ class Accounts:
     def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
         """Disable an account with its tokens, and end its sessions. Return the account.
 
-        - `name`: the name of the account.
-        - `force`: permit this for the last administrator.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``force``: permit this for the last administrator.
+        - ``by``: the caller who makes the change; None for the command line.
 
         Raises AccountError with the code ``account-last`` for the last administrator.
         """
@@ -323,7 +323,7 @@ class Accounts:
     def enable(self, name: str, *, by: Caller | None = None) -> Account:
         """Enable a disabled account, and return it. Its tokens are valid again; its sessions stay ended.
 
-        `name` is the name of the account. `by` is the caller who makes the change; None for the command line.
+        ``name`` is the name of the account. ``by`` is the caller who makes the change; None for the command line.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -335,9 +335,9 @@ class Accounts:
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
         """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
 
-        - `name`: the name of the account.
-        - `password`: the new password, or None to remove it.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``password``: the new password, or None to remove it.
+        - ``by``: the caller who makes the change; None for the command line.
 
         The account is returned. Its tokens stay valid.
         """
@@ -352,7 +352,8 @@ class Accounts:
     def set_preferences(self, name: str, preferences: Preferences, *, by: Caller | None = None) -> Account:
         """Set the preferences of an account, and return the account.
 
-        `name` is the name of the account. `preferences` are the new ones. `by` is the caller who makes the change.
+        ``name`` is the name of the account. ``preferences`` are the new ones. ``by`` is the caller who makes the
+        change.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -364,7 +365,7 @@ class Accounts:
     def make_link(self, name: str, *, by: Caller | None = None) -> str:
         """Return the secret of a new link with which an account sets its password once, in :data:`LINK_HOURS`.
 
-        `name` is the name of the account. `by` is the caller who makes the change; None for the command line. An
+        ``name`` is the name of the account. ``by`` is the caller who makes the change; None for the command line. An
         earlier link of the account is not valid any more.
         """
         secret = secrets.token_urlsafe(32)
@@ -380,7 +381,7 @@ class Accounts:
     def of_link(self, secret: str, connection: Connection | None = None) -> Account | None:
         """Return the account of a one-time link, or None if the link is not valid or the account is disabled.
 
-        `secret` is the last segment of the link. `connection` is the connection of a transaction, or None.
+        ``secret`` is the last segment of the link. ``connection`` is the connection of a transaction, or None.
         """
         values = {"link": secret_hash(secret), "now": rfc3339(self.bindings.now())}
         found = rows.found(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
@@ -389,8 +390,8 @@ class Accounts:
     def use_link(self, secret: str, password: str) -> Account | None:
         """Set the password of the account of a one-time link, and end the link.
 
-        `secret` is the last segment of the link. `password` is the new password. The result is the account, or None if
-        the link is not valid.
+        ``secret`` is the last segment of the link. ``password`` is the new password. The result is the account, or
+        None if the link is not valid.
         """
         known = self.of_link(secret)
         if known is None:
@@ -417,7 +418,7 @@ class Accounts:
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
         """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in.
 
-        `name` is the name of the account. `by` is the caller who makes the change. The account is returned.
+        ``name`` is the name of the account. ``by`` is the caller who makes the change. The account is returned.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -427,7 +428,7 @@ class Accounts:
         return self.change_account(name, "account.unlock", by, change)
 
     def failed_attempts(self, account: Account) -> int:
-        """Return the number of failed attempts to sign in to an account that are not forgotten yet. `account` is the
+        """Return the number of failed attempts to sign in to an account that are not forgotten yet. ``account`` is the
         account.
         """
         return failed_attempts(self, account.name)
@@ -439,7 +440,7 @@ class Accounts:
     def password_of(self, name: str) -> tuple[Account | None, str | None]:
         """Return an enabled account, and the hash of its password. Both are None for another name.
 
-        `name` is the name in its stored form.
+        ``name`` is the name in its stored form.
         """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, name=name))
         return (found[0].account, found[0].hash) if found and not found[0].account.disabled else (None, None)
@@ -448,7 +449,7 @@ class Accounts:
         """Replace the hash of a password by a hash with the current parameters. Return False if the password was
         changed.
 
-        `account` is the account. `old` is the hash that was read, and `new` is its replacement.
+        ``account`` is the account. ``old`` is the hash that was read, and ``new`` is its replacement.
         """
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
         replace = update(tables.accounts).where(*is_unchanged).values(password=new)

@@ -53,7 +53,8 @@ class LimitedAdapter(BaseAdapter):
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
         """Send a request, and return its response with its body.
 
-        `request` is the request of the library "requests". Its other parameters, `args` and `kwargs`, have no effect.
+        ``request`` is the request of the library "requests". Its other parameters, ``args`` and ``kwargs``, have no
+        effect.
         """
         try:
             url = weburl.parse(request.url or "")

@@ -21,7 +21,7 @@ problems.init_blueprint(blueprint)
 def init_app(app: Flask, site: Site) -> None:
     """Add the JSON API to a Flask application with accounts.
 
-    `app` is the application. `site` has its settings, bindings and accounts. Without accounts, nothing is added.
+    ``app`` is the application. ``site`` has its settings, bindings and accounts. Without accounts, nothing is added.
     """
     if site.bindings is not None and site.accounts is not None:
         import_jobs.init_app(app, Imports(Management(site.bindings, site.accounts)))

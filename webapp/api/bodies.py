@@ -34,9 +34,9 @@ _EXPECTED |= {"object": "an object", "array": "a list", "number": "a number"}
 def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
     """Return the value of the JSON body of the request.
 
-    - `schema`: the name of the entry of :data:`~.schemas.SCHEMAS` that the body must match.
-    - `media_types`: the media types that are accepted. Without any, it is JSON.
-    - `optional`: whether an empty body is accepted, which means ``{}``.
+    - ``schema``: the name of the entry of :data:`~.schemas.SCHEMAS` that the body must match.
+    - ``media_types``: the media types that are accepted. Without any, it is JSON.
+    - ``optional``: whether an empty body is accepted, which means ``{}``.
 
     Raises :class:`HTTPRefusal` with 415 for another media type, and with 413 for a long body. The status is 400 for a
     body that is not JSON, and 422 for JSON outside of the schema.
@@ -77,7 +77,7 @@ def require_media_type(accepted: Collection[str]) -> str:
 
 
 def parse(content: bytes) -> Any:
-    r"""Return the value of a JSON text. `content` has its bytes in UTF-8. Raises :class:`HTTPRefusal` with 400.
+    r"""Return the value of a JSON text. ``content`` has its bytes in UTF-8. Raises :class:`HTTPRefusal` with 400.
 
     >>> parse(b'{"target": null}')
     {'target': None}
@@ -107,7 +107,7 @@ def parse(content: bytes) -> Any:
 def check(schema: str, value: Any) -> None:
     """Check the JSON value of a request body against a schema.
 
-    `schema` is the name of an entry of :data:`~.schemas.SCHEMAS`. `value` is the value. Raises :class:`HTTPRefusal`
+    ``schema`` is the name of an entry of :data:`~.schemas.SCHEMAS`. ``value`` is the value. Raises :class:`HTTPRefusal`
     with 422 for the first member that does not match.
     """
     try:

@@ -50,10 +50,10 @@ _INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 class StoredReply:
     """The reply to an API request, as it is stored for a repetition of the request.
 
-    - `value`: the value of the JSON body.
-    - `status`: the HTTP status.
-    - `location`: the value of the header field Location, or None.
-    - `etag`: the entity tag with its quotation marks, or None.
+    - ``value``: the value of the JSON body.
+    - ``status``: the HTTP status.
+    - ``location``: the value of the header field Location, or None.
+    - ``etag``: the entity tag with its quotation marks, or None.
     """
 
     value: Any
@@ -81,10 +81,10 @@ class KeyUsed(Exception):
 class OneRequest:
     """An API request with an idempotency key, whose reply is stored for repeated requests.
 
-    - `accounts`: the store of the replies. `account`: the number of the account that sent the request.
-    - `key`: the value of the field Idempotency-Key.
-    - `request`: the hash of its method, URL and body.
-    - `is_stored`: whether a reply was passed to :meth:`store`.
+    - ``accounts``: the store of the replies. ``account``: the number of the account that sent the request.
+    - ``key``: the value of the field Idempotency-Key.
+    - ``request``: the hash of its method, URL and body.
+    - ``is_stored``: whether a reply was passed to :meth:`store`.
     """
 
     accounts: Accounts
@@ -110,7 +110,7 @@ class OneRequest:
     def store(self, connection: Connection, reply: StoredReply) -> None:
         """Store the reply to the request in the transaction of its change.
 
-        `connection` is the connection of the transaction. `reply` is the reply. Raises :class:`KeyUsed` if another
+        ``connection`` is the connection of the transaction. ``reply`` is the reply. Raises :class:`KeyUsed` if another
         request used the key in the meantime.
         """
         self.is_stored = True
@@ -133,7 +133,7 @@ class OneRequest:
     def store_result(self, transaction: Transaction, represent: Callable[[Any], StoredReply]) -> None:
         """Store the reply for the result of a transaction, at its end.
 
-        `transaction` is the transaction of the change. `represent` is a function that returns the reply for its
+        ``transaction`` is the transaction of the change. ``represent`` is a function that returns the reply for its
         result. Raises :class:`KeyUsed` if another request used the key in the meantime.
         """
         self.store(transaction.connection, represent(transaction.result))
@@ -145,8 +145,8 @@ class OneRequest:
 def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
     """Return the current request with its key, or None for a request without the header field Idempotency-Key.
 
-    `accounts` is the store of the replies. `caller` is the account that sent the request. Raises :class:`HTTPRefusal`
-    for a malformed key.
+    ``accounts`` is the store of the replies. ``caller`` is the account that sent the request. Raises
+    :class:`HTTPRefusal` for a malformed key.
     """
     given = request.headers.getlist("Idempotency-Key")
     if not given:
@@ -164,9 +164,9 @@ def of_request(accounts: Accounts, caller: Caller) -> OneRequest | None:
 def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None], StoredReply]) -> Response:
     """Return the reply to the current request, or the stored reply to an earlier request with the same key.
 
-    - `accounts`: the store of the replies.
-    - `caller`: the account that sent the request.
-    - `act`: a function that carries the request out. It stores its reply with :meth:`OneRequest.store` in the
+    - ``accounts``: the store of the replies.
+    - ``caller``: the account that sent the request.
+    - ``act``: a function that carries the request out. It stores its reply with :meth:`OneRequest.store` in the
       transaction of the change. Its argument is None for a request without a key.
     """
     one = of_request(accounts, caller)
@@ -179,7 +179,7 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredReply, bool]:
     """Return the reply to a request with a key, and whether it is the stored reply to an earlier request.
 
-    `one` is the request. `act` is a function that carries it out and returns the reply.
+    ``one`` is the request. ``act`` is a function that carries it out and returns the reply.
     """
     if (earlier := one.earlier_reply()) is None:
         # The same request can be carried out at this moment. Then this one fails, or changes nothing.
@@ -205,10 +205,10 @@ def manage(
 ) -> Response:
     """Return the reply to a request that changes names, or the stored reply to an earlier request with the same key.
 
-    - `management`: the operations on names.
-    - `caller`: the account that sent the request.
-    - `act`: a function that makes the change for the caller.
-    - `represent`: a function that returns the reply for the result of `act`, or for :attr:`Transaction.result`.
+    - ``management``: the operations on names.
+    - ``caller``: the account that sent the request.
+    - ``act``: a function that makes the change for the caller.
+    - ``represent``: a function that returns the reply for the result of ``act``, or for :attr:`Transaction.result`.
     """
 
     def once(one: OneRequest | None) -> StoredReply:

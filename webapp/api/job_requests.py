@@ -60,7 +60,7 @@ def start_job(
 def conditions(given: Mapping[str, str]) -> dict[str, Any]:
     """Return the conditions for names in a request, as :func:`~.jobs.bulk.selection_of` reads them.
 
-    `given` is the member ``selection`` of the request body. Raises :class:`HTTPRefusal` for a time that is not valid.
+    ``given`` is the member ``selection`` of the request body. Raises :class:`HTTPRefusal` for a time that is not valid.
     """
     found: dict[str, Any] = {"text" if name == "q" else name: text for name, text in given.items()}
     for name in found.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:

@@ -33,7 +33,7 @@ _UNAMBIGUOUS = re.compile(r"(?:(?i:ark):/?[A-Za-z0-9-]+/|(?i:urn):[A-Za-z0-9-]+:
 
 
 class Addressed(NamedTuple):
-    """The `name` in a path as the client wrote it, and the `operation`, such as "history"; None for the name itself."""
+    """The ``name`` in a path as the client wrote it, and the ``operation`` after it, such as "history", or None."""
 
     name: str
     operation: str | None
@@ -43,8 +43,8 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     """Return the name in the path of a request, and the operation after it. :func:`require_assignable` checks the
     name.
 
-    `environ` is the WSGI environ of the request. `base` is the path before the name. Raises :class:`HTTPRefusal` with
-    400 if the path cannot be read, and NotFound for another path.
+    ``environ`` is the WSGI environ of the request. ``base`` is the path before the name. Raises :class:`HTTPRefusal`
+    with 400 if the path cannot be read, and NotFound for another path.
 
     >>> def read(path):
     ...     return read_name({"PATH_INFO": unquote(path), "REQUEST_URI": path, "QUERY_STRING": ""}, "/names/")
@@ -62,7 +62,7 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
 def require_assignable(name: str, test_naans: Collection[str] = ()) -> None:
     """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound.
 
-    `name` is the text in the path. `test_naans` are the NAANs for tests that this site permits.
+    ``name`` is the text in the path. ``test_naans`` are the NAANs for tests that this site permits.
     """
     try:
         names.assignable(name, test_naans)
@@ -75,9 +75,9 @@ def require_assignable(name: str, test_naans: Collection[str] = ()) -> None:
 def read_prefix(environ: Mapping[str, Any], base: str, test_naans: Collection[str] = ()) -> str:
     """Return the NAAN or shoulder in the path of a request in its stored form.
 
-    - `environ`: the WSGI environ of the request.
-    - `base`: the path before the prefix.
-    - `test_naans`: the NAANs for tests that this site permits.
+    - ``environ``: the WSGI environ of the request.
+    - ``base``: the path before the prefix.
+    - ``test_naans``: the NAANs for tests that this site permits.
 
     Raises :class:`HTTPRefusal` with 400 if the prefix cannot be read, and NotFound for another path.
     """

@@ -35,7 +35,7 @@ def read(*known: str) -> dict[str, str]:
 def flag(name: str, text: str | None) -> bool:
     """Return whether a query parameter is "1". A missing one is False.
 
-    `name` is the name of the parameter, and `text` is its value or None. Raises :class:`HTTPRefusal` with 400 for
+    ``name`` is the name of the parameter, and ``text`` is its value or None. Raises :class:`HTTPRefusal` with 400 for
     another value than "0" and "1".
 
     >>> flag("dry_run", "1"), flag("dry_run", None)
@@ -49,10 +49,10 @@ def flag(name: str, text: str | None) -> bool:
 def number(name: str, text: str | None, least: int, most: int, default: int) -> int:
     """Return the value of a query parameter that is a whole number.
 
-    - `name`: the name of the parameter.
-    - `text`: its value, or None if it is missing.
-    - `least` and `most`: the smallest and the largest number that is permitted.
-    - `default`: the result for a missing parameter.
+    - ``name``: the name of the parameter.
+    - ``text``: its value, or None if it is missing.
+    - ``least`` and ``most``: the smallest and the largest number that is permitted.
+    - ``default``: the result for a missing parameter.
 
     Raises :class:`HTTPRefusal` with 400 for another value.
 
@@ -70,7 +70,7 @@ def number(name: str, text: str | None, least: int, most: int, default: int) -> 
 def time(name: str, text: str | None) -> datetime | None:
     """Return the value of a query parameter that is a date or a time in RFC 3339, or None if it is missing.
 
-    `name` is the name of the parameter, and `text` is its value or None. A time without a zone is in UTC. Raises
+    ``name`` is the name of the parameter, and ``text`` is its value or None. A time without a zone is in UTC. Raises
     :class:`HTTPRefusal` with 400 for another value.
     """
     if text is None:

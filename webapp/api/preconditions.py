@@ -12,7 +12,7 @@ from werkzeug.http import parse_etags
 class Preconditions:
     """The conditions of an API request on the entity tag of a record.
 
-    `match` is the value of the header field If-Match, and `none_match` is that of If-None-Match; None for a missing
+    ``match`` is the value of the header field If-Match, and ``none_match`` is that of If-None-Match; None for a missing
     field.
     """
 
@@ -30,7 +30,7 @@ class Preconditions:
     def hold(self, current: str | None) -> bool:
         """Return whether the fields If-Match and If-None-Match of a request permit a change.
 
-        `current` is the entity tag of the record with its quotation marks, or None without a record. If-Match needs a
+        ``current`` is the entity tag of the record with its quotation marks, or None without a record. If-Match needs a
         strong tag (RFC 9110, section 13.1.1).
 
         >>> Preconditions('"2"', None).hold('"2"'), Preconditions('W/"2"', None).hold('"2"')
@@ -52,7 +52,7 @@ def is_held() -> bool:
 def with_tag(response: Response, tag: str) -> Response:
     """Return a response with an entity tag, or 304 if the client of a GET has this version already.
 
-    `response` is the response. `tag` is the entity tag with its quotation marks.
+    ``response`` is the response. ``tag`` is the entity tag with its quotation marks.
     """
     response.headers["ETag"] = tag
     if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):

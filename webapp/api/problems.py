@@ -36,7 +36,7 @@ class OperationRefused(Exception):
 def init_blueprint(blueprint: Blueprint) -> None:
     """Register the functions that answer errors of an API with problem documents (RFC 9457).
 
-    `blueprint` is the Flask blueprint of the API.
+    ``blueprint`` is the Flask blueprint of the API.
     """
     blueprint.register_error_handler(CatalogueError, of_error)
     blueprint.register_error_handler(BindingsUnavailable, of_error)
@@ -46,7 +46,7 @@ def init_blueprint(blueprint: Blueprint) -> None:
 def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
     """Return the problem document (RFC 9457) for an error of the management or of the bindings.
 
-    `error` is the error. The error table has its status, its expected input and its reference.
+    ``error`` is the error. The error table has its status, its expected input and its reference.
     """
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}
@@ -85,7 +85,7 @@ def _pointer(error: BindingError) -> str:
 def of_operation(error: OperationRefused) -> Response:
     """Return the problem document (RFC 9457) for an operation on many names that was refused.
 
-    `error` has the result of the operation, with the refused names.
+    ``error`` has the result of the operation, with the refused names.
     """
     result = error.result
     first = result.refused[0]

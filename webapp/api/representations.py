@@ -21,7 +21,7 @@ __all__ = ["of_change", "of_event", "of_export", "of_import", "of_name", "of_ope
 def of_saved(binding: Binding, probable: Sequence[NameWarning]) -> dict[str, Any]:
     """Return a name that was created or changed as a mapping for JSON, with the warnings about it.
 
-    `binding` is the binding after the change. `probable` are the warnings about probable mistakes. Warnings about
+    ``binding`` is the binding after the change. ``probable`` are the warnings about probable mistakes. Warnings about
     personal data are added.
     """
     warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *probable)]
@@ -29,12 +29,12 @@ def of_saved(binding: Binding, probable: Sequence[NameWarning]) -> dict[str, Any
 
 
 def of_event(event: Event) -> dict[str, Any]:
-    """Return a change of a name as a mapping for JSON, with the name before and after it. `event` is the change."""
+    """Return a change of a name as a mapping for JSON, with the name before and after it. ``event`` is the change."""
     return event.as_dict() | {"before": _maybe(event.before), "after": of_name(event.after)}
 
 
 def of_operation(result: BulkResult) -> dict[str, Any]:
-    """Return the result of an operation on many names as a mapping for JSON. `result` is the result."""
+    """Return the result of an operation on many names as a mapping for JSON. ``result`` is the result."""
     effects = [
         {
             "outcome": effect.outcome,
@@ -48,7 +48,7 @@ def of_operation(result: BulkResult) -> dict[str, Any]:
 
 
 def of_import(job: Job) -> dict[str, Any]:
-    """Return a job that imports a table as a mapping for JSON: its state, its progress and its result. `job` is the
+    """Return a job that imports a table as a mapping for JSON: its state, its progress and its result. ``job`` is the
     job.
     """
     problem = job.result and job.result.get("problem")
@@ -68,7 +68,7 @@ def of_import(job: Job) -> dict[str, Any]:
 
 
 def of_change(job: Job) -> dict[str, Any]:
-    """Return a job that checks or changes many names as a mapping for JSON: its state and its result. `job` is the
+    """Return a job that checks or changes many names as a mapping for JSON: its state and its result. ``job`` is the
     job.
     """
     result = dict(job.result or {})
@@ -91,7 +91,7 @@ def of_change(job: Job) -> dict[str, Any]:
 
 
 def of_export(job: Job) -> dict[str, Any]:
-    """Return a job that exports many names as a mapping for JSON: its state, its progress and its file. `job` is the
+    """Return a job that exports many names as a mapping for JSON: its state, its progress and its file. ``job`` is the
     job.
     """
     result = dict(job.result or {})

@@ -436,5 +436,5 @@ SCHEMAS = REQUESTS | RESPONSES
 
 @lru_cache(maxsize=len(REQUESTS))
 def validator(name: str) -> jsonschema_rs.Draft202012Validator:
-    """Return the validator of JSON values for a schema. `name` is the name of an entry of :data:`REQUESTS`."""
+    """Return the validator of JSON values for a schema. ``name`` is the name of an entry of :data:`REQUESTS`."""
     return jsonschema_rs.Draft202012Validator({**ref(name), "components": {"schemas": REQUESTS}})

@@ -27,7 +27,7 @@ MAX_CHARACTERS = 1_000_000
 def page(number: str) -> Response:
     """Return the HTML page that was kept as the answer to a form, with its status.
 
-    `number` is the number in the URL of the answer. Raises :class:`HTTPRefusal` with 404 if it is not kept any more.
+    ``number`` is the number in the URL of the answer. Raises :class:`HTTPRefusal` with 404 if it is not kept any more.
     """
     session = _browser()
     found = identify.accounts().sessions.answer(caller().account, session, number) if session else None
@@ -42,7 +42,7 @@ def page(number: str) -> Response:
 def redirect_to_answer(response: Response) -> Response:
     """Keep the page that answers a form of a browser, and return a redirect to it.
 
-    `response` is the response of the view. It is returned unchanged if it is not a page, or is too large to keep.
+    ``response`` is the response of the view. It is returned unchanged if it is not a page, or is too large to keep.
     """
     if not _is_page(response) or (session := _browser()) is None:
         return response

@@ -105,31 +105,31 @@ blueprint.add_app_template_global(lambda: persistence.TERMS, "persistence_terms"
 
 @blueprint.app_template_global()
 def has_page(endpoint: str) -> bool:
-    """Return whether the desk has a page. `endpoint` is the name of its view, such as "desk.names"."""
+    """Return whether the desk has a page. ``endpoint`` is the name of its view, such as "desk.names"."""
     return endpoint in current_app.view_functions
 
 
 @blueprint.app_template_global()
 def title_of(binding: Binding) -> str:
-    """Return the title in the metadata of a name, or an empty text. `binding` is the binding of the name."""
+    """Return the title in the metadata of a name, or an empty text. ``binding`` is the binding of the name."""
     return folding.title_of(binding.metadata)
 
 
 @blueprint.app_template_filter()
 def instant(time: datetime) -> str:
-    """Return a time as RFC 3339 in UTC for the HTML attribute ``datetime``. `time` has a time zone."""
+    """Return a time as RFC 3339 in UTC for the HTML attribute ``datetime``. ``time`` has a time zone."""
     return rfc3339(time)
 
 
 @blueprint.app_template_filter()
 def moment(time: datetime) -> str:
-    """Return a date and time for readers, in their language and time zone. `time` has a time zone."""
+    """Return a date and time for readers, in their language and time zone. ``time`` has a time zone."""
     return formats.moment(time.astimezone(time_zone()))
 
 
 @blueprint.app_template_filter()
 def day(time: datetime) -> str:
-    """Return the day of a time for readers, in their language and time zone. `time` has a time zone."""
+    """Return the day of a time for readers, in their language and time zone. ``time`` has a time zone."""
     return formats.day(time.astimezone(time_zone()))
 
 
@@ -138,7 +138,7 @@ blueprint.add_app_template_filter(formats.period, "period")
 
 @blueprint.app_template_filter()
 def utc(time: datetime) -> str:
-    """Return a date and time in UTC, for readers who compare it with a server log. `time` has a time zone."""
+    """Return a date and time in UTC, for readers who compare it with a server log. ``time`` has a time zone."""
     return formats.moment(time.astimezone(UTC))
 
 
@@ -153,7 +153,7 @@ def time_zone() -> tzinfo:
 
 @blueprint.route("/<path:rest>", methods=["GET", "POST"])
 def missing(rest: str) -> Response:
-    """Answer 404 with a page of the desk. `rest` is the path below the desk that belongs to no page."""
+    """Answer 404 with a page of the desk. ``rest`` is the path below the desk that belongs to no page."""
     abort(HTTPStatus.NOT_FOUND)
 
 
@@ -176,8 +176,8 @@ def management() -> Management:
 def see_other(endpoint: str, **values: object) -> AnyResponse:
     """Return a redirect of a browser to another page, with the status 303, after a form was sent.
 
-    `endpoint` is the name of the view of that page, such as "desk.names". `values` are the parts of its path and the
-    parameters of its query string.
+    ``endpoint`` is the name of the view of that page, such as "desk.names". ``values`` are the parts of its path and
+    the parameters of its query string.
     """
     return redirect(url(endpoint, **values), HTTPStatus.SEE_OTHER)
 

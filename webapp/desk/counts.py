@@ -41,7 +41,7 @@ MIN_MONTHS, MAX_MONTHS = 12, 24
 
 
 class Bar(NamedTuple):
-    """A row of a plot: its `label`, the `number` of names, and its `length` from 0 to 100."""
+    """A row of a plot: its ``label``, the ``number`` of names, and its ``length`` from 0 to 100."""
 
     label: str
     number: int
@@ -57,10 +57,10 @@ class Bar(NamedTuple):
 class Counts:
     """The numbers of names.
 
-    - `total`: the number of all names. `states`: a bar for each state.
-    - `shoulders`: the bars of the largest shoulders. `other_shoulders`: the number of the others.
-    - `months`: the bars of the last months of creation, without gaps.
-    - `counted`: the time of the count in UTC.
+    - ``total``: the number of all names. ``states``: a bar for each state.
+    - ``shoulders``: the bars of the largest shoulders. ``other_shoulders``: the number of the others.
+    - ``months``: the bars of the last months of creation, without gaps.
+    - ``counted``: the time of the count in UTC.
     """
 
     total: int
@@ -85,8 +85,8 @@ class CountCache:
     def count(self, management: Management, caller: Caller) -> Counts:
         """Return the counts of all names, from the cache if they are new enough.
 
-        `management` are the operations to count with. `caller` is the account that makes the request. Requests at the
-        same time wait for one count.
+        ``management`` are the operations to count with. ``caller`` is the account that makes the request. Requests at
+        the same time wait for one count.
         """
         with self._lock:
             if found := self.kept():
@@ -102,8 +102,8 @@ class CountCache:
 def count(management: Management, caller: Caller) -> Counts:
     """Return the counts of all names by state, shoulder and month.
 
-    `management` are the operations to count with. `caller` is the account that makes the request; it needs the right
-    to read.
+    ``management`` are the operations to count with. ``caller`` is the account that makes the request; it needs the
+    right to read.
     """
     states = management.count_names(caller, by="state")
     shoulders = management.count_names(caller, by="shoulder")
@@ -122,8 +122,8 @@ def count(management: Management, caller: Caller) -> Counts:
 def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
     """Return the bars of a plot, one for each label. The longest bar has the length 100.
 
-    `numbers` has a number for each label. `labels` are the labels to show, in their order; a label without a number is
-    0.
+    ``numbers`` has a number for each label. ``labels`` are the labels to show, in their order; a label without a
+    number is 0.
 
     >>> bars({"live": 30, "reserved": 10}, ["live", "reserved", "withdrawn"])[1:]
     [Bar(label='reserved', number=10, length=33.3), Bar(label='withdrawn', number=0, length=0.0)]
@@ -135,7 +135,7 @@ def bars(numbers: Mapping[str, int], labels: Sequence[str]) -> list[Bar]:
 def last_months(numbers: Mapping[str, int]) -> list[str]:
     """Return the last 12 to 24 months as "YYYY-MM" in order. The last one is the last month with names.
 
-    `numbers` has the number of names for each month that has names.
+    ``numbers`` has the number of names for each month that has names.
 
     >>> last_months({"2026-02": 1, "2025-12": 4})[-3:], len(last_months({"2026-02": 1}))
     (['2025-12', '2026-01', '2026-02'], 12)

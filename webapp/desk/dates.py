@@ -15,7 +15,7 @@ _DAY = len("2026-11-23")
 
 
 def read_since(text: str) -> datetime:
-    """Return the time at which a period begins. `text` is a date or a time, such as "2026-11-23".
+    """Return the time at which a period begins. ``text`` is a date or a time, such as "2026-11-23".
 
     Raises ValueError or OverflowError for another text.
     """
@@ -23,7 +23,7 @@ def read_since(text: str) -> datetime:
 
 
 def read_before(text: str) -> datetime:
-    """Return the time at which a period ends. `text` is a date or a time; a date includes its whole day.
+    """Return the time at which a period ends. ``text`` is a date or a time; a date includes its whole day.
 
     Raises ValueError or OverflowError for another text.
 
@@ -35,7 +35,7 @@ def read_before(text: str) -> datetime:
 
 
 def last_day(end: datetime) -> str:
-    """Return the last day of a period as "YYYY-MM-DD", in the time zone of the caller. `end` is the time at which it
+    """Return the last day of a period as "YYYY-MM-DD", in the time zone of the caller. ``end`` is the time at which it
     ends.
     """
     return f"{(end - timedelta(microseconds=1)).astimezone(time_zone()):%Y-%m-%d}"
@@ -57,7 +57,7 @@ class Period(NamedTuple):
 def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Period:
     """Return the period that the fields ``since`` and ``before`` describe.
 
-    `given` has the texts of the fields by their names. Problems of wrong dates are added to `errors` by the same
+    ``given`` has the texts of the fields by their names. Problems of wrong dates are added to ``errors`` by the same
     names.
     """
     found: list[datetime | None] = []
@@ -71,7 +71,7 @@ def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Pe
 
 
 def not_a_date(text: str) -> FieldProblem:
-    """Return the problem to show for a field that does not have a date. `text` is the value of the field."""
+    """Return the problem to show for a field that does not have a date. ``text`` is the value of the field."""
     return FieldProblem(
         Translatable("%(text)s is not a date.", text=text),
         Translatable("a date such as %(date)s", date="2026-11-23"),

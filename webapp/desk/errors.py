@@ -33,7 +33,7 @@ _NOT_VALID = Translatable("The request is not valid")
 def http_error(error: HTTPException) -> Response:
     """Answer a failed request with an HTML page of the desk. Fragments and JSON are answered as on the other pages.
 
-    `error` is the exception that the view raised; it has the status.
+    ``error`` is the exception that the view raised; it has the status.
     """
     if not has_caller() or wants_json() or htmx_request.htmx or not 400 <= (error.code or 0) < 500:
         return errors.answer(error)
@@ -48,7 +48,7 @@ def http_error(error: HTTPException) -> Response:
 def binding_error(error: BindingError) -> Response:
     """Answer a request that :class:`~ararat.webapp.management.Management` refused, with an HTML page or JSON.
 
-    `error` is the exception; its code decides the status.
+    ``error`` is the exception; its code decides the status.
     """
     refused = errors.refusal(error)
     # A form has no If-Match, so that 412 would name a precondition that no client sent.

@@ -36,7 +36,7 @@ Row = Mapping[str, object]
 def addresses(endpoint: str, **values: object) -> list[tuple[str, str]]:
     """Return the label and the URL of each file format in which a list can be exported.
 
-    `endpoint` is the name of the view that exports. `values` are the filters of the list by their names.
+    ``endpoint`` is the name of the view that exports. ``values`` are the filters of the list by their names.
     """
     other = _WITH_COMMAS if preferred_separator() == "semicolon" else _WITH_SEMICOLONS
     return [(label, url(endpoint, **form, **values)) for label, form in (_CSV, other, _JSON_LINES)]
@@ -64,7 +64,7 @@ def require_valid(errors: Mapping[str, FieldProblem]) -> None:
     """Raise :class:`HTTPRefusal` if a filter has an error, because the file would have rows that the user does not
     want.
 
-    `errors` has the problems of the filters by their names.
+    ``errors`` has the problems of the filters by their names.
     """
     if errors:
         message = Translatable("A filter is not valid. Correct it before the export.")
@@ -74,9 +74,9 @@ def require_valid(errors: Mapping[str, FieldProblem]) -> None:
 def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response:
     """Return rows as a CSV file to save, in UTF-8 and without formulas (RFC 4180).
 
-    - `name`: the name of the file without its ending.
-    - `columns`: the names of the columns, which are the first row.
-    - `rows`: the values of each row by the names of the columns.
+    - ``name``: the name of the file without its ending.
+    - ``columns``: the names of the columns, which are the first row.
+    - ``rows``: the values of each row by the names of the columns.
     """
     cells = (["" if row.get(column) is None else row[column] for column in columns] for row in rows)
     delimiter = separator()
@@ -87,7 +87,7 @@ def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response
 def csv_lines(name: str, lines: Iterable[str]) -> Response:
     """Return lines of CSV as a file to save. A byte order mark is added.
 
-    `name` is the name of the file without its ending. `lines` are the lines with their line ends.
+    ``name`` is the name of the file without its ending. ``lines`` are the lines with their line ends.
     """
     return file(f"{name}.csv", chain([_BYTE_ORDER_MARK], lines), "text/csv; charset=utf-8; header=present")
 
@@ -95,7 +95,7 @@ def csv_lines(name: str, lines: Iterable[str]) -> Response:
 def json_lines_file(name: str, rows: Iterable[Row]) -> Response:
     """Return rows as a file to save with a JSON object on each line.
 
-    `name` is the name of the file without its ending. `rows` has a mapping for each line.
+    ``name`` is the name of the file without its ending. ``rows`` has a mapping for each line.
     """
     return file(f"{name}.jsonl", (f"{json.dumps(row)}\n" for row in rows), "application/x-ndjson")
 
@@ -103,7 +103,7 @@ def json_lines_file(name: str, rows: Iterable[Row]) -> Response:
 def file(name: str, lines: Iterator[str], content_type: str) -> Response:
     """Return lines of text as a file to save.
 
-    `name` is the name of the file. `lines` are the lines with their line ends. `content_type` is the media type.
+    ``name`` is the name of the file. ``lines`` are the lines with their line ends. ``content_type`` is the media type.
     """
     # A list can have millions of rows, so they are read while the response is sent.
     return download(lines, content_type, name)

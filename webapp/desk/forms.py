@@ -14,7 +14,7 @@ from ...identifiers.text.translatable import sentence
 class FieldProblem(NamedTuple):
     """An error of a form field.
 
-    `message` is a sentence about the error and its reason. `expected` describes the accepted values, or is None.
+    ``message`` is a sentence about the error and its reason. ``expected`` describes the accepted values, or is None.
     """
 
     message: str
@@ -24,7 +24,7 @@ class FieldProblem(NamedTuple):
     def of(cls, error: CatalogueError) -> FieldProblem:
         """Return the problem to show in a form for an error of the bindings.
 
-        `error` is the error. It is raised again if no other value of the field corrects it, because the database
+        ``error`` is the error. It is raised again if no other value of the field corrects it, because the database
         cannot be used.
 
         >>> FieldProblem.of(CatalogueError("redirect-status"))
@@ -38,7 +38,7 @@ class FieldProblem(NamedTuple):
 def number_of(text: str, most: int) -> int | None:
     """Return the number that a text has in decimal digits, or None for another text.
 
-    `text` comes from a request. A number above `most` returns `most`.
+    ``text`` comes from a request. A number above ``most`` returns ``most``.
 
     >>> number_of("12", 100), number_of("1" * 5000, 100), number_of("-1", 100), number_of("١", 100)
     (12, 100, None, None)
@@ -51,7 +51,7 @@ def number_of(text: str, most: int) -> int | None:
 def statement_of(field: str, form: MultiDict[str, str]) -> str:
     """Return the value of a form field. The two values of a persistence statement, a term and words, are joined.
 
-    `field` is the name of the field. `form` has the fields of the request.
+    ``field`` is the name of the field. ``form`` has the fields of the request.
 
     >>> statement_of("availability", MultiDict([("availability", "finite"), ("availability", "until 2030")]))
     'finite, until 2030'
@@ -64,7 +64,7 @@ def statement_of(field: str, form: MultiDict[str, str]) -> str:
 
 
 def comparable(text: str) -> str:
-    r"""Return a text that each database can compare with recorded texts. `text` comes from a request.
+    r"""Return a text that each database can compare with recorded texts. ``text`` comes from a request.
 
     PostgreSQL refuses the character NUL, which is replaced. A recorded text never has it.
 

@@ -60,7 +60,7 @@ def page() -> str:
 
 @blueprint.get("/links.<any(csv, jsonl):form>")
 def export_links(form: str) -> Response:
-    """Return all targets with a state as a file to save. `form` is "csv" or "jsonl" (JSON Lines).
+    """Return all targets with a state as a file to save. ``form`` is "csv" or "jsonl" (JSON Lines).
 
     The query parameter ``state`` is the state.
     """

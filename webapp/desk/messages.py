@@ -34,9 +34,9 @@ _END = "\n"
 class Message:
     """A message at the top of a page.
 
-    - `text` and `status`: the sentence, and its kind, such as "good" or "warn".
-    - `label` and `path`: the text of a link, and its path on this site. Both are empty without a link.
-    - `secret`: a text that is shown once, such as the secret of a new token, or "".
+    - ``text`` and ``status``: the sentence, and its kind, such as "good" or "warn".
+    - ``label`` and ``path``: the text of a link, and its path on this site. Both are empty without a link.
+    - ``secret``: a text that is shown once, such as the secret of a new token, or "".
     """
 
     text: str
@@ -49,10 +49,10 @@ class Message:
 def put(text: str, status: Status = "good", *, label: str = "", path: str = "", secret: str = "") -> None:
     """Show a message on the next page of the browser, in the language of this request.
 
-    - `text`: the message. It is shortened to 1,500 bytes of UTF-8.
-    - `status`: the kind of the message, such as "good" or "warn".
-    - `label` and `path`: the text and the path of a link below the message. A long path is omitted.
-    - `secret`: a text that is shown once, such as the secret of a token.
+    - ``text``: the message. It is shortened to 1,500 bytes of UTF-8.
+    - ``status``: the kind of the message, such as "good" or "warn".
+    - ``label`` and ``path``: the text and the path of a link below the message. A long path is omitted.
+    - ``secret``: a text that is shown once, such as the secret of a token.
     """
     text, label = translated(text), translated(label)
     if len(label) + len(path) > _MAX_LINK or _END in label or safe_path(path) is None:

@@ -34,9 +34,9 @@ _SECONDS = 5.0
 
 
 class Move(NamedTuple):
-    """The form of a move: the beginning of the old targets (`source`) and of the new ones (`destination`).
+    """The form of a move: the beginning of the old targets (``source``) and of the new ones (``destination``).
 
-    `below` is the beginning of the names to change, or an empty text.
+    ``below`` is the beginning of the names to change, or an empty text.
     """
 
     source: str
@@ -46,7 +46,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sampled:
-    """The response of one new target: the `target`, a short `text`, and whether the target `works`."""
+    """The response of one new target: the ``target``, a short ``text``, and whether the target ``works``."""
 
     target: str
     text: str

@@ -85,12 +85,12 @@ _HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "pub
 
 
 def desk_navigation(caller: Caller) -> list[NavigationLink]:
-    """Return the links to the main pages of the desk. `caller` is the account that reads the page."""
+    """Return the links to the main pages of the desk. ``caller`` is the account that reads the page."""
     return _links(_PLACES, caller)
 
 
 def manage_menu(caller: Caller) -> list[NavigationLink]:
-    """Return the links of the menu "Manage" to the pages that an account can use. `caller` is this account."""
+    """Return the links of the menu "Manage" to the pages that an account can use. ``caller`` is this account."""
     return _links(_MANAGE, caller)
 
 
@@ -104,7 +104,7 @@ def dead_targets() -> int:
 
 
 class PageLinks(NamedTuple):
-    """The URLs of the `first`, the `previous` and the `next` page of a list; None for a page that does not exist."""
+    """The URLs of the ``first``, the ``previous`` and the ``next`` page of a list, or None for a missing page."""
 
     first: str | None
     previous: str | None
@@ -114,8 +114,8 @@ class PageLinks(NamedTuple):
 def page_links(first: str | None, following: str | None) -> PageLinks:
     """Return the links of a list to its first, previous and next page.
 
-    `first` is the URL of the first page, or None on the first page. `following` is the URL of the next page, or None
-    on the last page.
+    ``first`` is the URL of the first page, or None on the first page. ``following`` is the URL of the next page, or
+    None on the last page.
 
     A list can be read only forwards. So the query parameter ``trail`` has the positions of the pages before.
     """

@@ -49,10 +49,10 @@ class Requests:
 def requests_in(counts: CountStore, period: Period, today: date, name: str | None = None) -> Requests:
     """Return the number of requests in a period: its sum, and the numbers for each day or month.
 
-    - `counts`: the store of the counts.
-    - `period`: the period, such as "days" or "months".
-    - `today`: the last day of the period.
-    - `name`: the key of one name, or None for all names.
+    - ``counts``: the store of the counts.
+    - ``period``: the period, such as "days" or "months".
+    - ``today``: the last day of the period.
+    - ``name``: the key of one name, or None for all names.
 
     Raises :class:`~ararat.middleware.BindingsUnavailable`.
     """
@@ -67,7 +67,7 @@ def requests_in(counts: CountStore, period: Period, today: date, name: str | Non
 def requests_of_name(name: str) -> Requests | None:
     """Return the number of requests for a name in the last months, or None if this site has no statistics.
 
-    `name` is the key of the name. If the statistics cannot be read, the reason is written to the server log.
+    ``name`` is the key of the name. If the statistics cannot be read, the reason is written to the server log.
     """
     counts = site().statistics
     try:
@@ -113,7 +113,7 @@ def page() -> str:
 def export_requests(form: str) -> Response:
     """Return the number of requests for each name in the period as a file to save.
 
-    `form` is "csv" or "jsonl" (JSON Lines). The query parameter ``period`` is the period.
+    ``form`` is "csv" or "jsonl" (JSON Lines). The query parameter ``period`` is the period.
     """
     counts, period = site().statistics, _period()
     totals = [] if counts is None else counts.totals("name", CountSelection(first=_first(period, _today())))

@@ -39,7 +39,7 @@ def is_kept(error: HTTPRefusal) -> bool:
 def page(error: HTTPRefusal, action: str) -> Response:
     """Return an HTML page with the values of a form that was refused, so that the user can send it again.
 
-    `error` is the refusal. `action` is the URL that the form is sent to.
+    ``error`` is the refusal. ``action`` is the URL that the form is sent to.
     """
     sent = list(request.form.items(multi=True))
     shown = render_template(

@@ -73,7 +73,7 @@ def bad_request(detail: str) -> Failed:
 def unauthorized(detail: str = "") -> Failed:
     """Return the error for a request without credentials, or with wrong ones. Clients compare the realm.
 
-    `detail` is a sentence for the client about the wrong credentials. An empty `detail` sends only the word
+    ``detail`` is a sentence for the client about the wrong credentials. An empty ``detail`` sends only the word
     "unauthorized".
     """
     return Failed("unauthorized", detail, fields={"WWW-Authenticate": f'Basic realm="{REALM}"'})
@@ -83,9 +83,9 @@ def unauthorized(detail: str = "") -> Failed:
 class EzidAnswer:
     """A successful answer of the EZID API.
 
-    - `text`: the text after ``success:``.
-    - `elements`: the elements after it, by their names.
-    - `status`: the HTTP status. `fields`: header fields.
+    - ``text``: the text after ``success:``.
+    - ``elements``: the elements after it, by their names.
+    - ``status``: the HTTP status. ``fields``: header fields.
     """
 
     text: str
@@ -97,7 +97,7 @@ class EzidAnswer:
 def response(answer: EzidAnswer | Failed) -> Response:
     """Return an answer or an error as plain text, or as a page for a client that prefers HTML.
 
-    `answer` is the result of an operation, or the error that it raised. The result has the status, body and header
+    ``answer`` is the result of an operation, or the error that it raised. The result has the status, body and header
     fields of the response of the EZID API.
     """
     if isinstance(answer, Failed):
@@ -135,9 +135,9 @@ def prefers_page() -> bool:
 class EzidRequest:
     """A request to the EZID API.
 
-    - `subject`: the identifier or shoulder in its path.
-    - `parameters`: the parameters of its query string.
-    - `body`: the bytes of its body.
+    - ``subject``: the identifier or shoulder in its path.
+    - ``parameters``: the parameters of its query string.
+    - ``body``: the bytes of its body.
     """
 
     subject: str
@@ -147,6 +147,6 @@ class EzidRequest:
     def is_set(self, parameter: str) -> bool:
         """Return whether a parameter has the value ``yes``. Case is ignored, as at EZID.
 
-        `parameter` is the name of a parameter of the query string, such as ``update_if_exists``.
+        ``parameter`` is the name of a parameter of the query string, such as ``update_if_exists``.
         """
         return self.parameters.get(parameter, "").lower() == "yes"

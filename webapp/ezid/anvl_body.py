@@ -25,7 +25,7 @@ _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 def read(body: bytes) -> dict[str, str]:
     r"""Return the elements of the body of a request, which is a text in ANVL, by their names.
 
-    `body` has the bytes of the request in UTF-8. An element with an empty value is deleted by an update.
+    ``body`` has the bytes of the request in UTF-8. An element with an empty value is deleted by an update.
 
     Raises :class:`~.answers.Failed` with the number of the wrong line.
 

@@ -53,8 +53,8 @@ def ezid() -> Ezid:
 def check_path(path: str, taken: Container[str]) -> str:
     """Return the path of the EZID API without a slash at its end.
 
-    - `path`: the configured path of the API, such as ``/ezid``.
-    - `taken`: the first segments of the paths of other pages.
+    - ``path``: the configured path of the API, such as ``/ezid``.
+    - ``taken``: the first segments of the paths of other pages.
 
     Raises ValueError for a path that is malformed or belongs to another page.
 

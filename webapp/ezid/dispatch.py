@@ -57,7 +57,7 @@ class EzidOperation(NamedTuple):
 def status(asked: EzidRequest) -> EzidAnswer:
     """Report that the API works. Raises BindingsUnavailable if the names cannot be read.
 
-    `asked` is the request. Its query parameter ``subsystems`` can list subsystems, separated by commas. The result
+    ``asked`` is the request. Its query parameter ``subsystems`` can list subsystems, separated by commas. The result
     states "up" or "unrecognized" for each.
     """
     ezid().management.bindings.fetch(["ark:"])
@@ -69,7 +69,7 @@ def status(asked: EzidRequest) -> EzidAnswer:
 
 
 def version(asked: EzidRequest) -> EzidAnswer:
-    """Return the version of Ararat as the text of an answer of the EZID API. `asked` is the request, which is not
+    """Return the version of Ararat as the text of an answer of the EZID API. ``asked`` is the request, which is not
     read.
     """
     return EzidAnswer(text=f"Ararat {__version__}")
@@ -95,12 +95,12 @@ _FOLDERS: Mapping[str, Mapping[str, EzidOperation]] = {
 
 
 def init_app(app: Flask, path: str, *, prefix: str, management: Management, passthrough: str = "given") -> None:
-    """Register the views of the EZID API in the application `app` below the path `path`.
+    """Register the views of the EZID API in the application ``app`` below the path ``path``.
 
-    - `path`: the path of the API, such as ``/ezid``.
-    - `prefix`: the resolver prefix of this site, a URL without a slash at its end.
-    - `management`: the operations on names that the views call.
-    - `passthrough`: the passthrough of new names: "no", "normal" or "given".
+    - ``path``: the path of the API, such as ``/ezid``.
+    - ``prefix``: the resolver prefix of this site, a URL without a slash at its end.
+    - ``management``: the operations on names that the views call.
+    - ``passthrough``: the passthrough of new names: "no", "normal" or "given".
 
     Raises ValueError for a wrong path or passthrough.
     """

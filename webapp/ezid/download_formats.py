@@ -30,7 +30,7 @@ _PIECE = 1 << 16
 
 
 class Described(NamedTuple):
-    """An identifier in the classic form (`identifier`), and its `elements` by their names."""
+    """An identifier in the classic form (``identifier``), and its ``elements`` by their names."""
 
     identifier: str
     elements: Mapping[str, str]
@@ -39,9 +39,9 @@ class Described(NamedTuple):
 def written(records: Iterable[Described], form: Format, columns: Sequence[str]) -> Iterator[str]:
     """Yield the text of a download in pieces.
 
-    - `records`: the identifiers with their elements, in the order of the file.
-    - `form`: the format of the file: "anvl", "csv" or "xml".
-    - `columns`: the names of the columns of a CSV file. The other formats ignore them.
+    - ``records``: the identifiers with their elements, in the order of the file.
+    - ``form``: the format of the file: "anvl", "csv" or "xml".
+    - ``columns``: the names of the columns of a CSV file. The other formats ignore them.
     """
     match form:
         case "anvl":
@@ -101,9 +101,9 @@ def _value(name: str, value: str) -> str:
 def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
     """Yield the bytes of a compressed file in pieces.
 
-    - `pieces`: the text of the file, in pieces.
-    - `compression`: "gzip" or "zip".
-    - `name`: the name of the file in a zip archive.
+    - ``pieces``: the text of the file, in pieces.
+    - ``compression``: "gzip" or "zip".
+    - ``name``: the name of the file in a zip archive.
     """
     compress = {"gzip": _gzip, "zip": _zip}[compression]
     return compress(_encoded(pieces), name)

@@ -47,13 +47,13 @@ _MAX_COLUMNS = 200
 class Download:
     """A request for a file with many identifiers.
 
-    - `format`: "anvl", "csv" or "xml". `compression`: "gzip" or "zip".
-    - `columns`: the names of the columns of a CSV file.
-    - `states` and `schemes`: those of the names; an empty tuple selects all.
-    - `times`: the conditions on times, by their names in :class:`Selection`.
-    - `is_test`: selects names for tests, which do not exist here.
-    - `owners`: the accounts that own the names; an empty tuple selects all.
-    - `listed`: whether the names are listed, which EZID calls ``exported``; None selects all.
+    - ``format``: "anvl", "csv" or "xml". ``compression``: "gzip" or "zip".
+    - ``columns``: the names of the columns of a CSV file.
+    - ``states`` and ``schemes``: those of the names; an empty tuple selects all.
+    - ``times``: the conditions on times, by their names in :class:`Selection`.
+    - ``is_test``: selects names for tests, which do not exist here.
+    - ``owners``: the accounts that own the names; an empty tuple selects all.
+    - ``listed``: whether the names are listed, which EZID calls ``exported``; None selects all.
     """
 
     format: Format
@@ -82,7 +82,7 @@ class Download:
 
     @classmethod
     def of_dict(cls, stored: Mapping[str, Any]) -> Download:
-        """Return the request for a download that :meth:`as_dict` stored. `stored` is the result of that method."""
+        """Return the request for a download that :meth:`as_dict` stored. ``stored`` is the result of that method."""
         return cls(
             format=stored["format"],
             compression=stored["compression"],
@@ -98,7 +98,7 @@ class Download:
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
         """Yield selections of names that do not overlap, and that together have all requested names.
 
-        `prefixes` are the prefixes that the names can begin with, such as "ark:12345/x5". None selects all prefixes.
+        ``prefixes`` are the prefixes that the names can begin with, such as "ark:12345/x5". None selects all prefixes.
         """
         if self.is_test:
             return
@@ -109,7 +109,7 @@ class Download:
     def includes(self, binding: Binding) -> bool:
         """Return whether the download has a name of one of the selections.
 
-        `binding` is the binding of the name. Its state must be one of the requested states, and its listing must be
+        ``binding`` is the binding of the name. Its state must be one of the requested states, and its listing must be
         the requested one.
         """
         is_wanted = self.listed is None or binding.listed == self.listed
@@ -119,8 +119,8 @@ class Download:
 def read(body: bytes) -> Download:
     """Return the request for a download that is described by a form.
 
-    `body` has the bytes of the form, as ``application/x-www-form-urlencoded``. Raises :class:`~.answers.Failed` for an
-    unknown field or a wrong value.
+    ``body`` has the bytes of the form, as ``application/x-www-form-urlencoded``. Raises :class:`~.answers.Failed` for
+    an unknown field or a wrong value.
 
     >>> read(b"format=csv&column=_id&column=erc.who&status=public").columns
     ('_id', 'erc.who')
@@ -158,7 +158,7 @@ def read(body: bytes) -> Download:
 def prefixes_of(caller: Caller) -> list[str] | None:
     """Return the prefixes of the names that a download has, or None for all names.
 
-    `caller` is the account that requests the download. The result has the prefixes that the account and its token can
+    ``caller`` is the account that requests the download. The result has the prefixes that the account and its token can
     change. A reader cannot change names, and gets the names of all prefixes.
     """
     account, token = caller.account, caller.token

@@ -49,7 +49,7 @@ _ENDINGS = {"gzip": "application/gzip", "zip": "application/zip"}
 def request_download(asked: EzidRequest) -> EzidAnswer:
     """Record a request for a download, and return the URL of the file in an answer of the EZID API.
 
-    `asked` is the request; its body is the form that :func:`~.download_request.read` reads. The caller needs an
+    ``asked`` is the request; its body is the form that :func:`~.download_request.read` reads. The caller needs an
     account with the right to read.
     """
     known = require_reader(require_caller())
@@ -72,7 +72,7 @@ def _ending(wanted: Download) -> str:
 def download(asked: EzidRequest) -> Response:
     """Return the file of a download as the response.
 
-    `asked` is the request; its subject is the name of the file. Raises :class:`~.answers.Failed` with the status 404
+    ``asked`` is the request; its subject is the name of the file. Raises :class:`~.answers.Failed` with the status 404
     if the URL is unknown or expired, or if the account is disabled.
     """
     found = _NAME.fullmatch(asked.subject)

@@ -44,7 +44,7 @@ _LINE_ENDS = re.compile("[\t\r\n]+")
 def classic(key: str) -> str:
     """Return the key of a name in the classic form of ARKs, with a slash after the label.
 
-    `key` is the normal form of an ARK or URN. A URN is returned unchanged.
+    ``key`` is the normal form of an ARK or URN. A URN is returned unchanged.
 
     >>> classic("ark:12345/x5"), classic("urn:isbn:9780451450524")
     ('ark:/12345/x5', 'urn:isbn:9780451450524')
@@ -55,9 +55,9 @@ def classic(key: str) -> str:
 def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[str, str]:
     """Return the elements of an identifier by their names, in alphabetical order.
 
-    - `binding`: the recorded binding of the identifier.
-    - `prefix`: the resolver prefix of this site, such as "https://example.org".
-    - `owner`: the name of the account that owns the identifier, or None to omit the element.
+    - ``binding``: the recorded binding of the identifier.
+    - ``prefix``: the resolver prefix of this site, such as "https://example.org".
+    - ``owner``: the name of the account that owns the identifier, or None to omit the element.
     """
     status = _STATUSES[binding.status]
     elements = {
@@ -87,7 +87,7 @@ def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[s
 def own_description(key: str, prefix: str) -> str:
     """Return the URL of the description of a name. EZID shows it as the target of an identifier without a target.
 
-    `key` is the normal form of the name. `prefix` is the resolver prefix of this site.
+    ``key`` is the normal form of the name. ``prefix`` is the resolver prefix of this site.
 
     >>> own_description("ark:12345/x5", "https://example.org")
     'https://example.org/ark:/12345/x5?info'
@@ -98,8 +98,8 @@ def own_description(key: str, prefix: str) -> str:
 def owner_of(binding: Binding, actor: str | None) -> str | None:
     """Return the account that owns an identifier, or None if it is not known.
 
-    An administrator can set the owner in the metadata of `binding`. Otherwise the owner is `actor`, the account that
-    made the first change of the name; None if no account is recorded.
+    An administrator can set the owner in the metadata of ``binding``. Otherwise the owner is ``actor``, the account
+    that made the first change of the name; None if no account is recorded.
     """
     return binding.metadata.get(OWNER, actor)
 
@@ -116,11 +116,11 @@ def _owner_and_group(owner: str) -> dict[str, str]:
 class Statement:
     """The changes that a request asks for. None leaves a value unchanged.
 
-    - `target`: the new target. An empty text is the description of the name on this site.
-    - `state` and `reason`: the new state, and the reason of a withdrawal.
-    - `owner`: the account that owns the name. `listed`: whether lists contain the name.
-    - `embargo`: the date from which a reserved name is public.
-    - `metadata`: the other elements by their names. An empty text deletes one.
+    - ``target``: the new target. An empty text is the description of the name on this site.
+    - ``state`` and ``reason``: the new state, and the reason of a withdrawal.
+    - ``owner``: the account that owns the name. ``listed``: whether lists contain the name.
+    - ``embargo``: the date from which a reserved name is public.
+    - ``metadata``: the other elements by their names. An empty text deletes one.
     """
 
     target: str | None = None
@@ -134,10 +134,10 @@ class Statement:
     def fields(self, key: str, prefix: str, *, passthrough: str | None = None) -> Fields:
         """Return the fields of a binding that a request sets for a name.
 
-        - `key`: the normal form of the name. It replaces the text ``${identifier}`` in the target.
-        - `prefix`: the resolver prefix of this site. A target that is the own page of the name below it is not
+        - ``key``: the normal form of the name. It replaces the text ``${identifier}`` in the target.
+        - ``prefix``: the resolver prefix of this site. A target that is the own page of the name below it is not
           recorded.
-        - `passthrough`: the passthrough for a name that gets its first target: "no", "normal" or "given". None does
+        - ``passthrough``: the passthrough for a name that gets its first target: "no", "normal" or "given". None does
           not change the recorded passthrough. A target without a path gets no passthrough.
         """
         target = self.target
@@ -171,7 +171,7 @@ def _passthrough(key: str, target: str, wanted: str | None) -> Any:
 def stated(elements: Mapping[str, str]) -> Statement:
     """Return the changes that the elements of a request ask for.
 
-    `elements` has the values by the names of the elements, as :func:`~.anvl_body.read` returns them. Raises
+    ``elements`` has the values by the names of the elements, as :func:`~.anvl_body.read` returns them. Raises
     :class:`~.answers.Failed` for a value that is not permitted.
 
     >>> found = stated({"_status": "unavailable | moved", "erc.who": "Noah"})
@@ -264,7 +264,7 @@ _CITED = ("creator", "title", "publisher", "publicationyear", "resourcetype")
 def mapped_citation(elements: Mapping[str, str]) -> dict[str, str]:
     """Return the parts of the citation of an identifier by their names. A part without a value is missing.
 
-    `elements` has the values of the identifier by the names of the elements. Its element ``_profile`` decides which
+    ``elements`` has the values of the identifier by the names of the elements. Its element ``_profile`` decides which
     elements are read; the default is "erc".
 
     >>> mapped_citation({"_profile": "dc", "dc.creator": "Noah", "erc.what": "The Ark"})

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def view(asked: EzidRequest) -> EzidAnswer:
     """Return the elements of an identifier, or of the longest registered prefix of it.
 
-    `asked` is the request; its subject is the identifier. The query parameter ``prefix_match=yes`` permits the
+    ``asked`` is the request; its subject is the identifier. The query parameter ``prefix_match=yes`` permits the
     longest recorded prefix. The result has the name and its elements.
     """
     known = caller()
@@ -43,7 +43,7 @@ def view(asked: EzidRequest) -> EzidAnswer:
 def create(asked: EzidRequest) -> EzidAnswer:
     """Create an identifier, or update it if it exists and the request permits that.
 
-    `asked` is the request; its subject is the identifier and its body has the elements. The query parameter
+    ``asked`` is the request; its subject is the identifier and its body has the elements. The query parameter
     ``update_if_exists=yes`` permits an update. The result has the name.
     """
     known = require_caller()
@@ -65,7 +65,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
 def update(asked: EzidRequest) -> EzidAnswer:
     """Replace or add elements of an identifier, and return its name. The elements that the request omits stay.
 
-    `asked` is the request; its subject is the identifier and its body has the elements.
+    ``asked`` is the request; its subject is the identifier and its body has the elements.
     """
     known = require_caller()
     return _updated(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
@@ -74,7 +74,7 @@ def update(asked: EzidRequest) -> EzidAnswer:
 def delete(asked: EzidRequest) -> EzidAnswer:
     """Delete a reserved identifier, and return its name in the answer.
 
-    `asked` is the request; its subject is the identifier. A name that was public cannot be deleted.
+    ``asked`` is the request; its subject is the identifier. A name that was public cannot be deleted.
     """
     known = require_caller()
     try:
@@ -89,7 +89,7 @@ def delete(asked: EzidRequest) -> EzidAnswer:
 def mint(asked: EzidRequest) -> EzidAnswer:
     """Mint an identifier below a shoulder, and return its name in the answer.
 
-    `asked` is the request; its subject is the shoulder and its body has the elements. The new identifier replaces the
+    ``asked`` is the request; its subject is the shoulder and its body has the elements. The new identifier replaces the
     text ``${identifier}`` in the target.
     """
     known = require_caller()

@@ -55,8 +55,8 @@ def require_caller() -> Caller:
 def login(asked: EzidRequest) -> EzidAnswer:
     """Start a session for the credentials of a request, and return an answer that sets its cookie.
 
-    `asked` is the request; its ``Authorization`` field has the name and password. Raises :class:`~.answers.Failed` for
-    wrong credentials, and for a request from a page of another site.
+    ``asked`` is the request; its ``Authorization`` field has the name and password. Raises :class:`~.answers.Failed`
+    for wrong credentials, and for a request from a page of another site.
     """
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")
@@ -74,7 +74,7 @@ def login(asked: EzidRequest) -> EzidAnswer:
 def logout(asked: EzidRequest) -> EzidAnswer:
     """End the session of the cookie, if it has one, and return an answer that deletes the cookie.
 
-    `asked` is the request. Raises :class:`~.answers.Failed` for a request from a page of another site.
+    ``asked`` is the request. Raises :class:`~.answers.Failed` for a request from a page of another site.
     """
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")

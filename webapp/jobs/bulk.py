@@ -53,7 +53,7 @@ _TIMES = ("created_since", "created_before", "changed_since", "changed_before")
 
 
 def plan_of(operation: Mapping[str, Any]) -> Plan:
-    """Return the plan of an operation on many names. `operation` is JSON: its member ``action`` and the arguments.
+    """Return the plan of an operation on many names. ``operation`` is JSON: its member ``action`` and the arguments.
 
     Raises :class:`BindingError` for arguments that are not valid.
 
@@ -83,7 +83,7 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
 def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
     """Return the selection of names that conditions in JSON describe.
 
-    `conditions` has the arguments of :func:`~.selection.select` by their names, such as ``prefix`` and ``state``.
+    ``conditions`` has the arguments of :func:`~.selection.select` by their names, such as ``prefix`` and ``state``.
     Raises :class:`BindingError` for a condition that is not valid.
     """
     times = {name: datetime.fromisoformat(conditions[name]) for name in _TIMES if name in conditions}
@@ -110,11 +110,11 @@ class BulkJobs:
         """Start a check of a change of many names in a transaction, and return its job. The job reports what would
         change.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `operation`: the operation in JSON, as :func:`plan_of` reads it.
-        - `selection`: conditions for the names in JSON, as :func:`selection_of` reads them; or None.
-        - `names`: the identifiers to change, or None. An undo changes the names of its operation.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``operation``: the operation in JSON, as :func:`plan_of` reads it.
+        - ``selection``: conditions for the names in JSON, as :func:`selection_of` reads them; or None.
+        - ``names``: the identifiers to change, or None. An undo changes the names of its operation.
 
         Raises :class:`BindingError` for arguments that are not valid, and :class:`Forbidden` for a token that cannot
         make such a change.
@@ -134,10 +134,10 @@ class BulkJobs:
     def change(self, connection: Connection, caller: Caller, checked: Job, *, skip_refused: bool = False) -> Job:
         """Start the change of the names that a check accepted, in a transaction, and return its job.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `checked`: the job of the check.
-        - `skip_refused`: skip the names that the check refused.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``checked``: the job of the check.
+        - ``skip_refused``: skip the names that the check refused.
 
         Raises :class:`BindingError` with the code ``check-unfinished``; ``names-refused`` if names are refused and not
         skipped; and ``check-used`` if the names are changed already or the check found no names.
@@ -161,14 +161,14 @@ class BulkJobs:
         return job
 
     def change_of(self, checked: Job) -> Job | None:
-        """Return the job that changes the names of a check, or None. `checked` is the job of the check."""
+        """Return the job that changes the names of a check, or None. ``checked`` is the job of the check."""
         later = self.jobs.later(checked.number, CHANGE)
         return next((each for each in later if each.parameters.get("check") == checked.number), None)
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Check or change the names of a job, and finish the job.
 
-        `claim` is the claim of this worker to the job. `progress` is a function that gets the number of processed
+        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of processed
         names.
 
         If a permission of the caller is revoked during a change, or the change is undone, the job fails, and no
@@ -237,7 +237,7 @@ def _rights_of(operation: Mapping[str, Any]) -> list[Right]:
 
 
 def is_bulk(job: Job) -> bool:
-    """Return whether a job is a check or change of many names. `job` is the job."""
+    """Return whether a job is a check or change of many names. ``job`` is the job."""
     return job.kind in (CHECK, CHANGE)
 
 

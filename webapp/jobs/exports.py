@@ -84,30 +84,30 @@ class ExportJobs:
     def add(self, connection: Connection, caller: Caller, chain: Sequence[Selection], file: FileFormat) -> Job:
         """Add a job that exports names, in a transaction, and return it.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `chain`: the selections of the names, one after the other.
-        - `file`: the format of the file.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``chain``: the selections of the names, one after the other.
+        - ``file``: the format of the file.
         """
         parameters = {"chain": [*map(_stored, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
         return self.jobs.add(connection, caller.account.number, KIND, parameters, b"", 0)
 
     def of_account(self, account: int) -> list[Job]:
-        """Return the last :data:`MAX_KEPT` exports of an account, the newest first. `account` is the number of the
+        """Return the last :data:`MAX_KEPT` exports of an account, the newest first. ``account`` is the number of the
         account.
         """
         found = self.management.accounts.read(_NUMBERS, account=account)
         return [job for (number,) in found if (job := self.jobs.get(number)) is not None]
 
     def has_file(self, job: Job) -> bool:
-        """Return whether the file of an export is stored. `job` is the job of the export.
+        """Return whether the file of an export is stored. ``job`` is the job of the export.
 
         The file is deleted :data:`.CHECKS_KEPT` after the job ended.
         """
         return job.state == "done" and bool(self.management.accounts.read(_PART, job=job.number, place=0))
 
     def content(self, job: Job) -> Iterator[bytes]:
-        """Yield the bytes of the file of an export in parts. `job` is the job of the export.
+        """Yield the bytes of the file of an export in parts. ``job`` is the job of the export.
 
         Raises :class:`BindingError` if the file is deleted in the meantime.
         """
@@ -130,7 +130,8 @@ class ExportJobs:
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Write the file of an export, store it, and finish the job.
 
-        `claim` is the claim of this worker to the job. `progress` is a function that gets the number of written names.
+        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of written
+        names.
         """
         parameters, number = claim.job.parameters, claim.job.number
         try:
@@ -193,7 +194,7 @@ class ExportJobs:
 
 
 def expires(job: Job) -> datetime:
-    """Return the time from which the file of an export is deleted. `job` is the job of the export."""
+    """Return the time from which the file of an export is deleted. ``job`` is the job of the export."""
     return job.changed + CHECKS_KEPT
 
 

@@ -62,7 +62,7 @@ class Imports:
     def get(self, number: int) -> Job | None:
         """Return a job with its current progress, or None. A job that no worker carries out is started.
 
-        `number` is the number of the job.
+        ``number`` is the number of the job.
         """
         job = self.jobs.get(number)
         if job is None or job.is_finished:
@@ -83,13 +83,13 @@ class Imports:
     ) -> Job:
         """Add a job that imports a table, in a transaction, and return it.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `content`: the bytes of the table.
-        - `format`: the format of the table, such as "csv".
-        - `encoding`: the encoding of its text.
-        - `dry_run`: check the table without a change.
-        - `relocate`: permit a new target for a name that is recorded with another target.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``content``: the bytes of the table.
+        - ``format``: the format of the table, such as "csv".
+        - ``encoding``: the encoding of its text.
+        - ``dry_run``: check the table without a change.
+        - ``relocate``: permit a new target for a name that is recorded with another target.
         """
         parameters = {
             "format": format,
@@ -102,7 +102,7 @@ class Imports:
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
 
     def of_operation(self, number: int) -> Job | None:
-        """Return the job that made an operation, or None. `number` is the number of the operation.
+        """Return the job that made an operation, or None. ``number`` is the number of the operation.
 
         The job is known until :data:`~ararat.bindings.log.kept_copies.CHECKS_KEPT` after its end.
         """
@@ -110,13 +110,13 @@ class Imports:
         return self.get(found[0][0]) if found else None
 
     def can_resume(self, job: Job) -> bool:
-        """Return whether a job ended by a defect of its server, and can continue where it was. `job` is the job."""
+        """Return whether a job ended by a defect of its server, and can continue where it was. ``job`` is the job."""
         return job.kind in (CHANGE, IMPORT) and job.has_stopped
 
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Import the table of a job, and finish the job.
 
-        `claim` is the claim of this worker to the job. `progress` is a function that gets the number of processed
+        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of processed
         rows.
 
         All rows are checked first, and nothing is written if one is refused. If a permission of the caller is revoked
@@ -165,7 +165,10 @@ class Imports:
 
 
 def init_app(app: Flask, imports: Imports) -> None:
-    """Make the jobs available to the requests of an application. `app` is the application; `imports` are its jobs."""
+    """Make the jobs available to the requests of an application.
+
+    ``app`` is the application; ``imports`` are its jobs.
+    """
     app.extensions[_KEY] = imports
 
 

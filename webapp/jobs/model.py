@@ -61,7 +61,7 @@ class Job:
 def stored_caller(caller: Caller) -> list[str | int | None]:
     """Return a caller for the parameters of a job: the name of the account, the number of the token, the address.
 
-    `caller` is the account that starts the job.
+    ``caller`` is the account that starts the job.
     """
     return [caller.account.name, caller.token and caller.token.number, caller.address]
 
@@ -69,8 +69,8 @@ def stored_caller(caller: Caller) -> list[str | int | None]:
 def caller_of(accounts: Accounts, stored: Sequence[Any]) -> Caller:
     """Return the caller of a job, as its account and token are now.
 
-    `accounts` is the store of the accounts. `stored` is the result of :func:`stored_caller`. Raises :class:`Forbidden`
-    if the account or token is not valid any more.
+    ``accounts`` is the store of the accounts. ``stored`` is the result of :func:`stored_caller`. Raises
+    :class:`Forbidden` if the account or token is not valid any more.
     """
     name, token, address = stored
     found = accounts.current(name, token)
@@ -89,7 +89,7 @@ COUNTS = (
 
 
 def result_of(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as a mapping for JSON. `summary` is the result."""
+    """Return the result of an import as a mapping for JSON. ``summary`` is the result."""
     return {
         "operation": summary.operation,
         "written": summary.written,

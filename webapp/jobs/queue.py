@@ -66,7 +66,7 @@ class ClaimLost(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A `job` that a worker carries out. `parameters` is the stored text of its parameters, which identifies the
+    """A ``job`` that a worker carries out. ``parameters`` is the stored text of its parameters, which identifies the
     claim.
     """
 
@@ -86,12 +86,12 @@ class Jobs:
     ) -> Job:
         """Add a job in a transaction, and return it.
 
-        - `connection`: the connection of the transaction.
-        - `account`: the number of the account that starts the job.
-        - `kind`: the kind of the work.
-        - `parameters`: the parameters of the work, for JSON.
-        - `data`: the bytes that the work needs.
-        - `total`: the number of rows or names, with which the progress is compared.
+        - ``connection``: the connection of the transaction.
+        - ``account``: the number of the account that starts the job.
+        - ``kind``: the kind of the work.
+        - ``parameters``: the parameters of the work, for JSON.
+        - ``data``: the bytes that the work needs.
+        - ``total``: the number of rows or names, with which the progress is compared.
         """
         now = rfc3339(self.accounts.bindings.now())
         row = {
@@ -108,14 +108,14 @@ class Jobs:
         return _job(connection.execute(_ONE, {"number": new_row_number(connection, table, row)}).one())
 
     def get(self, number: int) -> Job | None:
-        """Return a job, or None. `number` is the number of the job."""
+        """Return a job, or None. ``number`` is the number of the job."""
         found = self.accounts.read(_ONE, number=number)
         return _job(found[0]) if found else None
 
     def later(self, number: int, kind: str) -> list[Job]:
         """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most.
 
-        `number` is the number of the other job. `kind` is the kind of the work.
+        ``number`` is the number of the other job. ``kind`` is the kind of the work.
         """
         return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
@@ -126,12 +126,12 @@ class Jobs:
     def is_full(self, connection: Connection, account: int) -> bool:
         """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run.
 
-        `connection` is the connection of a transaction. `account` is the number of the account.
+        ``connection`` is the connection of a transaction. ``account`` is the number of the account.
         """
         return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UNFINISHED
 
     def data(self, number: int) -> bytes:
-        """Return the bytes that an unfinished job needs. `number` is the number of the job."""
+        """Return the bytes that an unfinished job needs. ``number`` is the number of the job."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(base64.b64decode(stored))
 
@@ -159,7 +159,7 @@ class Jobs:
     def resume(self, connection: Connection, number: int) -> bool:
         """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
 
-        `connection` is the connection of a transaction. `number` is the number of the job. The work must not need
+        ``connection`` is the connection of a transaction. ``number`` is the number of the job. The work must not need
         data.
         """
         found = connection.execute(_ONE, {"number": number}).first()
@@ -176,7 +176,7 @@ class Jobs:
         return bool(connection.execute(update(table).where(*is_same).values(values)).rowcount)
 
     def release(self, claim: Claim) -> None:
-        """Let a job that could not begin wait again. `claim` is the claim to it, which does not count for
+        """Let a job that could not begin wait again. ``claim`` is the claim to it, which does not count for
         :data:`MAX_CLAIMS`.
         """
         parameters = {**claim.job.parameters, "claims": claim.job.parameters["claims"] - 1}
@@ -186,7 +186,7 @@ class Jobs:
     def report(self, claim: Claim, progress: int) -> None:
         """Record that the worker still runs, and its progress.
 
-        `claim` is the claim to the job. `progress` is the number of processed rows or names. Raises
+        ``claim`` is the claim to the job. ``progress`` is the number of processed rows or names. Raises
         :class:`ClaimLost`.
         """
         values = {"progress": progress, "changed": rfc3339(self.accounts.bindings.now())}
@@ -196,9 +196,9 @@ class Jobs:
     def advance(self, connection: Connection, claim: Claim, progress: int) -> None:
         """Record the progress of a job in a transaction of its work.
 
-        - `connection`: the connection of the transaction.
-        - `claim`: the claim to the job.
-        - `progress`: the number of processed rows or names.
+        - ``connection``: the connection of the transaction.
+        - ``claim``: the claim to the job.
+        - ``progress``: the number of processed rows or names.
 
         Raises :class:`ClaimLost`: then nothing must be written.
         """
@@ -211,11 +211,11 @@ class Jobs:
     ) -> None:
         """End a job in the transaction of its work.
 
-        - `connection`: the connection of the transaction.
-        - `claim`: the claim to the job.
-        - `state`: the state of the ended job, such as "done".
-        - `result`: the result, for JSON.
-        - `lines`: the number of rows of the table, or None.
+        - ``connection``: the connection of the transaction.
+        - ``claim``: the claim to the job.
+        - ``state``: the state of the ended job, such as "done".
+        - ``result``: the result, for JSON.
+        - ``lines``: the number of rows of the table, or None.
 
         Raises :class:`ClaimLost`: then the work must not be written.
         """
@@ -229,8 +229,8 @@ class Jobs:
     def fail(self, claim: Claim, code: str, detail: str) -> None:
         """End a job by a problem. Its result has the operation of the changes that are written so far.
 
-        `claim` is the claim to the job. `code` is the code of the error, and `detail` is a sentence about it. Raises
-        :class:`ClaimLost`.
+        ``claim`` is the claim to the job. ``code`` is the code of the error, and ``detail`` is a sentence about it.
+        Raises :class:`ClaimLost`.
         """
         result: dict[str, Any] = {}
         if found := self.accounts.read(_OPERATION, job=claim.job.number):
@@ -245,10 +245,10 @@ class Jobs:
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
         """End a job whose work wrote nothing.
 
-        - `claim`: the claim to the job.
-        - `state`: the state of the ended job, such as "cancelled".
-        - `result`: the result, for JSON.
-        - `lines`: the number of rows of the table, or None.
+        - ``claim``: the claim to the job.
+        - ``state``: the state of the ended job, such as "cancelled".
+        - ``result``: the result, for JSON.
+        - ``lines``: the number of rows of the table, or None.
 
         Raises :class:`ClaimLost`.
         """

@@ -74,10 +74,10 @@ class UploadJobs:
     def read(self, connection: Connection, caller: Caller, name: str, content: bytes) -> Upload | None:
         """Store a large workbook, and start the job that reads it, in a transaction.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `name`: the name of the file.
-        - `content`: the bytes of the workbook.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``name``: the name of the file.
+        - ``content``: the bytes of the workbook.
 
         The result is the upload, or None if the account has the maximum number of uploads.
         """
@@ -92,10 +92,10 @@ class UploadJobs:
     def preview(self, connection: Connection, caller: Caller, upload: Upload, reading: Reading) -> bool:
         """Start a preview of an import in a transaction. Return False if another request has changed the upload.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `upload`: the uploaded table.
-        - `reading`: how the table is read, such as its columns.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``upload``: the uploaded table.
+        - ``reading``: how the table is read, such as its columns.
         """
         return self._start(connection, caller, upload, PREVIEW, reading)
 
@@ -103,10 +103,10 @@ class UploadJobs:
         """Start the import of a previewed upload in a transaction. Return False if another request has changed the
         upload.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `upload`: the uploaded table.
-        - `skip_refused`: skip the rows that the preview refused.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``upload``: the uploaded table.
+        - ``skip_refused``: skip the rows that the preview refused.
         """
         return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused)
 
@@ -115,11 +115,11 @@ class UploadJobs:
     ) -> Job | None:
         """Store a table, and start its preview, or its import without a preview, in a transaction.
 
-        - `connection`: the connection of the transaction.
-        - `caller`: the account that makes the request.
-        - `name`: the name of the file.
-        - `proposal`: the content to store, and how it is read.
-        - `dry_run`: whether to start a preview instead of the import.
+        - ``connection``: the connection of the transaction.
+        - ``caller``: the account that makes the request.
+        - ``name``: the name of the file.
+        - ``proposal``: the content to store, and how it is read.
+        - ``dry_run``: whether to start a preview instead of the import.
 
         The result is the job, or None if the account has the maximum number of uploads.
         """
@@ -150,7 +150,7 @@ class UploadJobs:
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Preview or import the rows of an upload, and finish the job.
 
-        `claim` is the claim of this worker to the job. `progress` is a function that gets the number of processed
+        ``claim`` is the claim of this worker to the job. ``progress`` is a function that gets the number of processed
         rows.
 
         An import checks all rows first, and writes nothing if one is refused. If a permission of the caller is revoked
@@ -203,10 +203,10 @@ class UploadJobs:
 def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingError) -> None:
     """End the job of an import that cannot continue. The rows so far stay written.
 
-    - `blocks`: the rows of the table, in blocks.
-    - `jobs`: the store of the jobs.
-    - `claim`: the claim to the job.
-    - `error`: the reason for the end.
+    - ``blocks``: the rows of the table, in blocks.
+    - ``jobs``: the store of the jobs.
+    - ``claim``: the claim to the job.
+    - ``error``: the reason for the end.
     """
     result: dict[str, Any] = {}
     detail = error.message

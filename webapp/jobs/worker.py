@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 def delete_old_copies(accounts: Accounts) -> None:
     """Delete the replies, uploads and checked names that are too old. Write nothing if there are none.
 
-    `accounts` is the store that has them. Raises BindingsUnavailable and ReadOnlyBindings.
+    ``accounts`` is the store that has them. Raises BindingsUnavailable and ReadOnlyBindings.
     """
     now = accounts.bindings.now()
     while accounts.read(kept_copies.OLD, None, **kept_copies.limits(now)):
@@ -77,7 +77,7 @@ class Worker:
                 self._thread.start()
 
     def progress_of(self, number: int) -> int:
-        """Return the progress of a job in this process: the number of processed rows or names. `number` is that of
+        """Return the progress of a job in this process: the number of processed rows or names. ``number`` is that of
         the job.
 
         A database of one file cannot show the progress while it is locked.

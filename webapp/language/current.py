@@ -73,7 +73,7 @@ def direction() -> Direction:
 def use(tag: str) -> Iterator[None]:
     """Show all texts in one language inside of a `with` statement, also without a request.
 
-    `tag` is the language tag, such as "de". A language without translations is English.
+    ``tag`` is the language tag, such as "de". A language without translations is English.
 
     >>> with use("de"):
     ...     language()

@@ -22,7 +22,7 @@ _PUNCTUATION = re.compile(r"[:;?!](?=\s|$)")
 
 
 def figure(number: float) -> str:
-    """Return a number as a text with the groups of digits of the current language. `number` is the number.
+    """Return a number as a text with the groups of digits of the current language. ``number`` is the number.
 
     >>> figure(20000)
     '20,000'
@@ -37,7 +37,7 @@ def figure(number: float) -> str:
 def decimal(number: float, digits: int) -> str:
     """Return a number as a text with a fixed number of digits after the decimal separator of the current language.
 
-    `number` is the number, and `digits` is the number of digits.
+    ``number`` is the number, and ``digits`` is the number of digits.
 
     >>> decimal(1.25, 1)
     '1.2'
@@ -52,7 +52,7 @@ def decimal(number: float, digits: int) -> str:
 def punctuated(text: str) -> str:
     """Return a text without words with the spaces that the current language has before its punctuation.
 
-    `text` is the text, such as a colon between two values.
+    ``text`` is the text, such as a colon between two values.
 
     >>> punctuated("%(name)s: %(reason)s")
     '%(name)s: %(reason)s'
@@ -71,7 +71,7 @@ def moment(time: datetime) -> str:
     """Return a time as a text in the current language: the date, the time in minutes, and the abbreviation of the
     zone.
 
-    `time` has a time zone.
+    ``time`` has a time zone.
 
     >>> from datetime import UTC
     >>> moment(datetime(2026, 11, 26, 9, 30, tzinfo=UTC))
@@ -85,7 +85,7 @@ def moment(time: datetime) -> str:
 
 
 def period(label: str) -> str:
-    """Return a month or a day of a plot in the current language. `label` is the month or day in ISO 8601.
+    """Return a month or a day of a plot in the current language. ``label`` is the month or day in ISO 8601.
 
     >>> period("2026-11")
     '2026-11'
@@ -100,7 +100,7 @@ def period(label: str) -> str:
 
 
 def day(time: date) -> str:
-    """Return a date as a text in the current language. `time` is a day or a time.
+    """Return a date as a text in the current language. ``time`` is a day or a time.
 
     >>> day(date(2026, 11, 26))
     '2026-11-26'

@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
 
 @cache
 def translations(tag: str) -> NullTranslations:
-    """Return the translations from English into a language. `tag` is the language tag, such as "de"."""
+    """Return the translations from English into a language. ``tag`` is the language tag, such as "de"."""
     if tag == ENGLISH:
         return NullTranslations()
     found = catalogues.load(__package__ or "", tag)
@@ -35,7 +35,7 @@ def translations(tag: str) -> NullTranslations:
 
 
 def gettext(message: str) -> str:
-    """Return a message of the source in the current language. `message` is the English message.
+    """Return a message of the source in the current language. ``message`` is the English message.
 
     >>> gettext("Sign in")
     'Sign in'
@@ -49,7 +49,7 @@ def gettext(message: str) -> str:
 def ngettext(one: str, several: str, number: int) -> str:
     """Return the message for a number in the current language.
 
-    `one` and `several` are the English messages in the singular and in the plural. `number` is the number.
+    ``one`` and ``several`` are the English messages in the singular and in the plural. ``number`` is the number.
 
     >>> ngettext("%(number)s name", "%(number)s names", 2)
     '%(number)s names'
@@ -60,7 +60,7 @@ def ngettext(one: str, several: str, number: int) -> str:
 def pgettext(context: str, message: str) -> str:
     """Return a message in the current language.
 
-    `context` distinguishes two meanings of the same words. `message` is the English message.
+    ``context`` distinguishes two meanings of the same words. ``message`` is the English message.
     """
     return translations(language()).pgettext(context, message)
 
@@ -68,14 +68,14 @@ def pgettext(context: str, message: str) -> str:
 def npgettext(context: str, one: str, several: str, number: int) -> str:
     """Return the message for a number in the current language.
 
-    `context` distinguishes two meanings of the same words. `one` and `several` are the English messages in the
-    singular and in the plural. `number` is the number.
+    ``context`` distinguishes two meanings of the same words. ``one`` and ``several`` are the English messages in the
+    singular and in the plural. ``number`` is the number.
     """
     return translations(language()).npgettext(context, one, several, number)
 
 
 def translated(text: str) -> str:
-    """Return a text in the current language. `text` is returned unchanged if it is not translatable.
+    """Return a text in the current language. ``text`` is returned unchanged if it is not translatable.
 
     >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
     'the status 200 is not a redirect'
@@ -86,7 +86,7 @@ def translated(text: str) -> str:
 def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
     """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent.
 
-    `text` is the text with its values.
+    ``text`` is the text with its values.
     """
     pattern = _pattern(text)
     if text.is_sentence:
@@ -125,7 +125,7 @@ def _value(value: object) -> Iterator[tuple[str, bool]]:
 
 
 def init_app(app: Flask) -> None:
-    """Translate the templates of the application `app`, and each translatable text that they show.
+    """Translate the templates of the application ``app``, and each translatable text that they show.
 
     ``_("…")`` and ``{% trans %}`` are for texts that a template contains. A value that is translatable needs neither.
     """

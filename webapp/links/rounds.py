@@ -142,9 +142,9 @@ class Round:
 def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:
     """Run rounds that trace the targets of names, until an event is set.
 
-    - `new_round`: a function that returns a new round.
-    - `stop`: the event that ends the loop.
-    - `pause`: the time between two rounds, in seconds.
+    - ``new_round``: a function that returns a new round.
+    - ``stop``: the event that ends the loop.
+    - ``pause``: the time between two rounds, in seconds.
 
     A round that fails because the database cannot be reached is written to the server log. The next round tries again.
     """

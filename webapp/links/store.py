@@ -94,7 +94,7 @@ class SameError(NamedTuple):
 
 
 class Due(NamedTuple):
-    """A name whose target must be traced: the `key` of its row, the name as an `identifier`, and the `target`."""
+    """A name whose target must be traced: the ``key`` of its row, the name as an ``identifier``, and the ``target``."""
 
     key: str
     identifier: str
@@ -113,8 +113,8 @@ class Links:
     def due(self, before: datetime, again: datetime | None = None) -> Iterator[Due]:
         """Yield the names whose target must be traced, in the order of their keys.
 
-        - `before`: the time before which the last trace of a target must be. A target that was never traced is due.
-        - `again`: the same for a target that was overloaded or too slow. None is `before`.
+        - ``before``: the time before which the last trace of a target must be. A target that was never traced is due.
+        - ``again``: the same for a target that was overloaded or too slow. None is ``before``.
 
         Served names and names without a target are omitted. Names are read in pages, so that no transaction stays open
         while they are traced.
@@ -129,7 +129,7 @@ class Links:
         """Record traces of targets. The time ``since`` of the trace before stays if its state and target are the
         same.
 
-        `results` are the traces.
+        ``results`` are the traces.
         """
         new = list(results)
         with self._store().transaction() as transaction:
@@ -151,7 +151,7 @@ class Links:
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
         """Return the number of traces with a state, and the earliest time since which one has it, or None.
 
-        `state` is the state. `most` is the number at which counting stops.
+        ``state`` is the state. ``most`` is the number at which counting stops.
         """
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
@@ -159,21 +159,21 @@ class Links:
     def of_state(self, state: State, after: str = "", limit: int = 100) -> list[TracedTarget]:
         """Return the traces with a state in the order of the names.
 
-        - `state`: the state, such as "dead".
-        - `after`: the key of the last name of the page before; an empty text for the first page.
-        - `limit`: the largest number of traces to return.
+        - ``state``: the state, such as "dead".
+        - ``after``: the key of the last name of the page before; an empty text for the first page.
+        - ``limit``: the largest number of traces to return.
 
         The trace is omitted if the name was withdrawn or got another target.
         """
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 
     def of_name(self, key: str) -> TracedTarget | None:
-        """Return the trace of the current target of a name, or None. `key` is the normal form of the name."""
+        """Return the trace of the current target of a name, or None. ``key`` is the normal form of the name."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
 
     def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
-        """Return the traces of the current targets of names by their keys. `keys` are the normal forms of the names.
+        """Return the traces of the current targets of names by their keys. ``keys`` are the normal forms of the names.
 
         A store that is a file of text does not record traces, so that the result is empty.
         """
@@ -187,7 +187,7 @@ class Links:
         return found
 
     def dead_targets(self, names: Sequence[str]) -> dict[str, str]:
-        """Return a sentence about the last trace for each name whose current target is dead. `names` are the
+        """Return a sentence about the last trace for each name whose current target is dead. ``names`` are the
         identifiers.
         """
         found = self.of_names([index_key(name) for name in names]).values()
@@ -202,7 +202,7 @@ class Links:
     def number(self, state: State, most: int) -> int:
         """Return the number of names whose target has a state.
 
-        `state` is the state. `most` is the number at which counting stops. A file of text returns 0.
+        ``state`` is the state. ``most`` is the number at which counting stops. A file of text returns 0.
         """
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0
@@ -211,9 +211,9 @@ class Links:
     def same_errors(self, state: State, may_change: Callable[[str], bool], most: int = 2000) -> list[SameError]:
         """Return the hosts with the same error for several targets, those with the most targets first.
 
-        - `state`: the state of the traces.
-        - `may_change`: a function that returns whether the caller can change a name. Other names are not counted.
-        - `most`: the number of traces that are read.
+        - ``state``: the state of the traces.
+        - ``may_change``: a function that returns whether the caller can change a name. Other names are not counted.
+        - ``most``: the number of traces that are read.
         """
         found = self.of_state(state, "", most)
         counts: Counter[tuple[str, str]] = Counter()
@@ -231,7 +231,7 @@ class Links:
         return {host: (datetime.fromisoformat(until) - now).total_seconds() for host, until in found}
 
     def record_pauses(self, left: Mapping[str, float]) -> None:
-        """Record for how long hosts get no request, and delete the pauses that are over. `left` has the seconds by
+        """Record for how long hosts get no request, and delete the pauses that are over. ``left`` has the seconds by
         host.
         """
         now = self.bindings.now()

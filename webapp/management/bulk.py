@@ -71,12 +71,12 @@ class BulkOperations:
     ) -> BulkResult:
         """Replace the beginning of the targets of many names, and return how many names were changed.
 
-        - `caller`: the account that makes the request, or None.
-        - `source`: the text that the targets begin with now, such as "https://old.example/".
-        - `destination`: the text that replaces it.
-        - `prefix`: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
-        - `dry_run`: return the result without a change.
-        - `expected`: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
+        - ``caller``: the account that makes the request, or None.
+        - ``source``: the text that the targets begin with now, such as "https://old.example/".
+        - ``destination``: the text that replaces it.
+        - ``prefix``: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
+        - ``dry_run``: return the result without a change.
+        - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
         Raises :class:`Forbidden` if the caller has no right to relocate; also for a dry run, whose result has names.
         :func:`~.relocation.relocate_prefix` has the details.
@@ -99,8 +99,8 @@ class BulkOperations:
     def follow(self, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
         """Record the URLs that targets redirect to as the new targets, and return how many names were changed.
 
-        - `caller`: the account that makes the request, or None.
-        - `urls`: for the key of each name, the target that was requested and the URL that it redirects to.
+        - ``caller``: the account that makes the request, or None.
+        - ``urls``: for the key of each name, the target that was requested and the URL that it redirects to.
         """
         with self._bulk(caller, "relocate-prefix", dry_run=False) as (actor, done):
             return done(carry_out(self._bindings, edits.follow(urls), actor=actor))
@@ -118,13 +118,13 @@ class BulkOperations:
     ) -> Summary:
         """Import a table of names, and return the counts of its rows by outcome.
 
-        - `caller`: the account that makes the request, or None.
-        - `file`: the path of the table, or a binary stream of it.
-        - `format`: the format of the table, such as "csv". None detects it.
-        - `encoding`: the encoding of the text, such as "utf-8". None detects it.
-        - `relocate`: permit a new target for a name that is recorded with another target.
-        - `dry_run`: check the table without a change.
-        - `progress`: a function that is called with the progress, or None.
+        - ``caller``: the account that makes the request, or None.
+        - ``file``: the path of the table, or a binary stream of it.
+        - ``format``: the format of the table, such as "csv". None detects it.
+        - ``encoding``: the encoding of the text, such as "utf-8". None detects it.
+        - ``relocate``: permit a new target for a name that is recorded with another target.
+        - ``dry_run``: check the table without a change.
+        - ``progress``: a function that is called with the progress, or None.
 
         Only an administrator can import rules, prefix records and counters.
         :func:`~ararat.bindings.imports.importing.import_table` has the details.
@@ -147,10 +147,10 @@ class BulkOperations:
     def check_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
         """Check an import of many rows, and return the counts of its rows by outcome. No name is changed.
 
-        - `caller`: the account that makes the request, or None.
-        - `blocks`: the rows of the table, in blocks.
-        - `mint`: the shoulder and the pattern for rows without a name. None mints no names.
-        - `hooks`: the functions that :meth:`.ImportBlocks.check` calls for progress and for each block.
+        - ``caller``: the account that makes the request, or None.
+        - ``blocks``: the rows of the table, in blocks.
+        - ``mint``: the shoulder and the pattern for rows without a name. None mints no names.
+        - ``hooks``: the functions that :meth:`.ImportBlocks.check` calls for progress and for each block.
 
         Raises :class:`Forbidden` for a shoulder that the caller has no grant for.
         """
@@ -161,10 +161,10 @@ class BulkOperations:
     def write_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
         """Import many rows that :meth:`check_table` checked, and return the counts of the rows by outcome.
 
-        - `caller`: the account that makes the request, or None.
-        - `blocks`: the rows of the table, in blocks.
-        - `mint`: the shoulder and the pattern for rows without a name. None mints no names.
-        - `hooks`: the functions that :meth:`.ImportBlocks.write` calls for progress and for each block.
+        - ``caller``: the account that makes the request, or None.
+        - ``blocks``: the rows of the table, in blocks.
+        - ``mint``: the shoulder and the pattern for rows without a name. None mints no names.
+        - ``hooks``: the functions that :meth:`.ImportBlocks.write` calls for progress and for each block.
 
         Raises :class:`Forbidden` for a shoulder that the caller has no grant for, and if a permission is revoked
         during the import.
@@ -183,11 +183,11 @@ class BulkOperations:
     ) -> BulkResult:
         """Undo an operation on many names, such as an import, and return how many names were changed.
 
-        - `caller`: the account that makes the request. It must be an administrator, or the account that made the
+        - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
           operation.
-        - `operation`: the number of the operation, at least 1.
-        - `skip_changed`: skip the names that were changed after the operation. By default, they are refused.
-        - `dry_run`: return the result without a change.
+        - ``operation``: the number of the operation, at least 1.
+        - ``skip_changed``: skip the names that were changed after the operation. By default, they are refused.
+        - ``dry_run``: return the result without a change.
 
         A name that the account cannot change is refused. :func:`~.undo.undo_operation` has the details.
         """
@@ -207,11 +207,11 @@ class BulkOperations:
     ) -> BulkResult:
         """Undo the last change of a name, and return the result for this name.
 
-        - `caller`: the account that makes the request. It must be an administrator, or the account that made the
+        - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
           change.
-        - `name`: the identifier, as a text or a parsed name.
-        - `revision`: the revision that the name must have, or None for any revision.
-        - `dry_run`: return the result without a change.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``revision``: the revision that the name must have, or None for any revision.
+        - ``dry_run``: return the result without a change.
 
         :func:`~.undo.undo_change` has the details.
         """
@@ -233,10 +233,10 @@ class BulkOperations:
     def check_names(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
         """Check a change of many names, and return how many names it would change. No name is changed.
 
-        - `caller`: the account that makes the request, or None.
-        - `batches`: the names, in batches.
-        - `plan`: the action and its values.
-        - `hooks`: the functions that are called for progress and for each batch.
+        - ``caller``: the account that makes the request, or None.
+        - ``batches``: the names, in batches.
+        - ``plan``: the action and its values.
+        - ``hooks``: the functions that are called for progress and for each batch.
         """
         with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
             return batches.check(plan, hooks, actor=actor)
@@ -244,10 +244,10 @@ class BulkOperations:
     def change_checked(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
         """Change many names that :meth:`check_names` checked, and return how many names were changed.
 
-        - `caller`: the account that makes the request, or None.
-        - `batches`: the names, in batches.
-        - `plan`: the action and its values.
-        - `hooks`: the functions that are called for progress and for each batch.
+        - ``caller``: the account that makes the request, or None.
+        - ``batches``: the names, in batches.
+        - ``plan``: the action and its values.
+        - ``hooks``: the functions that are called for progress and for each batch.
 
         Raises :class:`Forbidden` if a permission is revoked during the change.
         """
@@ -257,7 +257,7 @@ class BulkOperations:
     def require_undoable(self, caller: Caller, number: int) -> None:
         """Raise :class:`Forbidden` unless an account can undo an operation.
 
-        `caller` must be an administrator, or the account that made the operation. `number` is the number of the
+        ``caller`` must be an administrator, or the account that made the operation. ``number`` is the number of the
         operation.
         """
         found = self._bindings.list_operations(before=number + 1, limit=1)
@@ -267,9 +267,9 @@ class BulkOperations:
     def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
         """Return the recorded operations on many names, the newest first.
 
-        - `caller`: the account that makes the request. It needs the right to read.
-        - `before`: return only operations with a smaller number. None starts at the newest one.
-        - `limit`: the largest number of operations to return.
+        - ``caller``: the account that makes the request. It needs the right to read.
+        - ``before``: return only operations with a smaller number. None starts at the newest one.
+        - ``limit``: the largest number of operations to return.
         """
         require_reader(caller)
         return self._bindings.list_operations(before=before, limit=limit)
@@ -277,10 +277,10 @@ class BulkOperations:
     def export(self, caller: Caller | None, format: Format, *, delimiter: str | None = None) -> Iterator[str]:
         """Yield the lines of a table of all names, rules, prefix records and counters.
 
-        - `caller`: the account that makes the request. It must be an administrator, because the counters of minted
+        - ``caller``: the account that makes the request. It must be an administrator, because the counters of minted
           names show the names that come next.
-        - `format`: the format of the table.
-        - `delimiter`: the separator of the columns. None is the separator of the format.
+        - ``format``: the format of the table.
+        - ``delimiter``: the separator of the columns. None is the separator of the format.
 
         :func:`~.importing.import_table` reads such a table.
         """

@@ -24,7 +24,7 @@ class HoldOperations:
     def list(self, caller: Caller | None, *, with_ended: bool = False) -> list[Holding]:
         """Return the holds of names and prefixes. The hold that ends first is the first one.
 
-        `caller` is the account that makes the request; it needs the right to read. `with_ended` adds the holds that
+        ``caller`` is the account that makes the request; it needs the right to read. ``with_ended`` adds the holds that
         have ended.
         """
         require_reader(caller)
@@ -42,12 +42,12 @@ class HoldOperations:
     ) -> HoldChange:
         """Put a name, or all names below a prefix, on hold until a time. Return the change that was recorded.
 
-        - `caller`: the account that makes the request. It needs a grant for the name and the right to withdraw.
-        - `of`: the name or prefix as a text.
-        - `until`: the time at which the hold ends, with a time zone.
-        - `reason`: the reason that clients see.
-        - `kind`: whether `of` is a name or a prefix. None finds out from the records.
-        - `revision`: the revision that the hold must have, or None for any revision.
+        - ``caller``: the account that makes the request. It needs a grant for the name and the right to withdraw.
+        - ``of``: the name or prefix as a text.
+        - ``until``: the time at which the hold ends, with a time zone.
+        - ``reason``: the reason that clients see.
+        - ``kind``: whether ``of`` is a name or a prefix. None finds out from the records.
+        - ``revision``: the revision that the hold must have, or None for any revision.
         """
         with self._recorder.acting(caller, "hold", of) as actor:
             key, found = holding.require(self._bindings, of, kind)
@@ -59,10 +59,10 @@ class HoldOperations:
     ) -> HoldChange:
         """End the hold of a name or prefix before its time. Return the change that was recorded.
 
-        - `caller`: the account that makes the request. It needs a grant for the name and the right to withdraw.
-        - `of`: the name or prefix as a text.
-        - `kind`: whether `of` is a name or a prefix. None finds out from the records.
-        - `revision`: the revision that the hold must have, or None for any revision.
+        - ``caller``: the account that makes the request. It needs a grant for the name and the right to withdraw.
+        - ``of``: the name or prefix as a text.
+        - ``kind``: whether ``of`` is a name or a prefix. None finds out from the records.
+        - ``revision``: the revision that the hold must have, or None for any revision.
         """
         with self._recorder.acting(caller, "release", of) as actor:
             key, found = holding.require_held(self._bindings, of, kind)

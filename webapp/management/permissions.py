@@ -35,7 +35,7 @@ class Missing(BindingError):
 
 
 def require_account(caller: Caller | None) -> Caller:
-    """Return the account that makes a request. `caller` is this account, or None for a request without credentials.
+    """Return the account that makes a request. ``caller`` is this account, or None for a request without credentials.
 
     Raises :class:`Forbidden` with the code ``account-required`` for None.
     """
@@ -47,7 +47,7 @@ def require_account(caller: Caller | None) -> Caller:
 def require_curator(caller: Caller | None) -> Caller:
     """Return the caller of a request if its role permits changes of names.
 
-    `caller` is the account and token of the request, or None. Raises :class:`Forbidden` for None and for a reader.
+    ``caller`` is the account and token of the request, or None. Raises :class:`Forbidden` for None and for a reader.
     """
     known = require_account(caller)
     if known.role == "reader" and known.account.role != "reader":
@@ -60,7 +60,7 @@ def require_curator(caller: Caller | None) -> Caller:
 def require_administrator(caller: Caller | None) -> Caller:
     """Return the caller of a request if it is an administrator.
 
-    `caller` is the account and token of the request, or None. Raises :class:`Forbidden` for None, for another role,
+    ``caller`` is the account and token of the request, or None. Raises :class:`Forbidden` for None, for another role,
     and for a token with only some rights.
     """
     known = require_account(caller)
@@ -77,9 +77,9 @@ def require_administrator(caller: Caller | None) -> Caller:
 def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
     """Raise :class:`Forbidden` with the code ``right-missing`` if the token of the caller does not have a right.
 
-    - `caller`: the account and token of the request. A request without a token has all rights of its account.
-    - `right`: the right, such as "relocate".
-    - `key`: the name that the request is about, for the message, or None.
+    - ``caller``: the account and token of the request. A request without a token has all rights of its account.
+    - ``right``: the right, such as "relocate".
+    - ``key``: the name that the request is about, for the message, or None.
     """
     if not caller.may(right):
         _refuse_right(
@@ -90,7 +90,7 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
 def require_reader(caller: Caller | None) -> Caller:
     """Return the caller of a request if it can read reserved names and the history.
 
-    `caller` is the account and token of the request, or None. Raises :class:`Forbidden` for None, and for a token
+    ``caller`` is the account and token of the request, or None. Raises :class:`Forbidden` for None, and for a token
     without the right to read.
     """
     known = require_account(caller)
@@ -112,9 +112,9 @@ def _refuse_right(caller: Caller, why: str, key: str | None = None) -> NoReturn:
 def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection | None = None) -> None:
     """Raise :class:`Forbidden` if a permission of a caller was revoked since it was read.
 
-    - `accounts`: the store of the accounts.
-    - `caller`: the account, token, role and prefixes as they were at the beginning of the request.
-    - `connection`: the connection of the transaction in which the account is read again. None opens a connection.
+    - ``accounts``: the store of the accounts.
+    - ``caller``: the account, token, role and prefixes as they were at the beginning of the request.
+    - ``connection``: the connection of the transaction in which the account is read again. None opens a connection.
     """
     now = accounts.current(caller.actor, caller.token and caller.token.number, connection)
     if now and now.account.role == caller.account.role and {*caller.account.prefixes} <= {*now.account.prefixes}:
@@ -127,7 +127,7 @@ def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection
 def require_granted(caller: Caller | None, key: str) -> Caller:
     """Return the caller of a request if it can change a name.
 
-    `caller` is the account and token of the request, or None. `key` is the normal form of the name. Raises
+    ``caller`` is the account and token of the request, or None. ``key`` is the normal form of the name. Raises
     :class:`Forbidden` if the account or its token has no grant for it.
     """
     known = require_curator(caller)
@@ -144,9 +144,9 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
 def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:
     """Raise :class:`Forbidden` if a change sets another owner for EZID clients. Only an administrator can do this.
 
-    - `caller`: the account and token of the request.
-    - `before`: the binding before the change, or None for a new name.
-    - `after`: the binding after the change.
+    - ``caller``: the account and token of the request.
+    - ``before``: the binding before the change, or None for a new name.
+    - ``after``: the binding after the change.
     """
     recorded = before.metadata.get(OWNER) if before else None
     if after.metadata.get(OWNER) != recorded and not caller.is_administrator:

@@ -33,7 +33,7 @@ NO_RECORD = ""
 def prefix_etag(record: PrefixRecord) -> str:
     """Return the strong entity tag of a prefix record, with its quotation marks.
 
-    `record` is the record with its redirect rule. A change of either one changes the tag.
+    ``record`` is the record with its redirect rule. A change of either one changes the tag.
     """
     return _etag(record, record.rule)
 
@@ -48,7 +48,7 @@ class PrefixOperations:
     def list(self, caller: Caller | None) -> list[PrefixRecord]:
         """Return the records of all prefixes in alphabetical order, each with its redirect rule.
 
-        `caller` is the account that makes the request. Raises :class:`Forbidden` for None.
+        ``caller`` is the account that makes the request. Raises :class:`Forbidden` for None.
         """
         require_account(caller)
         return self._bindings.prefixes.list()
@@ -56,7 +56,7 @@ class PrefixOperations:
     def get(self, caller: Caller | None, prefix: str) -> PrefixRecord:
         """Return the record of a prefix with its redirect rule.
 
-        `caller` is the account that makes the request. `prefix` is exactly the prefix of the record, such as
+        ``caller`` is the account that makes the request. ``prefix`` is exactly the prefix of the record, such as
         "ark:12345/x5". Raises :class:`Missing` with the code ``prefix-unknown``.
         """
         require_account(caller)
@@ -67,7 +67,7 @@ class PrefixOperations:
     def history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
         """Return the changes of the record of a prefix, the oldest first. A removed record keeps its history.
 
-        `caller` is the account that makes the request. `prefix` is exactly the prefix of the record. Raises
+        ``caller`` is the account that makes the request. ``prefix`` is exactly the prefix of the record. Raises
         :class:`Missing` for a prefix without changes.
         """
         require_account(caller)
@@ -87,13 +87,13 @@ class PrefixOperations:
     ) -> PrefixRecord:
         """Record texts about a prefix, and its redirect rule, in one transaction. Return the record with its rule.
 
-        - `caller`: the account that makes the request. It must be an administrator.
-        - `prefix`: the NAAN, NID or shoulder, such as "ark:12345/x5".
-        - `texts`: the texts by the names of their fields. A text that is missing or None stays. An empty text deletes
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``prefix``: the NAAN, NID or shoulder, such as "ark:12345/x5".
+        - ``texts``: the texts by the names of their fields. A text that is missing or None stays. An empty text deletes
           the recorded one.
-        - `rule`: the template of the rule. None does not change the rule, and an empty text removes it.
-        - `redirect`: the status of the redirects of the rule: 302 or 307.
-        - `etag`: the entity tag that the record must have, :data:`NO_RECORD` for a new record, None for any.
+        - ``rule``: the template of the rule. None does not change the rule, and an empty text removes it.
+        - ``redirect``: the status of the redirects of the rule: 302 or 307.
+        - ``etag``: the entity tag that the record must have, :data:`NO_RECORD` for a new record, None for any.
         """
         with self._recorder.acting(caller, "prefix.set", prefix, require=require_administrator) as actor:
             key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
@@ -116,9 +116,9 @@ class PrefixOperations:
     def remove(self, caller: Caller | None, prefix: str, *, etag: str | None = None) -> None:
         """Delete the record of a prefix and its redirect rule. Their history stays.
 
-        - `caller`: the account that makes the request. It must be an administrator.
-        - `prefix`: exactly the prefix of the record.
-        - `etag`: the entity tag that the record must have, or None for any.
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``prefix``: exactly the prefix of the record.
+        - ``etag``: the entity tag that the record must have, or None for any.
 
         Raises :class:`Missing` for a prefix without a record.
         """
@@ -147,12 +147,12 @@ class PrefixOperations:
     ) -> Succession:
         """Make another institution responsible for a prefix, and return what was changed.
 
-        - `caller`: the account that makes the request. It must be an administrator.
-        - `prefix`: the prefix, such as "ark:12345/x5".
-        - `to`: the name of the new institution.
-        - `contact`: its contact, or None.
-        - `heirs`: the names of its accounts, which get a grant of the prefix. Without heirs, all grants stay.
-        - `dry_run`: return the result without a change.
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``prefix``: the prefix, such as "ark:12345/x5".
+        - ``to``: the name of the new institution.
+        - ``contact``: its contact, or None.
+        - ``heirs``: the names of its accounts, which get a grant of the prefix. Without heirs, all grants stay.
+        - ``dry_run``: return the result without a change.
         """
         with self._recorder.acting(caller, "prefix.succeed", prefix, require=require_administrator) as actor:
             return succeed(
@@ -171,11 +171,11 @@ class PrefixOperations:
     ) -> BulkResult:
         """Retire a prefix and move its names to another resolver. Return how many names were moved.
 
-        - `caller`: the account that makes the request. It must be an administrator.
-        - `prefix`: the prefix, such as "ark:12345/x5".
-        - `resolver`: the URL of the resolver that answers for the names from now on.
-        - `dry_run`: return the result without a change.
-        - `expected`: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``prefix``: the prefix, such as "ark:12345/x5".
+        - ``resolver``: the URL of the resolver that answers for the names from now on.
+        - ``dry_run``: return the result without a change.
+        - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
         At most :data:`~.bulk.MAX_NAMES` names are moved by one request. :func:`~ararat.bindings.bulk.departure.depart`
         has the details.
@@ -196,7 +196,7 @@ class BrandingOperations:
     def history(self, caller: Caller | None) -> list[BrandingVersion]:
         """Return the recorded branding and all earlier ones, the newest first.
 
-        `caller` is the account that makes the request. It must be an administrator.
+        ``caller`` is the account that makes the request. It must be an administrator.
         """
         require_administrator(caller)
         return self._bindings.branding.history()
@@ -204,9 +204,9 @@ class BrandingOperations:
     def set(self, caller: Caller | None, branding: Branding, *, revision: int | None = None) -> None:
         """Record the branding of the public pages: the name, links and colours that they show.
 
-        - `caller`: the account that makes the request. It must be an administrator.
-        - `branding`: the new branding, already checked.
-        - `revision`: the revision that the recorded branding must have, or None for any. Another revision is refused,
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``branding``: the new branding, already checked.
+        - ``revision``: the revision that the recorded branding must have, or None for any. Another revision is refused,
           so that two administrators do not overwrite each other.
         """
         with self._recorder.acting(caller, "branding.set", require=require_administrator) as actor:

@@ -42,7 +42,7 @@ class AccountActor(Actor):
     minted: set[str] = field(default_factory=set, compare=False)
 
     def drew(self, keys: Iterable[str]) -> None:
-        """Record names that this change minted. `keys` are the normal forms of the names.
+        """Record names that this change minted. ``keys`` are the normal forms of the names.
 
         Such a name needs only the right to mint.
         """
@@ -51,7 +51,7 @@ class AccountActor(Actor):
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`Forbidden` if the account must not make a change.
 
-        `before` is the binding before the change, or None for a new name. `change` has the action and the binding
+        ``before`` is the binding before the change, or None for a new name. ``change`` has the action and the binding
         after it. The account needs a grant for the name, and its token needs the rights for the action. Only an
         administrator can change the owner.
         """
@@ -65,7 +65,7 @@ class AccountActor(Actor):
     def confirm(self, transaction: Transaction) -> None:
         """Raise :class:`Forbidden` if a permission was revoked since the change began.
 
-        `transaction` is the transaction of the change, in which the account is read again.
+        ``transaction`` is the transaction of the change, in which the account is read again.
         """
         require_unrevoked(self.accounts, self.caller, transaction.connection)
 
@@ -89,11 +89,11 @@ class Recorder:
     ) -> Iterator[AccountActor]:
         """Begin a change by an account. Yield the actor to pass to the methods of the bindings.
 
-        - `caller`: the account that makes the request, or None.
-        - `operation`: the name of the operation for the audit, such as "import".
-        - `name`: the name or prefix of the request, or None for several.
-        - `require`: a function that returns the caller, or raises Forbidden.
-        - `max_names`: the largest number of names that the change can have. None is the default limit.
+        - ``caller``: the account that makes the request, or None.
+        - ``operation``: the name of the operation for the audit, such as "import".
+        - ``name``: the name or prefix of the request, or None for several.
+        - ``require``: a function that returns the caller, or raises Forbidden.
+        - ``max_names``: the largest number of names that the change can have. None is the default limit.
 
         A :class:`BindingError` in the block is written to the audit. Changes that wait for the database never hold all
         threads of a server: without a free slot (:mod:`~ararat.bindings.system.thread_slots`),
@@ -136,10 +136,10 @@ class Recorder:
         """Write a row to the audit for a change that was refused. Write to the server log if the database cannot be
         written.
 
-        - `caller`: the account that made the request. For None, no row is written.
-        - `operation`: the name of the operation, such as "save".
-        - `name`: the name or prefix of the request, or None for several.
-        - `code`: the code of the error, such as ``role-missing``.
+        - ``caller``: the account that made the request. For None, no row is written.
+        - ``operation``: the name of the operation, such as "save".
+        - ``name``: the name or prefix of the request, or None for several.
+        - ``code``: the code of the error, such as ``role-missing``.
         """
         if caller is None:
             return
@@ -156,7 +156,7 @@ class Recorder:
 def text_of(name: Name | None) -> str | None:
     """Return the text of a name in printable ASCII for the audit, at most 400 characters.
 
-    `name` is an identifier as a text or a parsed name. None returns None.
+    ``name`` is an identifier as a text or a parsed name. None returns None.
     """
     if name is None:
         return None

@@ -51,9 +51,9 @@ NOTHING_GIVEN = Fields()
 class NewName(NamedTuple):
     """A name to create.
 
-    - `fields`: the fields of the name, or a function that returns them for the key of a minted name.
-    - `name`: the identifier, or None to mint one.
-    - `shoulder`: the NAAN or shoulder below which a name is minted, or None.
+    - ``fields``: the fields of the name, or a function that returns them for the key of a minted name.
+    - ``name``: the identifier, or None to mint one.
+    - ``shoulder``: the NAAN or shoulder below which a name is minted, or None.
     """
 
     fields: Fields | Callable[[str], Fields] = NOTHING_GIVEN
@@ -64,7 +64,7 @@ class NewName(NamedTuple):
 def etag(binding: Binding) -> str:
     """Return the strong entity tag of a name, with its quotation marks. It changes with each revision.
 
-    `binding` is the recorded binding of the name.
+    ``binding`` is the recorded binding of the name.
 
     >>> from datetime import UTC, datetime
     >>> etag(Fields(target="/x").for_name("ark:12345/x").first(datetime(2026, 11, 23, tzinfo=UTC)))
@@ -125,10 +125,10 @@ class Management:
     ) -> Page:
         """Return a page of names, also of reserved names.
 
-        - `caller`: the account that makes the request. It needs the right to read.
-        - `selection`: the conditions for the names, or None for all names.
-        - `after`: the key of the last name of the page before, or None for the first page.
-        - `limit`: the largest number of names to return.
+        - ``caller``: the account that makes the request. It needs the right to read.
+        - ``selection``: the conditions for the names, or None for all names.
+        - ``after``: the key of the last name of the page before, or None for the first page.
+        - ``limit``: the largest number of names to return.
         """
         require_reader(caller)
         return self.bindings.list_names(selection, after=after, limit=limit)
@@ -142,10 +142,10 @@ class Management:
     ) -> dict[str, int]:
         """Return the number of names in each group, by the name of the group.
 
-        - `caller`: the account that makes the request. It needs the right to read.
-        - `selection`: the conditions for the names, or None for all names.
-        - `by`: the property that forms the groups, such as "status", or None for one group.
-        - `most`: the number at which counting stops, or None for no limit.
+        - ``caller``: the account that makes the request. It needs the right to read.
+        - ``selection``: the conditions for the names, or None for all names.
+        - ``by``: the property that forms the groups, such as "status", or None for one group.
+        - ``most``: the number at which counting stops, or None for no limit.
         """
         require_reader(caller)
         return self.bindings.count_names(selection, by=by, most=most)
@@ -153,9 +153,9 @@ class Management:
     def show(self, caller: Caller | None, name: Name) -> Binding:
         """Return the binding of a name.
 
-        `caller` is the account that makes the request, or None. `name` is the identifier, as a text or a parsed name.
-        Raises :class:`Missing` for an unknown name. A reserved name is missing too for a caller without the right to
-        read.
+        ``caller`` is the account that makes the request, or None. ``name`` is the identifier, as a text or a parsed
+        name. Raises :class:`Missing` for an unknown name. A reserved name is missing too for a caller without the
+        right to read.
         """
         found = self.bindings.lookup(name)
         if found is None or (found.is_reserved and not _reads(caller)):
@@ -165,8 +165,8 @@ class Management:
     def show_longest(self, caller: Caller | None, name: Name) -> Binding:
         """Return the binding of a name, or of the longest recorded name that it begins with.
 
-        `caller` is the account that makes the request, or None. `name` is the identifier, as a text or a parsed name.
-        Raises :class:`Missing` if there is no such name. A prefix can end in the middle of a component, as the
+        ``caller`` is the account that makes the request, or None. ``name`` is the identifier, as a text or a parsed
+        name. Raises :class:`Missing` if there is no such name. A prefix can end in the middle of a component, as the
         shoulders of ARKs do.
         """
         key = names.key(names.read(name))
@@ -180,8 +180,8 @@ class Management:
         """Return the account that first recorded each name, by the key of the name. A name without a recorded actor
         is missing.
 
-        `caller` is the account that makes the request; it needs the right to read. `keys` are the normal forms of the
-        names.
+        ``caller`` is the account that makes the request; it needs the right to read. ``keys`` are the normal forms of
+        the names.
         """
         require_reader(caller)
         return self.bindings.store.first_actors(keys)
@@ -189,8 +189,8 @@ class Management:
     def history(self, caller: Caller | None, name: Name) -> list[Event]:
         """Return the changes of a name, the oldest first. A deleted name keeps its history.
 
-        `caller` is the account that makes the request; it needs the right to read. `name` is the identifier, as a text
-        or a parsed name. Raises :class:`Missing` for a name without changes.
+        ``caller`` is the account that makes the request; it needs the right to read. ``name`` is the identifier, as a
+        text or a parsed name. Raises :class:`Missing` for a name without changes.
         """
         require_reader(caller)
         if not (events := self.bindings.history(name)):
@@ -202,11 +202,11 @@ class Management:
     ) -> ChangeResult:
         """Create a name, or replace all its fields. Return the change that was made.
 
-        - `caller`: the account that makes the request. It needs a grant for the name.
-        - `name`: the identifier, as a text or a parsed name.
-        - `fields`: the new fields. A missing field gets its default, but a missing state or resource stays.
-        - `revision`: the revision that the name must have, or None for any revision.
-        - `relocate`: the caller decides that a new target leads to the same resource. Otherwise, the request must
+        - ``caller``: the account that makes the request. It needs a grant for the name.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``fields``: the new fields. A missing field gets its default, but a missing state or resource stays.
+        - ``revision``: the revision that the name must have, or None for any revision.
+        - ``relocate``: the caller decides that a new target leads to the same resource. Otherwise, the request must
           repeat the recorded resource.
         """
 
@@ -230,12 +230,12 @@ class Management:
     ) -> ChangeResult:
         """Change some fields of a name. The other fields stay. Return the change that was made.
 
-        - `caller`: the account that makes the request. It needs a grant for the name.
-        - `name`: the identifier, as a text or a parsed name.
-        - `patch`: the fields to change.
-        - `revision`: the revision that the name must have, or None for any revision.
-        - `relocate`: the caller decides that a new target leads to the same resource.
-        - `create`: create a name that is not recorded. Otherwise such a name raises :class:`Missing`.
+        - ``caller``: the account that makes the request. It needs a grant for the name.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``patch``: the fields to change.
+        - ``revision``: the revision that the name must have, or None for any revision.
+        - ``relocate``: the caller decides that a new target leads to the same resource.
+        - ``create``: create a name that is not recorded. Otherwise such a name raises :class:`Missing`.
         """
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
@@ -250,8 +250,8 @@ class Management:
     def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[ChangeResult]:
         """Create up to 1,000 names, all or none, and return the changes in the order of the request.
 
-        - `caller`: the account that makes the request. It needs a grant for each name or shoulder.
-        - `wanted`: the new names with their fields, or the shoulders to mint names below.
+        - ``caller``: the account that makes the request. It needs a grant for each name or shoulder.
+        - ``wanted``: the new names with their fields, or the shoulders to mint names below.
 
         A name that is recorded with the same values is "unchanged". With other values, it raises BindingConflict with
         the code ``name-taken``.
@@ -288,9 +288,9 @@ class Management:
     ) -> ChangeResult:
         """Mint a name below a NAAN or shoulder, and return the change that was made.
 
-        - `caller`: the account that makes the request. It needs a grant for the shoulder.
-        - `shoulder`: the NAAN or shoulder, such as "ark:12345/x5".
-        - `fields`: the fields of the new name, or a function that returns them for the key of the name.
+        - ``caller``: the account that makes the request. It needs a grant for the shoulder.
+        - ``shoulder``: the NAAN or shoulder, such as "ark:12345/x5".
+        - ``fields``: the fields of the new name, or a function that returns them for the key of the name.
         """
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
 
@@ -298,7 +298,7 @@ class Management:
         """Return warnings about probable mistakes in changed names, a list for each change
         (:mod:`~ararat.bindings.checks.new_names`).
 
-        `made` has the changes, as the other methods return them.
+        ``made`` has the changes, as the other methods return them.
         """
         changed = [new_names.ComparedName.of(each.after, is_new=each.is_new) for each in made]
         found = new_names.warnings_before(self.bindings, changed)
@@ -311,9 +311,9 @@ class Management:
     def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> ChangeResult:
         """Delete a reserved name. Return the change, with the last binding of the name.
 
-        - `caller`: the account that makes the request. It needs a grant for the name.
-        - `name`: the identifier, as a text or a parsed name.
-        - `revision`: the revision that the name must have, or None for any revision.
+        - ``caller``: the account that makes the request. It needs a grant for the name.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``revision``: the revision that the name must have, or None for any revision.
         """
         return self._make_recorded(caller, "delete", name, assignment.delete, revision)
 
@@ -328,11 +328,11 @@ class Management:
     ) -> ChangeResult:
         """Withdraw a name, and return the change. Clients then get a tombstone page instead of a redirect.
 
-        - `caller`: the account that makes the request. It needs a grant for the name.
-        - `name`: the identifier, as a text or a parsed name.
-        - `reason`: the reason that the public page shows, or None.
-        - `successor`: the identifier that replaces this one on the public page, or None.
-        - `revision`: the revision that the name must have, or None for any revision.
+        - ``caller``: the account that makes the request. It needs a grant for the name.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``reason``: the reason that the public page shows, or None.
+        - ``successor``: the identifier that replaces this one on the public page, or None.
+        - ``revision``: the revision that the name must have, or None for any revision.
         """
         decide = lambda existing, now: assignment.withdraw(existing, reason, now, successor)  # noqa: E731
         return self._make_recorded(caller, "withdraw", name, decide, revision)
@@ -342,10 +342,10 @@ class Management:
     ) -> ChangeResult:
         """Make a withdrawn name live again, and return the change.
 
-        - `caller`: the account that makes the request. It needs a grant for the name.
-        - `name`: the identifier, as a text or a parsed name.
-        - `resource`: the recorded resource to confirm, or None. Another resource is refused.
-        - `revision`: the revision that the name must have, or None for any revision.
+        - ``caller``: the account that makes the request. It needs a grant for the name.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``resource``: the recorded resource to confirm, or None. Another resource is refused.
+        - ``revision``: the revision that the name must have, or None for any revision.
         """
         decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
         return self._make_recorded(caller, "restore", name, decide, revision)
@@ -360,10 +360,10 @@ class Management:
     ) -> ChangeResult:
         """Change the target of a name for the same resource, and return the change.
 
-        - `caller`: the account that makes the request. It needs a grant for the name.
-        - `name`: the identifier, as a text or a parsed name.
-        - `fields`: the new target and the other fields to change.
-        - `revision`: the revision that the name must have, or None for any revision.
+        - ``caller``: the account that makes the request. It needs a grant for the name.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``fields``: the new target and the other fields to change.
+        - ``revision``: the revision that the name must have, or None for any revision.
         """
         decide = lambda existing, now: assignment.relocate(existing, fields, now)  # noqa: E731
         return self._make_recorded(caller, "relocate", name, decide, revision)
@@ -423,10 +423,10 @@ class Management:
     ) -> EventPage:
         """Return a page of the changes of all names, the newest first.
 
-        - `caller`: the account that makes the request. It needs the right to read.
-        - `selection`: the conditions for the changes, or None for all changes.
-        - `below`: return only changes with a smaller number. None starts at the newest one.
-        - `limit`: the largest number of changes to return.
+        - ``caller``: the account that makes the request. It needs the right to read.
+        - ``selection``: the conditions for the changes, or None for all changes.
+        - ``below``: return only changes with a smaller number. None starts at the newest one.
+        - ``limit``: the largest number of changes to return.
         """
         require_reader(caller)
         return self.bindings.list_events(selection, below=below, limit=limit)
@@ -434,7 +434,7 @@ class Management:
     def operation(self, caller: Caller | None, number: int) -> Operation:
         """Return a recorded operation on many names.
 
-        `caller` is the account that makes the request; it needs the right to read. `number` is the number of the
+        ``caller`` is the account that makes the request; it needs the right to read. ``number`` is the number of the
         operation. Raises :class:`Missing` with the code ``operation-unknown``.
         """
         require_reader(caller)
@@ -450,10 +450,10 @@ class Management:
     ) -> AuditPage:
         """Return a page of the audit, which lists the requests of accounts, the newest first.
 
-        - `caller`: the account that makes the request. It must be an administrator.
-        - `selection`: the conditions for the requests.
-        - `below`: return only requests with a smaller number. None starts at the newest one.
-        - `limit`: the largest number of requests to return.
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``selection``: the conditions for the requests.
+        - ``below``: return only requests with a smaller number. None starts at the newest one.
+        - ``limit``: the largest number of requests to return.
         """
         require_administrator(caller)
         return list_audit(self.accounts, selection, below=below, limit=limit)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Grant(NamedTuple):
-    """The grant of a prefix: the name of the `account`, and the `prefix` of the names that it can change."""
+    """The grant of a prefix: the name of the ``account``, and the ``prefix`` of the names that it can change."""
 
     account: str
     prefix: str
@@ -80,15 +80,15 @@ def succeed(
 ) -> Succession:
     """Make another institution responsible for a prefix, in one transaction. Return what was changed.
 
-    - `accounts`: the store of the accounts.
-    - `prefix`: the prefix, such as "ark:12345/x5".
-    - `to`: the name of the new institution.
-    - `contact`: its contact. The contact of the earlier institution is deleted in any case.
-    - `heirs`: the names of its accounts. They get a grant of the prefix. Other accounts lose their grants of the
+    - ``accounts``: the store of the accounts.
+    - ``prefix``: the prefix, such as "ark:12345/x5".
+    - ``to``: the name of the new institution.
+    - ``contact``: its contact. The contact of the earlier institution is deleted in any case.
+    - ``heirs``: the names of its accounts. They get a grant of the prefix. Other accounts lose their grants of the
       prefix and of longer ones. Without heirs, all grants stay.
-    - `dry_run`: return the result without a change.
-    - `actor`: the name that the history records for the change, or None.
-    - `caller`: the administrator, for the audit of the grants; None for the command line.
+    - ``dry_run``: return the result without a change.
+    - ``actor``: the name that the history records for the change, or None.
+    - ``caller``: the administrator, for the audit of the grants; None for the command line.
 
     Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text`` or ``prefix-lineage``, and
     :class:`AccountError` with the code ``account-unknown``.

@@ -170,7 +170,7 @@ class Card:
 def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
     """Return the card of one identifier in a text: the content of its box on the page of the inspector.
 
-    `finding` is the identifier with its report. `prefix` is the resolver prefix of this site, or None.
+    ``finding`` is the identifier with its report. ``prefix`` is the resolver prefix of this site, or None.
 
     >>> from ararat.webapp.report.inspection import inspect
     >>> shown = card(inspect("ark:/12345/x6-np1").findings[0])
@@ -222,7 +222,7 @@ def subject(report: Report) -> str | None:
     """Return the identifier that a trace resolves: the ARK, also if a URL contains it, or the URN; None for other
     texts.
 
-    `report` is the result of the inspection. A text outside the specification is traced as given.
+    ``report`` is the result of the inspection. A text outside the specification is traced as given.
 
     >>> from ararat.identifiers import examine
     >>> subject(examine("https://n2t.net/ark:/12345/x")), subject(examine("ark:12345"))

@@ -79,7 +79,7 @@ class Comparison:
 def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
     """Compare two identifiers by their normal forms, and return the verdict with both reports.
 
-    `a` and `b` are the texts. Any text is accepted, and white space is not removed. `brief` makes brief reports
+    ``a`` and ``b`` are the texts. Any text is accepted, and white space is not removed. ``brief`` makes brief reports
     (:func:`examine`), which have one problem at most.
 
     Two identifiers are equivalent if their normal forms have equal code points, or by the rule of their URN namespace.

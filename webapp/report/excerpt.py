@@ -84,7 +84,7 @@ def _reference(char: str) -> str:
 def shown(pieces: Sequence[Atom]) -> Markup:
     """Return the pieces of a run as HTML: hidden characters as chips, right-to-left text isolated from its neighbours.
 
-    `pieces` are the pieces of the run, as :func:`.display.atoms` returns them.
+    ``pieces`` are the pieces of the run, as :func:`.display.atoms` returns them.
 
     >>> print(shown(display.atoms("<\u200b")))
     &lt;<span class="cp">U+200B ZWSP</span>
@@ -124,7 +124,7 @@ def _of_sentence(piece: str, most: int, *, is_value: bool) -> Iterator[Run]:
 def pointed(text: str, start: int, end: int) -> Line:
     """Return a whole text as a line with one part marked.
 
-    `text` is the text. `start` and `end` are the indexes of the part. A text of more than :data:`MAX_LENGTH`
+    ``text`` is the text. ``start`` and ``end`` are the indexes of the part. A text of more than :data:`MAX_LENGTH`
     characters is shortened to the part and a few characters around it.
 
     >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
@@ -139,7 +139,7 @@ def pointed(text: str, start: int, end: int) -> Line:
 def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
     """Return a text as a line with each occurrence of a character marked, at most 50 of them.
 
-    `text` is the text, and `wrong` is the character. A text of more than `most` characters is shortened.
+    ``text`` is the text, and ``wrong`` is the character. A text of more than ``most`` characters is shortened.
 
     >>> [run.kind for run in highlighted("1:1:MW98", ":")]
     ['same', 'mark', 'same', 'mark', 'same']
@@ -156,7 +156,7 @@ def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
 def marked(text: str, start: int, end: int) -> Line:
     """Return a part of a text as a marked line, with at most a few characters before and after it.
 
-    `text` is the text. `start` and `end` are the indexes of the part.
+    ``text`` is the text. ``start`` and ``end`` are the indexes of the part.
 
     >>> [run.kind for run in marked("ark:12345/x!", 11, 12)]
     ['same', 'mark']
@@ -174,7 +174,8 @@ def marked(text: str, start: int, end: int) -> Line:
 def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
     """Return the difference of two texts as one line: deletions, insertions and the text around them.
 
-    `before` and `after` are the texts. `by` matches the tokens that are compared; the default is single characters.
+    ``before`` and ``after`` are the texts. ``by`` matches the tokens that are compared; the default is single
+    characters.
 
     A long section between the first and the last change becomes one deletion and one insertion. So the running time
     stays nearly linear. Only the first changes are shown.

@@ -36,7 +36,10 @@ _DETAILS = {
 
 
 def detail_label(name: str) -> str:
-    """Return the label to show for a detail of a URN namespace. `name` is the name of the detail, such as "country"."""
+    """Return the label to show for a detail of a URN namespace.
+
+    ``name`` is the name of the detail, such as "country".
+    """
     return _DETAILS.get(name, name)
 
 
@@ -70,7 +73,7 @@ class Facts:
 def known(report: Report) -> tuple[Facts, ...]:
     """Return the facts about an identifier, grouped by source. Sources without facts are omitted.
 
-    `report` is the result of the inspection of the identifier.
+    ``report`` is the result of the inspection of the identifier.
 
     >>> from ararat.identifiers import examine
     >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]

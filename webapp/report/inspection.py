@@ -202,7 +202,7 @@ class _Room:
 def keys(report: Report) -> tuple[str, ...]:
     """Return the keys to look up for an identifier: the normal forms of its nearest containers and, last, its own.
 
-    `report` is the result of the inspection. The result is empty if the identifier is not valid.
+    ``report`` is the result of the inspection. The result is empty if the identifier is not valid.
 
     >>> keys(examine("ark:/12345/x/p-1.en?info"))
     ('ark:12345/x', 'ark:12345/x/p1', 'ark:12345/x/p1.en')
@@ -217,7 +217,7 @@ def keys(report: Report) -> tuple[str, ...]:
 def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:
     """Return the kind of the binding, or "withdrawn", for each key that is bound.
 
-    `keys` are the normal forms of names. `bindings` is the store; None returns None. Keys without a binding and
+    ``keys`` are the normal forms of names. ``bindings`` is the store; None returns None. Keys without a binding and
     reserved names are omitted. Raises :class:`BindingsUnavailable` if the store cannot be read.
     """
     found = public(keys, bindings)
@@ -227,7 +227,7 @@ def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | No
 def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding] | None:
     """Return the bindings of names that are or were public, by their keys.
 
-    `keys` are the normal forms of names. `bindings` is the store; None returns None. Raises
+    ``keys`` are the normal forms of names. ``bindings`` is the store; None returns None. Raises
     :class:`BindingsUnavailable` if the store cannot be read.
     """
     if bindings is None:

@@ -64,8 +64,8 @@ class Part:
 def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
     """Yield the parts of an identifier, at most :data:`MAX_SEGMENTS` and a gap in the middle.
 
-    `report` is the result of the inspection. `problems` are the displayed errors and warnings; a part refers to them
-    by their position, counted from one.
+    ``report`` is the result of the inspection. ``problems`` are the displayed errors and warnings; a part refers to
+    them by their position, counted from one.
 
     >>> from ararat.identifiers import examine
     >>> [(part.label, part.steps) for part in shown(examine("ark:/12345/x-1"), ())]
@@ -86,7 +86,7 @@ def shown(report: Report, problems: Sequence[Problem]) -> Iterator[Part]:
 def segments_of(report: Report) -> Sequence[Segment]:
     """Return the segments of an identifier. Those of an ARK outside the specification end with its query.
 
-    `report` is the result of the inspection of the identifier.
+    ``report`` is the result of the inspection of the identifier.
 
     >>> from ararat.identifiers import examine
     >>> [(each.part, each.end) for each in segments_of(examine("ark:/61903/1:1:MW98?a"))]
@@ -111,7 +111,7 @@ def segments_of(report: Report) -> Sequence[Segment]:
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
     """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown.
 
-    `place` is the problem. `report` is the result of the inspection that found it.
+    ``place`` is the problem. ``report`` is the result of the inspection that found it.
     """
     segments = segments_of(report)
     first = bisect_right(segments, place.start, key=attrgetter("end"))
@@ -122,7 +122,7 @@ def touching(place: Problem, report: Report) -> tuple[int, ...]:
 def followed(report: Report) -> list[tuple[int, ...]]:
     """Return, for each normalization step, the numbers of the parts that it changed, moved or removed.
 
-    `report` is the result of the inspection. The tuples are empty for an identifier of more than :data:`MAX_FOLLOWED`
+    ``report`` is the result of the inspection. The tuples are empty for an identifier of more than :data:`MAX_FOLLOWED`
     characters.
 
     >>> from ararat.identifiers import examine

@@ -20,10 +20,10 @@ MAX_DRAWN = 300
 def embedded(report: Report, prefix: str | None, *, bound: bool = False) -> str | None:
     """Return the URL of an identifier for a QR code, or None without a URL of at most :data:`MAX_DRAWN` characters.
 
-    - `report`: the result of the inspection of the identifier.
-    - `prefix`: the resolver prefix of this site, or None.
-    - `bound`: whether the name is bound here. Then the URL starts with `prefix`, as for a URN. Other URLs start with
-      the official resolver.
+    - ``report``: the result of the inspection of the identifier.
+    - ``prefix``: the resolver prefix of this site, or None.
+    - ``bound``: whether the name is bound here. Then the URL starts with ``prefix``, as for a URN. Other URLs start
+      with the official resolver.
 
     >>> from ararat.identifiers import examine
     >>> embedded(examine("ark:/12345/x-1"), None)

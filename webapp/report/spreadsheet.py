@@ -15,7 +15,7 @@ _FORMULA = ("=", "+", "-", "@")
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
     r"""Return the cells as one line of printable ASCII. None becomes an empty cell. ``end`` is the line end.
 
-    `cells` are the values of the cells. `end` is the line end.
+    ``cells`` are the values of the cells. ``end`` is the line end.
 
     Spreadsheets execute cells that start like a formula. An apostrophe marks such a cell as text.
 
@@ -28,7 +28,7 @@ def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
 def text_line(cells: Iterable[object], *, delimiter: str = ",") -> str:
     r"""Return the cells as one line of CSV in UTF-8, for texts in any script. Formulas are marked as in :func:`line`.
 
-    `cells` are the values of the cells. `delimiter` is the separator of the columns.
+    ``cells`` are the values of the cells. ``delimiter`` is the separator of the columns.
 
     >>> text_line(["Caf\u00e9", "a\nb", "\uff1d1+1"])
     "Caf\xe9,a\\u{a}b,'\uff1d1+1\r\n"

@@ -96,7 +96,7 @@ class Listing:
 
 
 def listing(found: Inspection) -> Listing:
-    """Return the rows of the table with the identifiers of a text. `found` is the result of the inspection of the
+    """Return the rows of the table with the identifiers of a text. ``found`` is the result of the inspection of the
     text.
 
     Texts that are not valid are not equivalent to each other, but can be duplicates (N-06).
@@ -130,7 +130,7 @@ def listing(found: Inspection) -> Listing:
 def as_csv(rows: Sequence[IdentifierRow]) -> str:
     """Return rows of identifiers as CSV (RFC 4180) with a header line, in printable ASCII with CR LF.
 
-    `rows` are the rows, as :func:`listing` returns them.
+    ``rows`` are the rows, as :func:`listing` returns them.
 
     >>> as_csv(listing(inspection.inspect("ark:/12345/x-1")).rows).splitlines()[1]
     '1,1,14,ark:/12345/x-1,yes,strict,ark:12345/x1,,no,,,,A valid ARK for examples'

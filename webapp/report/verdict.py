@@ -90,9 +90,9 @@ class IdentifierVerdict:
 def verdict(report: Report, kind: str | None = None, binding: Binding | None = None) -> IdentifierVerdict:
     """Return the verdict on an identifier: the first of :data:`CODES` that applies.
 
-    - `report`: the result of the inspection of the identifier.
-    - `kind`: the kind of its binding here or "withdrawn". None or "" if it is not bound or if that is unknown.
-    - `binding`: its binding here, or None.
+    - ``report``: the result of the inspection of the identifier.
+    - ``kind``: the kind of its binding here or "withdrawn". None or "" if it is not bound or if that is unknown.
+    - ``binding``: its binding here, or None.
 
     >>> from ararat.identifiers import examine
     >>> found = verdict(examine("ark:/12148/btv1b8449691v"))
@@ -122,7 +122,7 @@ def verdict(report: Report, kind: str | None = None, binding: Binding | None = N
 def is_warned(report: Report) -> bool:
     """Return whether an identifier has an error or a warning, or a wrong check character.
 
-    `report` is the result of the inspection of the identifier.
+    ``report`` is the result of the inspection of the identifier.
     """
     return any(found.severity != "note" for found in report.problems) or _has_wrong_check_character(report)
 
@@ -130,7 +130,7 @@ def is_warned(report: Report) -> bool:
 def holder(report: Report) -> str:
     """Return the name of the holder of the NAAN of an ARK for a sentence, or "" if the NAAN is not registered.
 
-    `report` is the result of the inspection of the identifier.
+    ``report`` is the result of the inspection of the identifier.
 
     >>> from ararat.identifiers import examine
     >>> holder(examine("ark:12148/x")), holder(examine("urn:isbn:0451450523"))
@@ -142,7 +142,7 @@ def holder(report: Report) -> str:
 def naan(report: Report) -> str:
     """Return the NAAN of an ARK without hyphens, also outside the specification, or "" for another text.
 
-    `report` is the result of the inspection of the text.
+    ``report`` is the result of the inspection of the text.
     """
     if report.normal_form and report.normal_form.startswith("ark:"):
         return report.normal_form[4:].partition("/")[0]
@@ -152,7 +152,7 @@ def naan(report: Report) -> str:
 def title_of(binding: Binding | None) -> str:
     """Return the recorded title of a name that the public can see, or "" without a title.
 
-    `binding` is the binding of the name, or None. The title is shortened to :data:`MAX_TITLE` characters.
+    ``binding`` is the binding of the name, or None. The title is shortened to :data:`MAX_TITLE` characters.
     """
     if binding is None or binding.is_reserved:
         return ""
@@ -386,7 +386,7 @@ def _first_warning(report: Report) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a message as a sentence, with a capital letter and a full stop. `text` is the message.
+    """Return a message as a sentence, with a capital letter and a full stop. ``text`` is the message.
 
     >>> capital("the NAAN has a hyphen")
     'The NAAN has a hyphen.'

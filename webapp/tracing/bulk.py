@@ -114,7 +114,7 @@ class BulkTraceRow:
     def of_dict(cls, row: object) -> BulkTraceRow:
         """Return the row that :meth:`as_dict` converted to a mapping.
 
-        `row` is this mapping, for example after reading it as JSON. Raises ValueError with a message in printable
+        ``row`` is this mapping, for example after reading it as JSON. Raises ValueError with a message in printable
         ASCII if a key is missing or a value has the wrong type.
         """
         if not isinstance(row, Mapping) or set(row) != set(COLUMNS):
@@ -161,7 +161,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
     """Return the result of a complete trace as a row.
 
-    `identifier` is the traced identifier. `events` are the events of the trace. Raises ValueError if there is no
+    ``identifier`` is the traced identifier. ``events`` are the events of the trace. Raises ValueError if there is no
     :class:`~.events.End`.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict

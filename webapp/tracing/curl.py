@@ -10,7 +10,7 @@ from .hop import USER_AGENT, Where
 def curl(method: str, url: str, where: Where = "elsewhere") -> str:
     """Return the curl command that sends the same method, target bytes and header fields as a hop.
 
-    `method`, `url` and `where` are those of the hop. `where` is "here" for a hop in process.
+    ``method``, ``url`` and ``where`` are those of the hop. ``where`` is "here" for a hop in process.
 
     The command is one line of printable ASCII, quoted for a POSIX shell. ``method`` is GET or HEAD; ``url`` is the URL
     of a hop: absolute, http or https, ASCII, without a fragment. The command ignores the curl settings of the user

@@ -59,7 +59,7 @@ class HopResponse:
     age: float | None = None
 
     def all(self, name: str) -> list[str]:
-        """Return the values of all header fields with a name, in the order of the response. `name` is in any case.
+        """Return the values of all header fields with a name, in the order of the response. ``name`` is in any case.
 
         >>> HopResponse(302, "Found", (("Location", "/a"), ("location", "/b"))).all("Location")
         ['/a', '/b']
@@ -70,7 +70,7 @@ class HopResponse:
 def is_trace(user_agent: str) -> bool:
     """Return whether a request comes from a trace, of this inspector or of another one.
 
-    `user_agent` is the value of the header field User-Agent.
+    ``user_agent`` is the value of the header field User-Agent.
 
     >>> is_trace(USER_AGENT), is_trace("Mozilla/5.0")
     (True, False)

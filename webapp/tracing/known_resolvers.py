@@ -71,7 +71,7 @@ class ExpectedResolver:
 
 
 def expected(name: Ark | Urn) -> ExpectedResolver | None:
-    """Return the known resolver of an identifier, or None if no resolver is known. `name` is a parsed ARK or URN.
+    """Return the known resolver of an identifier, or None if no resolver is known. ``name`` is a parsed ARK or URN.
 
     >>> from ararat.identifiers import parse
     >>> expected(parse("ark:12148/bpt6k1")).prefix, expected(parse("urn:nbn:fi-fe20031181")).host
@@ -87,7 +87,7 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
 def namespace_of(identifier: str) -> str | None:
     """Return the namespace of a URN, with the country of a national bibliography number, or None for another text.
 
-    `identifier` is the text. No resolver answers for the URNs of all namespaces.
+    ``identifier`` is the text. No resolver answers for the URNs of all namespaces.
 
     >>> namespace_of("URN:NBN:SE:uu:diva-3475"), namespace_of("urn:isbn:0451450523"), namespace_of("ark:12345/x")
     ('urn:nbn:se', 'urn:isbn', None)
@@ -105,7 +105,7 @@ def namespace_of(identifier: str) -> str | None:
 def no_resolver(namespace: str) -> str:
     """Return the reason why a trace of a URN cannot start unless the user selects a resolver.
 
-    `namespace` is the namespace of the URN, as :func:`namespace_of` returns it.
+    ``namespace`` is the namespace of the URN, as :func:`namespace_of` returns it.
 
     >>> no_resolver("urn:isbn")
     'no resolver of urn:isbn is known'
@@ -121,7 +121,7 @@ def _country(name: Urn) -> str | None:
 def expected_of(identifier: str) -> ExpectedResolver | None:
     """Return the known resolver of the ARK or URN in a text, or None for other texts and if no resolver is known.
 
-    `identifier` is the text, an identifier or a URL that contains it.
+    ``identifier`` is the text, an identifier or a URL that contains it.
 
     >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
     'NAAN 12148'
@@ -138,7 +138,7 @@ def expected_of(identifier: str) -> ExpectedResolver | None:
 def prefix_for(identifier: str) -> str | None:
     """Return the prefix of the known resolver of an identifier, such as ``https://ark.bnf.fr``, or None.
 
-    `identifier` is the text, an identifier or a URL that contains it.
+    ``identifier`` is the text, an identifier or a URL that contains it.
 
     >>> prefix_for("ark:12148/bpt6k1")
     'https://ark.bnf.fr'
@@ -152,7 +152,7 @@ def prefix_for(identifier: str) -> str | None:
 def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
     """Return the known resolver of a text that begins like an ARK, also if the rest is not valid; or None.
 
-    `naan` is the NAAN of the ARK. `text` is the text from the label on.
+    ``naan`` is the NAAN of the ARK. ``text`` is the text from the label on.
     """
     known = registries.of_template_parts(naan, TemplateParts.of_text(text, naan))
     resolver = known["resolver"]

@@ -87,13 +87,13 @@ def closes_circle(naan: str, target: UriReference, requested: Sequence[str]) -> 
 def notes(context: HopContext) -> tuple[Note, ...]:
     """Return the notes on the response of one hop, such as a note on a redirect from https to http.
 
-    `context` has the hop and the hops before it.
+    ``context`` has the hop and the hops before it.
     """
     return tuple(_notes(context))
 
 
 def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
-    """Return a note if a resolver uses http and is not on this machine, otherwise (). `uri` is its prefix.
+    """Return a note if a resolver uses http and is not on this machine, otherwise (). ``uri`` is its prefix.
 
     >>> from .uri import parse
     >>> [note.code for note in resolver_notes(parse("http://n2t.net"))], resolver_notes(parse("https://n2t.net"))
@@ -262,10 +262,10 @@ def _redirect_notes(context: HopContext, target: UriReference) -> Iterator[Note]
 def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
     """Return the last sentence of a successful trace.
 
-    - `state`: the relation of the resource to the identifier, such as "direct".
-    - `uri`: the URI at which the trace ended.
-    - `inflection`: the requested inflection, or "".
-    - `fetched`: False if the URI has another scheme than http and https.
+    - ``state``: the relation of the resource to the identifier, such as "direct".
+    - ``uri``: the URI at which the trace ended.
+    - ``inflection``: the requested inflection, or "".
+    - ``fetched``: False if the URI has another scheme than http and https.
 
     >>> found("direct", "mailto:a@example.org", "", fetched=False)
     'The resource is at mailto:a@example.org. This is not a web address, so it was not requested.'
@@ -290,7 +290,7 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
 
 
 def is_unsafe(uri: str) -> bool:
-    """Return whether a browser runs a program or reads a file when a user opens a URI. `uri` is the URI.
+    """Return whether a browser runs a program or reads a file when a user opens a URI. ``uri`` is the URI.
 
     >>> is_unsafe("JavaScript:alert(1)"), is_unsafe("mailto:a@example.org")
     (True, False)
@@ -301,7 +301,7 @@ def is_unsafe(uri: str) -> bool:
 def refused(problem: Problem) -> str:
     """Return the last sentence of a trace that sends no request, because its identifier has a problem.
 
-    `problem` is this problem.
+    ``problem`` is this problem.
     """
     return Translatable(
         "No request was sent: %(problem)s. Expected: %(expected)s (%(reference)s).",
@@ -314,7 +314,7 @@ def refused(problem: Problem) -> str:
 def error_status(host: str, status: int, number: int) -> str:
     """Return the last sentence of a trace whose last response has a status from 400 to 599.
 
-    `host` is the host that answered, `status` is the status, and `number` is the number of the hop.
+    ``host`` is the host that answered, ``status`` is the status, and ``number`` is the number of the hop.
 
     >>> error_status("a.example", 404, 2)
     'a.example answered 404 Not Found at hop 2. It is unspecified whether the resource or its resolution failed.'
@@ -326,7 +326,7 @@ def error_status(host: str, status: int, number: int) -> str:
 def unspecified_status(host: str, status: int, number: int) -> str:
     """Return the last sentence of a trace whose last response has a status that the ARK draft does not define.
 
-    `host` is the host that answered, `status` is the status, and `number` is the number of the hop.
+    ``host`` is the host that answered, ``status`` is the status, and ``number`` is the number of the hop.
 
     >>> unspecified_status("a.example", 799, 2)
     'a.example answered 799 at hop 2. The ARK draft does not define this status, so the trace stops.'
@@ -342,8 +342,8 @@ def unspecified_status(host: str, status: int, number: int) -> str:
 def bad_location(host: str, status: int, number: int, why: str) -> str:
     """Return the last sentence of a trace that stops at a redirect, because its Location cannot be used.
 
-    `host` is the host that answered, `status` is the status, and `number` is the number of the hop. `why` is the
-    reason, in lower case and without a full stop.
+    ``host`` is the host that answered, ``status`` is the status, and ``number`` is the number of the hop. ``why`` is
+    the reason, in lower case and without a full stop.
 
     >>> bad_location("a.example", 302, 1, "it has no Location")[:61]
     'a.example answered 302 Found at hop 1, but it has no Location'
@@ -355,7 +355,7 @@ def bad_location(host: str, status: int, number: int, why: str) -> str:
 def no_answer(host: str, number: int, why: str) -> str:
     """Return the last sentence of a trace whose last request had no response.
 
-    `host` is the host, `number` is the number of the hop, and `why` is the reason, in lower case.
+    ``host`` is the host, ``number`` is the number of the hop, and ``why`` is the reason, in lower case.
 
     >>> no_answer("a.example", 1, "the connection was closed")[:58]
     'Hop 1 got no answer from a.example: the connection was clo'
@@ -386,7 +386,7 @@ def time_used_up(seconds: float) -> str:
 
 
 def not_registered(naan: str) -> str:
-    """Return the last sentence of a trace whose NAAN is not registered. `naan` is the NAAN.
+    """Return the last sentence of a trace whose NAAN is not registered. ``naan`` is the NAAN.
 
     The hosts of the registry redirect to each other in a loop.
     """
@@ -398,7 +398,7 @@ def not_registered(naan: str) -> str:
 def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     """Return the last part of the end of a trace: the number of hops, the duration, and the hosts that it relies on.
 
-    `hops` is the number of hops. `seconds` is the duration. `trusted` are the hosts.
+    ``hops`` is the number of hops. ``seconds`` is the duration. ``trusted`` are the hosts.
 
     >>> closing(2, 0.05, ["n2t.net", "a.example"])
     'Two hops, 50 ms. This result relies on n2t.net and a.example.'
@@ -409,7 +409,7 @@ def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
 
 
 def trust(hosts: Iterable[str]) -> str:
-    """Return the sentence with the hosts that the result of a trace relies on, or "" without any. `hosts` are their
+    """Return the sentence with the hosts that the result of a trace relies on, or "" without any. ``hosts`` are their
     names.
 
     >>> trust(["this site", "a.example"]), trust(["this site"])
@@ -424,13 +424,13 @@ def trust(hosts: Iterable[str]) -> str:
 def answering(url: UriReference, response: HopResponse) -> str:
     """Return the subject of a sentence about a response: "This site", or a host.
 
-    `url` is the requested URL, and `response` is the response.
+    ``url`` is the requested URL, and ``response`` is the response.
     """
     return Translatable("This site") if response.where == "here" else host_of(url)
 
 
 def status_words(status: int) -> str:
-    """Return a status with its standard phrase. The phrase of the response is not trusted. `status` is the status.
+    """Return a status with its standard phrase. The phrase of the response is not trusted. ``status`` is the status.
 
     >>> status_words(404), status_words(799)
     ('404 Not Found', '799')
@@ -442,7 +442,7 @@ def status_words(status: int) -> str:
 
 
 def old(seconds: float) -> int:
-    """Return the age of a response in whole seconds, at least 1. `seconds` is the age in seconds.
+    """Return the age of a response in whole seconds, at least 1. ``seconds`` is the age in seconds.
 
     >>> old(0.2), old(11.7)
     (1, 12)
@@ -451,7 +451,7 @@ def old(seconds: float) -> int:
 
 
 def ago(seconds: float) -> str:
-    """Return a phrase about the age of a response. `seconds` is the age in seconds.
+    """Return a phrase about the age of a response. ``seconds`` is the age in seconds.
 
     >>> ago(0.2), ago(11.7)
     ('1 s ago', '12 s ago')
@@ -460,7 +460,7 @@ def ago(seconds: float) -> str:
 
 
 def shown(text: str) -> str:
-    r"""Return a text from another host as printable ASCII, shortened to about 200 characters. `text` is the text.
+    r"""Return a text from another host as printable ASCII, shortened to about 200 characters. ``text`` is the text.
 
     >>> shown("caf\xe9\r\n")
     'caf\\u{e9}\\u{d}\\u{a}'
@@ -472,18 +472,18 @@ def shown(text: str) -> str:
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
     """Return the header fields of a response that a trace shows, as shortened printable ASCII.
 
-    `response` is the response. The names are those of :data:`SHOWN_FIELDS`; at most three fields have the same name.
+    ``response`` is the response. The names are those of :data:`SHOWN_FIELDS`; at most three fields have the same name.
     """
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 
 def host_of(url: UriReference) -> str:
-    """Return the host of a URL for a sentence, or "an address without a host". `url` is the URL."""
+    """Return the host of a URL for a sentence, or "an address without a host". ``url`` is the URL."""
     return url.host or Translatable("an address without a host")
 
 
 def bar_length(seconds: float) -> float:
-    """Return the length of the bar that shows a duration, from 0 to 1. `seconds` is the duration in seconds.
+    """Return the length of the bar that shows a duration, from 0 to 1. ``seconds`` is the duration in seconds.
 
     The scale is logarithmic, from 0 to 10 s.
 

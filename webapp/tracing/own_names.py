@@ -36,7 +36,7 @@ class OwnNames:
     def knows(self, text: str) -> bool:
         """Return whether the database has an answer for an identifier, such as a target or a tombstone.
 
-        `text` is the identifier. Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be
+        ``text`` is the identifier. Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be
         read.
         """
         try:

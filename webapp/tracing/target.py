@@ -45,9 +45,9 @@ class ResolutionTarget:
 def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = ()) -> ResolutionTarget:
     """Parse an identifier, and return the form in which a trace requests it.
 
-    - `identifier`: the identifier, or a URL that contains it.
-    - `normalize`: whether to request the normal form instead of the text as written.
-    - `test_naans`: the NAANs whose names are requested although they are only for tests (decision X-06).
+    - ``identifier``: the identifier, or a URL that contains it.
+    - ``normalize``: whether to request the normal form instead of the text as written.
+    - ``test_naans``: the NAANs whose names are requested although they are only for tests (decision X-06).
 
     A text that begins like an ARK is requested as written, too, if the rest is not valid: its resolver decides. Raises
     :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.

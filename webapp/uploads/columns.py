@@ -88,9 +88,9 @@ def check(columns: Sequence[str], headings: Sequence[str], *, mints: bool = Fals
     """Return the errors of the selected columns by the place of the column, from 0. The place -1 is the table as a
     whole.
 
-    - `columns`: the column of bindings for each column of the table; empty for an ignored one.
-    - `headings`: the headings of the table.
-    - `mints`: whether rows without a name get one, so that the table needs a key instead of names.
+    - ``columns``: the column of bindings for each column of the table; empty for an ignored one.
+    - ``headings``: the headings of the table.
+    - ``mints``: whether rows without a name get one, so that the table needs a key instead of names.
 
     >>> check(["identifier", "target"], ["ARK", "URL"])
     {}

@@ -23,10 +23,10 @@ _IN_MEMORY = 10 * 2**20
 def table_with_names(known: Upload, content: bytes, names: Iterator[tuple[int, str]], kind: str) -> Response:
     """Return the response with an imported table and the names of its rows.
 
-    - `known`: the uploaded table.
-    - `content`: the bytes of its stored file.
-    - `names`: the line and the name of each row.
-    - `kind`: "xlsx" for a workbook. With another value, a table of text keeps its format.
+    - ``known``: the uploaded table.
+    - ``content``: the bytes of its stored file.
+    - ``names``: the line and the name of each row.
+    - ``kind``: "xlsx" for a workbook. With another value, a table of text keeps its format.
     """
     reading = known.reading
     base = f"table-{known.number}-with-arks"
@@ -54,7 +54,7 @@ def _noted(names: Iterator[tuple[int, str]]) -> NamesOfRows:
 def workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
     """Return the response with a workbook to save.
 
-    `name` is the name of the file without its ending. `write` is a function that writes the workbook to a file.
+    ``name`` is the name of the file without its ending. ``write`` is a function that writes the workbook to a file.
     """
     with SpooledTemporaryFile(_IN_MEMORY) as written:
         write(written)  # type: ignore[arg-type]
@@ -64,7 +64,7 @@ def workbook(name: str, write: Callable[[BinaryIO], None]) -> Response:
 
 
 def media_type(upload: Upload) -> str:
-    """Return the media type of an upload, such as "text/csv; charset=utf-8". `upload` is the uploaded table."""
+    """Return the media type of an upload, such as "text/csv; charset=utf-8". ``upload`` is the uploaded table."""
     reading = upload.reading
     if reading.format == "jsonl":
         return "application/jsonl"

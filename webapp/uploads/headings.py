@@ -75,7 +75,7 @@ _MOST_AT_END = 3
 def folded(heading: str) -> str:
     """Return a heading for a comparison: lower case, without accents, with one space for other signs.
 
-    `heading` is the heading of a column.
+    ``heading`` is the heading of a column.
 
     >>> folded(" Künstler*in: "), folded("N° d'inventaire"), folded("Název_předmětu")
     ('kunstler in', 'n d inventaire', 'nazev predmetu')
@@ -94,7 +94,7 @@ def _columns() -> dict[str, str]:
 
 
 def meaning(heading: str) -> str:
-    """Return the column of bindings that a heading of a spreadsheet means, or "". `heading` is the heading.
+    """Return the column of bindings that a heading of a spreadsheet means, or "". ``heading`` is the heading.
 
     >>> meaning("Künstler"), meaning("Cote"), meaning("dc.title"), meaning("Versicherungswert")
     ('who', 'resource', 'dc.title', '')
@@ -105,7 +105,7 @@ def meaning(heading: str) -> str:
 def guess(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
     """Return a column of bindings for each heading, or "" for an unknown one. No column is guessed twice.
 
-    `headings` are the headings of the table. `samples` are the cells of some rows. A column of ARKs or URNs is the
+    ``headings`` are the headings of the table. ``samples`` are the cells of some rows. A column of ARKs or URNs is the
     identifier, and a column of web addresses is the target. A heading such as "identifier" over other values means the
     key of a row.
 
@@ -130,7 +130,7 @@ def guess(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str
 def heading_row(rows: Sequence[Line]) -> int:
     """Return the number of the row that probably has the headings, or 0 without rows.
 
-    `rows` are the first rows of a sheet. The result is the row with the most known headings, or else the first row
+    ``rows`` are the first rows of a sheet. The result is the row with the most known headings, or else the first row
     with texts in most columns.
 
     >>> heading_row([Line(1, ["Objektliste 2026", ""]), Line(3, ["Titel", "Wert"]), Line(4, ["Vase", "3"])])
@@ -157,7 +157,7 @@ def _is_value(cell: str) -> bool:
 def last_row(rows: Sequence[Line], width: int) -> int:
     """Return the number of the last row of data before totals and notes, or 0 if all rows are data.
 
-    `rows` are the last rows of a sheet. `width` is the number of headings.
+    ``rows`` are the last rows of a sheet. ``width`` is the number of headings.
 
     >>> last_row([Line(5, ["A1", "Vase", "3"]), Line(6, ["", "", "1"]), Line(7, ["Summe", "", "3"])], 3)
     6

@@ -15,7 +15,7 @@ from .sheet_rows import SheetRow, Sheets, WorkbookSheet, fault, is_error
 
 
 def sheets(content: bytes) -> Sheets:
-    """Yield the visible sheets of an .xls workbook with all of their rows. `content` has the bytes of the file."""
+    """Yield the visible sheets of an .xls workbook with all of their rows. ``content`` has the bytes of the file."""
     import xlrd
 
     book = xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=io.StringIO(), on_demand=True)

@@ -43,9 +43,9 @@ class Options:
     def reading(self, content: bytes, proposed: Reading, file: str) -> Reading:
         """Return how a stored file is read with these options.
 
-        - `content`: the bytes of the stored file.
-        - `proposed`: how the file is probably read.
-        - `file`: the name of the file for messages.
+        - ``content``: the bytes of the stored file.
+        - ``proposed``: how the file is probably read.
+        - ``file``: the name of the file for messages.
 
         Raises :class:`TableError` with the code ``delimiter-unknown``, ``table-sheet``, ``table-column``,
         ``table-column-twice`` or ``table-column-missing``, and the errors of :func:`.sheet.lines`.

@@ -50,12 +50,12 @@ class NamesOfRows:
         self._waiting: list[tuple[int, str]] = []
 
     def note(self, imported: ImportEffect) -> None:
-        """Record the name of an imported row. `imported` is the effect of the import on this row."""
+        """Record the name of an imported row. ``imported`` is the effect of the import on this row."""
         if isinstance(imported.after, Binding):
             self.add(imported.line, imported.after.identifier)
 
     def add(self, line: int, name: str) -> None:
-        """Record the name of a row. `line` is the number of the row in the table, and `name` is its ARK or URN."""
+        """Record the name of a row. ``line`` is the number of the row in the table, and ``name`` is its ARK or URN."""
         self._waiting.append((line, name))
         if len(self._waiting) >= _WAITING:
             self._store()
@@ -76,7 +76,7 @@ class NamesOfRows:
 
 
 class RowProblem(NamedTuple):
-    """The reason why a row of a table is refused (`message`), and how to correct it (`suggestion`)."""
+    """The reason why a row of a table is refused (``message``), and how to correct it (``suggestion``)."""
 
     message: str
     suggestion: str
@@ -85,10 +85,10 @@ class RowProblem(NamedTuple):
 def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
     """Yield the bytes of a stored file of text with the names of its rows, in its own format.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
-    - `name_of`: a function that returns the name for the number of a row, or None.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
     """
     if reading.format == "jsonl":
         yield from _json_with_names(content, reading, file, name_of)
@@ -122,10 +122,10 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
 def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[Line]:
     """Yield all rows of a stored file, also its title rows, with the names of its rows of data.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
-    - `name_of`: a function that returns the name for the number of a row, or None.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
     """
     named: _Named | None = None
     for row in sheet.all_rows(content, reading, file):
@@ -141,11 +141,11 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
 def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
     """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
-    - `name_of`: a function that returns the name for the number of a row, or None.
-    - `to`: the binary file to write to.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
+    - ``to``: the binary file to write to.
     """
     write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
 
@@ -155,10 +155,10 @@ def refused_rows(
 ) -> Iterator[Sequence[str]]:
     """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
-    - `problems`: the problem of each refused row, by the number of the row.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``problems``: the problem of each refused row, by the number of the row.
 
     The result can be corrected and uploaded as it is, because an upload ignores these two columns.
     """
@@ -191,9 +191,9 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
     """Yield rows as CSV in the encoding and with the separator of a file. Other files become UTF-8 with a byte order
     mark.
 
-    - `rows`: the cells of each row.
-    - `reading`: how the file is read.
-    - `content`: the bytes of the stored file.
+    - ``rows``: the cells of each row.
+    - ``reading``: how the file is read.
+    - ``content``: the bytes of the stored file.
     """
     is_csv = reading.format == "csv"
     encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
@@ -206,7 +206,7 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
 def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
     """Write rows as an .xlsx workbook, with text cells only.
 
-    `rows` have their numbers in the sheet. `to` is the binary file to write to. `title` is the name of the sheet.
+    ``rows`` have their numbers in the sheet. ``to`` is the binary file to write to. ``title`` is the name of the sheet.
     """
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell

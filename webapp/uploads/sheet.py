@@ -90,9 +90,9 @@ class Proposal(NamedTuple):
 def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
     """Return the content to store for an uploaded file, how it is probably read, and the number of its rows.
 
-    - `content`: the bytes of the uploaded file.
-    - `file`: its name for messages; its ending selects JSON Lines.
-    - `most_rows`: the largest number of rows, or None for no limit.
+    - ``content``: the bytes of the uploaded file.
+    - ``file``: its name for messages; its ending selects JSON Lines.
+    - ``most_rows``: the largest number of rows, or None for no limit.
 
     A workbook is converted: the first line of the result is JSON with its sheets, and each other line is a row. Raises
     :class:`TableError`, also for a file with more rows.
@@ -122,7 +122,7 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
 def is_large_workbook(content: bytes) -> bool:
     """Return whether a file is a workbook that takes longer to read than a request should wait.
 
-    `content` has the bytes of the uploaded file.
+    ``content`` has the bytes of the uploaded file.
     """
     return len(content) > _LARGE_WORKBOOK and content.startswith(_WORKBOOKS)
 
@@ -130,9 +130,9 @@ def is_large_workbook(content: bytes) -> bool:
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
     """Return how a stored file is probably read: its columns, and its first and last row.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: the encoding, the separator and the sheet to use.
-    - `file`: the name of the file for messages.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: the encoding, the separator and the sheet to use.
+    - ``file``: the name of the file for messages.
     """
     return _propose(content, replace(reading, heading_row=0, last_row=0, columns=()), file, None).reading
 
@@ -169,14 +169,14 @@ def _known(columns: Sequence[str]) -> int:
 
 
 def sheets(content: bytes) -> list[SheetOfWorkbook]:
-    """Return the visible sheets of a workbook. `content` has the bytes of the stored file, a converted workbook."""
+    """Return the visible sheets of a workbook. ``content`` has the bytes of the stored file, a converted workbook."""
     return [SheetOfWorkbook(*each) for each in json.loads(content[: content.index(b"\n")])]
 
 
 def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
     """Return the sheet of a workbook that is read, or None for a file of text.
 
-    `content` has the bytes of the stored file. `reading` states how it is read.
+    ``content`` has the bytes of the stored file. ``reading`` states how it is read.
     """
     if reading.format != "workbook":
         return None
@@ -239,9 +239,9 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
 def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     """Yield all rows with a value, also those before the headings, after the data and hidden ones.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
     """
     return _filled(content, replace(reading, omit_hidden=False), file, None)
 
@@ -251,11 +251,11 @@ def lines(
 ) -> Iterator[Line]:
     """Yield the headings and the rows of data of a stored file. Empty rows are omitted; each row has all columns.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
-    - `read_as`: an object that receives whether the end of the file is missing, or None.
-    - `most_rows`: the largest number of rows, or None for no limit.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``read_as``: an object that receives whether the end of the file is missing, or None.
+    - ``most_rows``: the largest number of rows, or None for no limit.
 
     Raises :class:`TableError`.
     """
@@ -296,11 +296,11 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of data of a stored file, with the cells of the columns that are not ignored.
 
-    - `content`: the bytes of the stored file.
-    - `reading`: how the file is read.
-    - `file`: the name of the file for messages.
-    - `read_as`: an object that receives whether the end of the file is missing.
-    - `most_rows`: the largest number of rows, or None for no limit.
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``read_as``: an object that receives whether the end of the file is missing.
+    - ``most_rows``: the largest number of rows, or None for no limit.
 
     Raises :class:`TableError`.
     """

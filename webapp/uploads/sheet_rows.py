@@ -68,7 +68,7 @@ def fault(text: str) -> str:
 
 
 def link_of(formula: str | None) -> str | None:
-    """Return the address in a formula that makes a link, or None. `formula` is the text of the formula, or None.
+    """Return the address in a formula that makes a link, or None. ``formula`` is the text of the formula, or None.
 
     >>> link_of('HYPERLINK("https://example.org/1","Objekt 1")')
     'https://example.org/1'
@@ -78,7 +78,7 @@ def link_of(formula: str | None) -> str | None:
 
 
 def is_error(text: str) -> bool:
-    """Return whether a text is an error that a spreadsheet program shows, such as #REF!. `text` is the text of a
+    """Return whether a text is an error that a spreadsheet program shows, such as #REF!. ``text`` is the text of a
     cell.
 
     >>> is_error("#REF!"), is_error("REF")

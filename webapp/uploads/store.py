@@ -114,12 +114,12 @@ class Uploads:
     ) -> Upload | None:
         """Store an uploaded file in a transaction, and return it, or None if the account has :data:`MAX_UPLOADS`.
 
-        - `connection`: the connection of the transaction.
-        - `account`: the number of the account.
-        - `name`: the name of the file.
-        - `data`: the bytes to store.
-        - `reading`: how the file is read.
-        - `lines`: the number of its rows.
+        - ``connection``: the connection of the transaction.
+        - ``account``: the number of the account.
+        - ``name``: the name of the file.
+        - ``data``: the bytes to store.
+        - ``reading``: how the file is read.
+        - ``lines``: the number of its rows.
 
         Before that, delete the uploads of all accounts that were not used for :data:`LIFETIME`.
         """
@@ -142,21 +142,21 @@ class Uploads:
         return _upload(connection.execute(_ONE, {"number": new_row_number(connection, uploads, row)}).one())
 
     def get(self, number: int) -> Upload | None:
-        """Return an uploaded table, or None. `number` is its number."""
+        """Return an uploaded table, or None. ``number`` is its number."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _upload(found[0]) if found else None
 
     def data(self, number: int) -> bytes:
-        """Return the bytes of the stored file of an uploaded table. `number` is its number."""
+        """Return the bytes of the stored file of an uploaded table. ``number`` is its number."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(stored)
 
     def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
         """Return uploaded tables, the newest first.
 
-        - `account`: the number of an account, or None for all accounts.
-        - `below`: return only uploads with a smaller number.
-        - `limit`: the largest number of uploads to return.
+        - ``account``: the number of an account, or None for all accounts.
+        - ``below``: return only uploads with a smaller number.
+        - ``limit``: the largest number of uploads to return.
         """
         if account is None:
             found = self.accounts.read(_PAGE, below=below, most=limit)
@@ -167,10 +167,10 @@ class Uploads:
     def remember(self, connection: Connection, account: int, headings: Sequence[str], reading: Reading) -> None:
         """Record the columns that an account selected for the headings of a table, in a transaction.
 
-        - `connection`: the connection of the transaction.
-        - `account`: the number of the account.
-        - `headings`: the headings of the table.
-        - `reading`: how the table is read.
+        - ``connection``: the connection of the transaction.
+        - ``account``: the number of the account.
+        - ``headings``: the headings of the table.
+        - ``reading``: how the table is read.
         """
         chosen = {heading: column for heading, column in zip(headings, reading.columns, strict=False) if heading}
         row = {"account": account, "prefix": reading.mint, "headings": _hash(headings)}
@@ -186,11 +186,11 @@ class Uploads:
     def remembered(self, account: int, headings: Sequence[str], reading: Reading) -> Reading:
         """Return how a table is read, with the columns that an account selected last for the same headings.
 
-        - `account`: the number of the account.
-        - `headings`: the headings of the table.
-        - `reading`: how the table is read now. It is returned unchanged if nothing is recorded.
+        - ``account``: the number of the account.
+        - ``headings``: the headings of the table.
+        - ``reading``: how the table is read now. It is returned unchanged if nothing is recorded.
 
-        Without a shoulder in `reading`, the last one of the account is used too.
+        Without a shoulder in ``reading``, the last one of the account is used too.
         """
         found = self.accounts.read(_MAPPINGS, account=account, headings=_hash(headings), prefix=reading.mint)
         if not found:
@@ -208,11 +208,11 @@ class Uploads:
     ) -> bool:
         """Set the next job of an upload, and how the file is read.
 
-        - `connection`: the connection of a transaction.
-        - `upload`: the uploaded table as it was read.
-        - `stage`: the next stage of the upload.
-        - `job`: the number of the job, or None.
-        - `reading`: how the file is read; None does not change it.
+        - ``connection``: the connection of a transaction.
+        - ``upload``: the uploaded table as it was read.
+        - ``stage``: the next stage of the upload.
+        - ``job``: the number of the job, or None.
+        - ``reading``: how the file is read; None does not change it.
 
         Return False if another request has changed the upload since it was read. Then nothing is changed.
         """
@@ -229,10 +229,10 @@ class Uploads:
     def replace(self, connection: Connection, number: int, job: int, proposal: Proposal) -> bool:
         """Store the converted file of an upload. Return False if another job was started in the meantime.
 
-        - `connection`: the connection of a transaction.
-        - `number`: the number of the upload.
-        - `job`: the number of the job that converted the file.
-        - `proposal`: the content to store, and how it is read.
+        - ``connection``: the connection of a transaction.
+        - ``number``: the number of the upload.
+        - ``job``: the number of the job that converted the file.
+        - ``proposal``: the content to store, and how it is read.
         """
         values = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
         values |= {"reading": json.dumps(proposal.reading.as_dict())}
@@ -242,7 +242,8 @@ class Uploads:
     def with_remembered(self, proposal: Proposal, account: int, name: str) -> Proposal:
         """Return a proposal with the columns that the account selected before for the same headings.
 
-        `proposal` states how a file is read. `account` is the number of the account. `name` is the name of the file.
+        ``proposal`` states how a file is read. ``account`` is the number of the account. ``name`` is the name of the
+        file.
         """
         try:
             named = next(sheet.lines(proposal.content, proposal.reading, name)).fields
@@ -253,7 +254,7 @@ class Uploads:
     def delete(self, connection: Connection, number: int) -> None:
         """Delete an upload with the outcomes of its rows. The changes of its import remain.
 
-        `connection` is the connection of a transaction. `number` is the number of the upload.
+        ``connection`` is the connection of a transaction. ``number`` is the number of the upload.
         """
         connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
         connection.execute(delete(uploads).where(uploads.c.id == number))
@@ -261,7 +262,7 @@ class Uploads:
     def clear_rows(self, upload: int) -> None:
         """Delete the outcomes of the rows of an upload, some at a time, so that no other writer waits for long.
 
-        `upload` is the number of the upload.
+        ``upload`` is the number of the upload.
         """
         for part in PARTS:
             # PostgreSQL has no row here if the number is null.
@@ -276,11 +277,11 @@ class Uploads:
     ) -> bool:
         """Add outcomes of rows of an upload. Return whether the job is still the last one of the upload.
 
-        - `connection`: the connection of a transaction.
-        - `upload`: the number of the upload.
-        - `job`: the number of the job.
-        - `rows`: the outcomes to add.
-        - `counted`: the numbers of outcomes that were added before, to which the new ones are added.
+        - ``connection``: the connection of a transaction.
+        - ``upload``: the number of the upload.
+        - ``job``: the number of the job.
+        - ``rows``: the outcomes to add.
+        - ``counted``: the numbers of outcomes that were added before, to which the new ones are added.
         """
         is_last = uploads.c.id == upload, uploads.c.job == job
         if connection.execute(select(uploads.c.id).where(*is_last).with_for_update()).first() is None:
@@ -296,9 +297,9 @@ class Uploads:
     def name_rows(self, connection: Connection, upload: int, names: Sequence[tuple[Part, int, str]]) -> None:
         """Record the new names of rows.
 
-        - `connection`: the connection of a transaction.
-        - `upload`: the number of the upload.
-        - `names`: the part and the number of each row, with its name.
+        - ``connection``: the connection of a transaction.
+        - ``upload``: the number of the upload.
+        - ``names``: the part and the number of each row, with its name.
         """
         if names:
             values = [{"of": upload, "in": part, "at": number, "name": name} for part, number, name in names]
@@ -309,10 +310,10 @@ class Uploads:
     ) -> None:
         """Record rows as refused.
 
-        - `connection`: the connection of a transaction.
-        - `upload`: the number of the upload.
-        - `places`: the parts and the numbers of their outcomes before.
-        - `rows`: their new outcomes.
+        - ``connection``: the connection of a transaction.
+        - ``upload``: the number of the upload.
+        - ``places``: the parts and the numbers of their outcomes before.
+        - ``rows``: their new outcomes.
         """
         for part, number in places:
             of_row = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number == number
@@ -325,7 +326,7 @@ class Uploads:
     def leave_out(self, connection: Connection, upload: int) -> None:
         """Record that the import of an uploaded table did not import the refused rows.
 
-        `connection` is the connection of a transaction. `upload` is the number of the upload.
+        ``connection`` is the connection of a transaction. ``upload`` is the number of the upload.
         """
         refused = upload_rows.c.upload == upload, upload_rows.c.part == "refused"
         connection.execute(update(upload_rows).where(*refused).values(outcome="left out"))
@@ -333,7 +334,7 @@ class Uploads:
     def each_row(self, upload: int, part: Part) -> Iterator[tuple[int, RowOutcome]]:
         """Yield the outcomes of all rows in one part of an upload with their numbers.
 
-        `upload` is the number of the upload. `part` is the part, such as "refused".
+        ``upload`` is the number of the upload. ``part`` is the part, such as "refused".
         """
         after = 0
         while found := self.rows(upload, part, after, _BLOCK):
@@ -345,12 +346,12 @@ class Uploads:
     ) -> list[tuple[int, RowOutcome]]:
         """Return the outcomes of rows in one part of an upload with their numbers.
 
-        - `upload`: the number of the upload.
-        - `part`: the part, such as "refused".
-        - `after`: the number after which the rows begin; 0 for the first ones.
-        - `limit`: the largest number of rows to return.
-        - `code`: return only rows with this error or warning; None for all.
-        - `text`: return only rows whose name, message or values contain this text. The case of ASCII letters is
+        - ``upload``: the number of the upload.
+        - ``part``: the part, such as "refused".
+        - ``after``: the number after which the rows begin; 0 for the first ones.
+        - ``limit``: the largest number of rows to return.
+        - ``code``: return only rows with this error or warning; None for all.
+        - ``text``: return only rows whose name, message or values contain this text. The case of ASCII letters is
           ignored.
         """
         if code is None and not text:
@@ -375,13 +376,13 @@ class Uploads:
     def causes(self, upload: int) -> list[tuple[str, int]]:
         """Return the error codes of the refused rows with the number of rows for each, the most frequent first.
 
-        `upload` is the number of the upload.
+        ``upload`` is the number of the upload.
         """
         found = self.accounts.read(_CAUSES, upload=upload)
         return [(code or "", number) for code, number in found]
 
     def names(self, upload: int) -> Iterator[tuple[int, str]]:
-        """Yield the line and the name of each row of an imported table that has a name. `upload` is the number of the
+        """Yield the line and the name of each row of an imported table that has a name. ``upload`` is the number of the
         upload.
         """
         for part in PARTS:
@@ -389,7 +390,7 @@ class Uploads:
                 yield from ((row.line, row.identifier) for _, row in self.each_row(upload, part) if row.identifier)
 
     def counts(self, upload: int) -> dict[Part, dict[str, int]]:
-        """Return the numbers of rows of an uploaded table, by part and then by outcome. `upload` is the number of the
+        """Return the numbers of rows of an uploaded table, by part and then by outcome. ``upload`` is the number of the
         upload.
         """
         counted: dict[Part, dict[str, int]] = {}

@@ -119,8 +119,8 @@ class _Archive(zipfile.ZipFile):
 def sheets(content: bytes, file: str) -> Sheets:
     """Yield the visible sheets of a workbook with their rows. Empty rows are omitted.
 
-    `content` has the bytes of the workbook. `file` is its name for messages. Dates become ISO 8601, and truth values
-    become "true" and "false".
+    ``content`` has the bytes of the workbook. ``file`` is its name for messages. Dates become ISO 8601, and truth
+    values become "true" and "false".
 
     Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, also while the rows are read.
     """

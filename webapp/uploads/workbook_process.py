@@ -45,7 +45,7 @@ _PASSED_ON = ("LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TMPDIR")
 def convert(content: bytes, file: str) -> bytes:
     """Return the visible sheets of a workbook as lines of JSON: the sheets, and then their rows.
 
-    `content` has the bytes of the workbook. `file` is its name for messages.
+    ``content`` has the bytes of the workbook. ``file`` is its name for messages.
 
     Raises :class:`TableError` with the code ``table-workbook`` or ``table-size``, and :class:`.Busy` if other
     workbooks are being read.

@@ -85,7 +85,7 @@ def contents() -> str:
 def page(name: str) -> BaseResponse:
     """Return the HTML page for the file ``docs/<name>.md``, or the picture ``docs/<name>``.
 
-    `name` is the last segment of the path. The name of a page that was replaced redirects to the new page. Raises
+    ``name`` is the last segment of the path. The name of a page that was replaced redirects to the new page. Raises
     :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
     """
     if name in pictures():
@@ -147,9 +147,10 @@ def _page(name: str, base: str, language: str = ENGLISH) -> DocumentationPage:
 def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> DocumentationPage:
     r"""Convert Markdown (CommonMark with tables) to a documentation page.
 
-    - `text`: the Markdown.
-    - `base`: the URL of the page "index". The links to other pages begin with it.
-    - `anchors`: the anchors of the first headings, in their order. Other anchors are made of the words of the heading.
+    - ``text``: the Markdown.
+    - ``base``: the URL of the page "index". The links to other pages begin with it.
+    - ``anchors``: the anchors of the first headings, in their order. Other anchors are made of the words of the
+      heading.
 
     HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
 

@@ -253,7 +253,7 @@ def _shown(answer: str, **context: object) -> Response:
 def headline(found: Inspection) -> str:
     """Return a short summary of the number and validity of the identifiers in a text.
 
-    `found` is the result of the inspection of the text.
+    ``found`` is the result of the inspection of the text.
 
     >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
     'Two identifiers, both valid'

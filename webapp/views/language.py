@@ -43,7 +43,7 @@ _YEAR = 365 * 24 * 3600
 
 
 def init_app(app: Flask) -> None:
-    """Register the choice of the language in the application `app`. Its pages then offer all languages."""
+    """Register the choice of the language in the application ``app``. Its pages then offer all languages."""
     app.extensions[current.CHOICE] = _choose
     app.register_blueprint(blueprint)
     app.after_request(_describe)

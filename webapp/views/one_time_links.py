@@ -31,7 +31,7 @@ _USED = Translatable("This link was used, has expired, or is not complete.")
 def first(secret: str) -> str:
     """Return the HTML page with the form for the first administrator.
 
-    `secret` is the last segment of the one-time link. Answers 404 for a wrong or used link.
+    ``secret`` is the last segment of the one-time link. Answers 404 for a wrong or used link.
     """
     _require_first(secret)
     return _page("", is_first=True)
@@ -41,7 +41,7 @@ def first(secret: str) -> str:
 def add_first(secret: str) -> AnyResponse:
     """Create the first administrator with the name and password in the form, and sign in.
 
-    `secret` is the last segment of the one-time link. Redirect to the desk, or show the form with its errors.
+    ``secret`` is the last segment of the one-time link. Redirect to the desk, or show the form with its errors.
     """
     csrf.require_own_form()
     link, accounts = _require_first(secret), site().accounts
@@ -55,7 +55,7 @@ def add_first(secret: str) -> AnyResponse:
 def choose(secret: str) -> str:
     """Return the HTML page with the form to set the password of an account.
 
-    `secret` is the last segment of the one-time link. Answers 404 for a wrong or used link.
+    ``secret`` is the last segment of the one-time link. Answers 404 for a wrong or used link.
     """
     return _page(_of_link(secret).name, is_first=False)
 
@@ -64,7 +64,7 @@ def choose(secret: str) -> str:
 def set_password(secret: str) -> AnyResponse:
     """Set the password of the account of a one-time link, and sign in.
 
-    `secret` is the last segment of the link. Redirect to the desk, or show the form with its errors.
+    ``secret`` is the last segment of the link. Redirect to the desk, or show the form with its errors.
     """
     csrf.require_own_form()
     account = _of_link(secret)

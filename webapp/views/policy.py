@@ -84,7 +84,9 @@ def page() -> Response:
 
 @blueprint.route("/api/policy", methods=["GET", "POST"])
 def judged_as_json() -> Response:
-    """Check the addresses in ``q``, or in the body of a POST request, against an IRI policy. Return JSON.
+    """Check addresses against an IRI policy, and return the results as JSON.
+
+    The addresses are the query parameter ``q``, or the body of a POST request.
 
     Raises :class:`.HTTPRefusal` with the status 404 if this site has no policy, and with the status 400 for a missing
     text, an unknown policy, or an invalid sitemap.

@@ -116,7 +116,7 @@ def naans() -> Response:
 def naan(naan: str) -> Response:
     """Return the registered holder, resolver and shoulders of a NAAN, as an HTML page or JSON.
 
-    `naan` is the NAAN, such as 12148. Raises :class:`.HTTPRefusal` with the status 404 if the NAAN is not in the
+    ``naan`` is the NAAN, such as 12148. Raises :class:`.HTTPRefusal` with the status 404 if the NAAN is not in the
     registry.
     """
     shown = registries.of_naan(naan)
@@ -135,7 +135,7 @@ def namespaces() -> Response:
 @blueprint.get("/registries/urn/<nid>")
 @blueprint.get("/api/registries/urn/<nid>", endpoint="namespace_json")
 def namespace(nid: str) -> Response:
-    """Return one registered URN namespace, as an HTML page or JSON. `nid` is its identifier, such as "isbn".
+    """Return one registered URN namespace, as an HTML page or JSON. ``nid`` is its identifier, such as "isbn".
 
     Raises :class:`.HTTPRefusal` with the status 404 if the namespace is not in the registry.
     """
@@ -158,7 +158,7 @@ def schemes() -> Response:
 @blueprint.get("/schemes/<name>")
 @blueprint.get("/api/schemes/<name>", endpoint="scheme_json")
 def scheme(name: str) -> Response:
-    """Return one registered URI scheme, as an HTML page or JSON. `name` is its name, such as "https".
+    """Return one registered URI scheme, as an HTML page or JSON. ``name`` is its name, such as "https".
 
     Raises :class:`.HTTPRefusal` with the status 404 if the scheme is not in the registry.
     """

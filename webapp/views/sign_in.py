@@ -77,9 +77,9 @@ def leave() -> AnyResponse:
 def begin(account: Account, destination: str | None, identity: tuple[str, str] | None = None) -> AnyResponse:
     """Start a session with a new id, and return a redirect to a page of this site.
 
-    - `account`: the account that signed in.
-    - `destination`: the path to redirect to. None is the desk.
-    - `identity`: the issuer and the subject of an OpenID sign-in, or None.
+    - ``account``: the account that signed in.
+    - ``destination``: the path to redirect to. None is the desk.
+    - ``identity``: the issuer and the subject of an OpenID sign-in, or None.
 
     Raises :class:`HTTPRefusal` if the session cannot start.
     """

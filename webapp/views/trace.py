@@ -178,7 +178,7 @@ SCALES = (
 def scale(seconds: float) -> tuple[str, str, str]:
     """Return the CSS class of the axis that shows a duration, and the labels of its middle and its end.
 
-    `seconds` is the duration in seconds.
+    ``seconds`` is the duration in seconds.
 
     >>> scale(0.3), scale(60)
     (('until-05', '0.25', '0.5 s'), ('until-30', '15', '30 s'))
@@ -191,7 +191,7 @@ def scale(seconds: float) -> tuple[str, str, str]:
 def split_address(address: str) -> tuple[str, str]:
     """Return the host of a URL, and the rest of the URL. The host keeps its scheme, except for ``https://``.
 
-    `address` is the URL. A URL without a host returns an empty host.
+    ``address`` is the URL. A URL without a host returns an empty host.
 
     >>> split_address("https://n2t.net/ark:12345/x"), split_address("http://n2t.net?a"), split_address("mailto:a")
     (('n2t.net', '/ark:12345/x'), ('http://n2t.net', '?a'), ('', 'mailto:a'))
@@ -205,7 +205,7 @@ def split_address(address: str) -> tuple[str, str]:
 def duration(seconds: float) -> str:
     """Return a duration as a text: below one second in milliseconds, otherwise in seconds with one decimal.
 
-    `seconds` is the duration in seconds.
+    ``seconds`` is the duration in seconds.
 
     >>> duration(0.0123), duration(1.26)
     ('12 ms', '1.3 s')
@@ -218,7 +218,7 @@ def duration(seconds: float) -> str:
 def span(seconds: float, digits: int = 1) -> str:
     """Return a duration in seconds as a text, with the decimal separator of the language.
 
-    `seconds` is the duration. `digits` is the number of decimals.
+    ``seconds`` is the duration. ``digits`` is the number of decimals.
 
     >>> span(0.26), span(1.234, 2)
     ('0.3 s', '1.23 s')
@@ -227,7 +227,7 @@ def span(seconds: float, digits: int = 1) -> str:
 
 
 def answered(age: float) -> str:
-    """Return a phrase about the age of a response from the cache. `age` is the age in seconds.
+    """Return a phrase about the age of a response from the cache. ``age`` is the age in seconds.
 
     >>> answered(11.7)
     'cached 12 s ago'
@@ -312,8 +312,8 @@ class Fragments:
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with a fragment of HTML. The last event is always "end".
 
-        `run` is the trace that runs. While it waits, a comment or the box of :meth:`waiting` is sent, so that a closed
-        connection is detected.
+        ``run`` is the trace that runs. While it waits, a comment or the box of :meth:`waiting` is sent, so that a
+        closed connection is detected.
         """
         seen: list[Event] = []
         number = 0
@@ -340,7 +340,7 @@ class Fragments:
     def last_messages(self, sentence: str) -> Iterator[str]:
         """Yield two server-sent events: the reason why a trace does not start or continue, and "end".
 
-        `sentence` is the reason.
+        ``sentence`` is the reason.
         """
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
@@ -348,7 +348,7 @@ class Fragments:
     def growing(self, page: str, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield the HTML page of a trace in pieces, with the events of the trace between them as they arrive.
 
-        `page` contains :data:`CUT` at each place where a piece ends. `run` is the trace that runs.
+        ``page`` contains :data:`CUT` at each place where a piece ends. ``run`` is the trace that runs.
         """
         head, opening, closing, tail = page.split(CUT)
         yield head
@@ -372,7 +372,7 @@ class Fragments:
         yield tail
 
     def shown(self, event: Event, seen: Sequence[Event]) -> str:
-        """Return the HTML of an event of a trace. `event` is this event; `seen` are the events up to and including
+        """Return the HTML of an event of a trace. ``event`` is this event; ``seen`` are the events up to and including
         it.
         """
         with use(self.language):
@@ -411,7 +411,7 @@ class Fragments:
         """Return the HTML of the box that a running trace shows: the host that it waits for, and the time that has
         passed.
 
-        `event` is the last event of the trace, or the sign that it still waits. `seen` are all events until now.
+        ``event`` is the last event of the trace, or the sign that it still waits. ``seen`` are all events until now.
         """
         hops = [each for each in seen if isinstance(each, Hop)]
         seconds = hops[-1].at + hops[-1].seconds if hops else 0.0
@@ -440,7 +440,7 @@ class Fragments:
     def record(self, seen: Sequence[Event]) -> str:
         """Return the HTML of a finished trace: its hops as a table, and its events as lines of JSON.
 
-        `seen` are all events of the trace in their order.
+        ``seen`` are all events of the trace in their order.
         """
         hops = [
             (event, messages.status_words(event.status or 0), STATES[event.state])

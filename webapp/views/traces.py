@@ -250,7 +250,7 @@ def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
 
 
 def about(seconds: float) -> str:
-    """Return a waiting time as a text, rounded up to whole seconds or minutes. `seconds` is the time in seconds.
+    """Return a waiting time as a text, rounded up to whole seconds or minutes. ``seconds`` is the time in seconds.
 
     >>> about(3), about(60), about(61)
     ('3 seconds', '1 minute', '2 minutes')
@@ -332,7 +332,7 @@ class _Grower:
 
 
 def counted(rows: Iterable[BulkTraceRow]) -> str:
-    """Return a sentence with the number of traced identifiers for each verdict. `rows` are the rows of the traced
+    """Return a sentence with the number of traced identifiers for each verdict. ``rows`` are the rows of the traced
     list.
 
     >>> counted([])

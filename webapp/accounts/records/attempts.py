@@ -195,7 +195,7 @@ class Unwritten:
     def add(self, pair: Pair, now: datetime) -> None:
         """Count a failed attempt to sign in. The caller holds the lock.
 
-        `pair` is the hashed name and address. `now` is the time. Raises :class:`TooManyAttempts` if the memory is
+        ``pair`` is the hashed name and address. ``now`` is the time. Raises :class:`TooManyAttempts` if the memory is
         full.
         """
         self._forget_old(now)
@@ -207,7 +207,7 @@ class Unwritten:
     def forget(self, pair: Pair, known: Pair) -> None:
         """Forget the failed attempts of a name and an address, and remember that the user has signed in.
 
-        `pair` is the hashed name and address. `known` is the pair to remember.
+        ``pair`` is the hashed name and address. ``known`` is the pair to remember.
         """
         with self.lock:
             self._failures.pop(pair, None)
@@ -224,8 +224,8 @@ class Unwritten:
     def write(self, further: Write | None = None, *, is_waiting: bool = True) -> None:
         """Write all attempts in one transaction, and wait at most :data:`WAIT_SECONDS`.
 
-        `further` is a change to write with them, or None. `is_waiting` states whether to wait for the end. If the last
-        transaction still waits for the database, this method does not wait.
+        ``further`` is a change to write with them, or None. ``is_waiting`` states whether to wait for the end. If the
+        last transaction still waits for the database, this method does not wait.
         """
         with self.lock:
             if further is not None and len(self._further) < MAX_UNWRITTEN:
@@ -328,7 +328,7 @@ _at_fork = AtFork(after_in_child=Unwritten._begin)
 def forget_attempts(connection: Connection, name: str) -> None:
     """Delete the failed attempts to sign in with a name from all addresses, in a transaction.
 
-    `connection` is the connection of the transaction. `name` is the name of the account.
+    ``connection`` is the connection of the transaction. ``name`` is the name of the account.
     """
     connection.execute(delete(sign_ins).where(sign_ins.c.name == name_hash(name)))
 
@@ -336,7 +336,7 @@ def forget_attempts(connection: Connection, name: str) -> None:
 def failed_attempts(accounts: AttemptTables, name: str) -> int:
     """Return the number of failed attempts to sign in with a name from all addresses in the last minutes.
 
-    `accounts` is the store of the accounts. `name` is the name.
+    ``accounts`` is the store of the accounts. ``name`` is the name.
     """
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)
@@ -344,7 +344,7 @@ def failed_attempts(accounts: AttemptTables, name: str) -> int:
 
 
 def name_hash(name: str) -> str:
-    """Return the hash under which the failed attempts to sign in with a name are counted. `name` is the name."""
+    """Return the hash under which the failed attempts to sign in with a name are counted. ``name`` is the name."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -46,7 +46,7 @@ class AccountTables(Protocol):
 
 
 def find(connection: Connection, name: str) -> Account:
-    """Return an account in a transaction. `connection` is the connection of the transaction, `name` the name of the
+    """Return an account in a transaction. ``connection`` is the connection of the transaction, ``name`` the name of the
     account.
 
     Raises AccountError with the code ``account-unknown``.
@@ -58,14 +58,14 @@ def find(connection: Connection, name: str) -> Account:
 
 
 def unknown(name: str) -> AccountError:
-    """Return the error for an account that does not exist. `name` is the name that was given."""
+    """Return the error for an account that does not exist. ``name`` is the name that was given."""
     return AccountError(
         "account-unknown", Translatable("there is no account %(account)s", account=validation.shown(name))
     )
 
 
 def secret_hash(secret: str) -> str:
-    """Return the hash of a token or session id for the database. `secret` has 256 random bits, so a fast hash is
+    """Return the hash of a token or session id for the database. ``secret`` has 256 random bits, so a fast hash is
     safe.
     """
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
@@ -74,10 +74,10 @@ def secret_hash(secret: str) -> str:
 def read_line(text: str, code: str, what: str, most: int) -> str:
     """Return a text of one line without white space around it.
 
-    - `text`: the text as a user wrote it.
-    - `code`: the code of the AccountError that is raised for another text.
-    - `what`: the name of the text in the message.
-    - `most`: the largest number of characters.
+    - ``text``: the text as a user wrote it.
+    - ``code``: the code of the AccountError that is raised for another text.
+    - ``what``: the name of the text in the message.
+    - ``most``: the largest number of characters.
     """
     line = text.strip()
     if not line or len(line) > most or not line.isprintable():
@@ -95,7 +95,7 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
 def end_sessions(connection: Connection, account: Account, now: datetime) -> None:
     """End all sessions of an account, and delete the stored answers to its forms.
 
-    `connection` is the connection of the transaction. `account` is the account. `now` is the time.
+    ``connection`` is the connection of the transaction. ``account`` is the account. ``now`` is the time.
     """
     open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
@@ -104,7 +104,7 @@ def end_sessions(connection: Connection, account: Account, now: datetime) -> Non
 def locked(connection: Connection, name: str) -> Account:
     """Return an account after locking its row, so that changes of one account happen one after the other.
 
-    `connection` is the connection of the transaction. `name` is the name of the account.
+    ``connection`` is the connection of the transaction. ``name`` is the name of the account.
     """
     connection.execute(select(tables.accounts.c.id).where(tables.accounts.c.name == name).with_for_update())
     return find(connection, name)

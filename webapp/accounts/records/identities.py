@@ -25,13 +25,13 @@ class Identities:
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
         """Let an identity of an OpenID provider sign in to an account. Return the account.
 
-        - `issuer`: the URL of the provider.
-        - `subject`: the identifier of the user at the provider.
-        - `name`: the name of the account.
-        - `by`: the caller who makes the change, for the audit; None for the command line.
+        - ``issuer``: the URL of the provider.
+        - ``subject``: the identifier of the user at the provider.
+        - ``name``: the name of the account.
+        - ``by``: the caller who makes the change, for the audit; None for the command line.
 
         Raises AccountError: ``identity-taken`` if the identity is linked to another account, ``identity-text`` if
-        `issuer` is not a URL.
+        ``issuer`` is not a URL.
         """
         issuer, subject = _read(issuer), _read(subject)
         if not issuer.startswith(("https://", "http://")):
@@ -52,10 +52,10 @@ class Identities:
         """Remove the link of an OpenID identity to an account, and end the sessions of the account. Return the
         account.
 
-        - `issuer`: the URL of the provider.
-        - `subject`: the identifier of the user at the provider.
-        - `name`: the name of the account.
-        - `by`: the caller who makes the change, for the audit; None for the command line.
+        - ``issuer``: the URL of the provider.
+        - ``subject``: the identifier of the user at the provider.
+        - ``name``: the name of the account.
+        - ``by``: the caller who makes the change, for the audit; None for the command line.
 
         Raises AccountError with the code ``identity-unknown``.
         """
@@ -75,14 +75,14 @@ class Identities:
     def list(self, account: Account) -> Sequence[tuple[str, str]]:
         """Return the OpenID identities that can sign in to an account: pairs of issuer and subject, in order.
 
-        `account` is the account.
+        ``account`` is the account.
         """
         return sorted((row[0], row[1]) for row in self._accounts.read(rows.IDENTITIES, account=account.number))
 
     def account(self, issuer: str, subject: str) -> Account | None:
         """Return the account that exactly this identity can sign in to, or None without an enabled account.
 
-        `issuer` is the URL of the OpenID provider. `subject` is the identifier of the user there.
+        ``issuer`` is the URL of the OpenID provider. ``subject`` is the identifier of the user there.
         """
         try:
             # A subject with white space around it is another subject.

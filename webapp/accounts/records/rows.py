@@ -70,8 +70,8 @@ OF_IDENTITY = _of(tables.identities).where(
 class AccountRow(NamedTuple):
     """An account in rows of the database.
 
-    `account` is the account. `hash` is the hash of its password, or None. `rest` has the other columns of its first
-    row.
+    ``account`` is the account. ``hash`` is the hash of its password, or None. ``rest`` has the other columns of its
+    first row.
     """
 
     account: Account
@@ -82,7 +82,7 @@ class AccountRow(NamedTuple):
 def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
     """Return the accounts in rows of the database, sorted by name.
 
-    `rows` begin with the columns of an account and one grant. An account with several grants has several rows.
+    ``rows`` begin with the columns of an account and one grant. An account with several grants has several rows.
     """
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
@@ -107,7 +107,7 @@ def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
 
 
 def token_of(row: tuple[Any, ...]) -> Token:
-    """Return the API token in a row of the database. `row` has the columns of the table of tokens."""
+    """Return the API token in a row of the database. ``row`` has the columns of the table of tokens."""
     number, account, label, prefixes, created, expires, last_used, revoked, rights, emergency = row
     return Token(
         number=number,
@@ -126,7 +126,7 @@ def token_of(row: tuple[Any, ...]) -> Token:
 def session_of(found: AccountRow) -> tuple[datetime, datetime, bool]:
     """Return the start and the end of a session, and whether it was ended before.
 
-    `found` is a row of the query :data:`OF_SESSION`.
+    ``found`` is a row of the query :data:`OF_SESSION`.
     """
     created, expires, ended = found.rest
     return datetime.fromisoformat(created), datetime.fromisoformat(expires), ended is not None

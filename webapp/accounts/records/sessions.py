@@ -52,14 +52,14 @@ class Sessions:
     ) -> str:
         """Start a session of :data:`SESSION_HOURS`, and return its secret id.
 
-        - `account`: the account that signed in.
-        - `token`: the token with which it signed in, or None.
-        - `identity`: the issuer and the subject of an OpenID sign-in, or None.
-        - `address`: the IP address of the client, or None.
-        - `idle`: the time after which an unused session ends, or None.
+        - ``account``: the account that signed in.
+        - ``token``: the token with which it signed in, or None.
+        - ``identity``: the issuer and the subject of an OpenID sign-in, or None.
+        - ``address``: the IP address of the client, or None.
+        - ``idle``: the time after which an unused session ends, or None.
 
         Raises :class:`SignInOutdated` if the account was disabled, its password changed, or its identity unlinked
-        after `account` was read.
+        after ``account`` was read.
         """
         session = secrets.token_urlsafe(32) + (f".{token.number}" if token else "")
 
@@ -82,7 +82,7 @@ class Sessions:
     def caller(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
         """Return the caller with a session, or None if the session has ended or the account is disabled.
 
-        `session` is the secret id. `idle` is the time after this use at which an unused session ends, or None.
+        ``session`` is the secret id. ``idle`` is the time after this use at which an unused session ends, or None.
         """
         found = rows.found(self._accounts.read(rows.OF_SESSION, hash=secret_hash(session)))
         if not found:
@@ -106,11 +106,11 @@ class Sessions:
         """Keep the answer to a form, and return its number, or None without the session. The oldest answers are
         deleted.
 
-        - `session`: the secret id of the session.
-        - `status`: the HTTP status of the answer.
-        - `content`: the HTML page.
-        - `account`: the account of a browser that the web server identifies, or None. Such a browser does not have a
-          session: `session` is then the text that the browser is known by. Its row is that of an ended session, with
+        - ``session``: the secret id of the session.
+        - ``status``: the HTTP status of the answer.
+        - ``content``: the HTML page.
+        - ``account``: the account of a browser that the web server identifies, or None. Such a browser does not have a
+          session: ``session`` is then the text that the browser is known by. Its row is that of an ended session, with
           which no browser is signed in.
         """
         number = secrets.token_urlsafe(12)
@@ -138,7 +138,8 @@ class Sessions:
     def answer(self, account: Account, session: str, number: str) -> tuple[int, str] | None:
         """Return the status and the HTML page of an answer that was kept, or None.
 
-        `account` and `session` are those of the browser. `number` is the number that :meth:`keep_answer` returned.
+        ``account`` and ``session`` are those of the browser. ``number`` is the number that :meth:`keep_answer`
+        returned.
         """
         of_session = tables.sessions.c.id == secret_hash(session), tables.sessions.c.account == account.number
         rows_found = self._accounts.read(select(tables.sessions.c.answers).where(*of_session))
@@ -148,7 +149,7 @@ class Sessions:
         return None
 
     def end(self, session: str) -> None:
-        """End a session. An unknown or ended session is not changed. `session` is the secret id."""
+        """End a session. An unknown or ended session is not changed. ``session`` is the secret id."""
         ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
         self._accounts.write(
@@ -160,7 +161,7 @@ class Sessions:
     def end_all(self, name: str, *, by: Caller | None = None) -> Account:
         """End all sessions of an account, and return the account. Its password and its tokens stay valid.
 
-        `name` is the name of the account. `by` is the caller who makes the change; None for the command line.
+        ``name`` is the name of the account. ``by`` is the caller who makes the change; None for the command line.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -173,7 +174,7 @@ class Sessions:
         """Return the sessions of an account that have not ended, the newest first: the hash of the id, the start and
         the end.
 
-        `account` is the account.
+        ``account`` is the account.
         """
         found = [
             (number, datetime.fromisoformat(created), datetime.fromisoformat(expires))
@@ -184,9 +185,9 @@ class Sessions:
     def end_some(self, name: str, wanted: Callable[[str], bool], *, by: Caller | None = None) -> int:
         """End some sessions of an account, and return how many.
 
-        - `name`: the name of the account.
-        - `wanted`: a function that returns True for the hash of a session to end.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``name``: the name of the account.
+        - ``wanted``: a function that returns True for the hash of a session to end.
+        - ``by``: the caller who makes the change; None for the command line.
         """
         ended: list[str] = []
 
@@ -204,7 +205,7 @@ class Sessions:
         return len(ended)
 
     def count(self, account: Account) -> int:
-        """Return the number of sessions of an account that have not ended. `account` is the account."""
+        """Return the number of sessions of an account that have not ended. ``account`` is the account."""
         times = (map(datetime.fromisoformat, row) for row in self._accounts.read(rows.SESSIONS, account=account.number))
         return sum(self._accounts.is_valid(*each) for each in times)
 

@@ -52,14 +52,14 @@ class Tokens:
     ) -> tuple[Token, str]:
         """Create a token, and return it with its secret, which is not stored and cannot be shown again.
 
-        - `name`: the name of the account.
-        - `label`: a text that describes the token.
-        - `expires`: the time in UTC at which the token ends, or None.
-        - `prefixes`: the prefixes of the account that the token can change, or None for all.
-        - `rights`: the rights of the token (:data:`.RIGHTS`), or None for all.
-        - `emergency`: whether each request with the token is written to the audit. Such a token ends within
+        - ``name``: the name of the account.
+        - ``label``: a text that describes the token.
+        - ``expires``: the time in UTC at which the token ends, or None.
+        - ``prefixes``: the prefixes of the account that the token can change, or None for all.
+        - ``rights``: the rights of the token (:data:`.RIGHTS`), or None for all.
+        - ``emergency``: whether each request with the token is written to the audit. Such a token ends within
           :data:`EMERGENCY_DAYS`.
-        - `by`: the caller who makes the change; None for the command line.
+        - ``by``: the caller who makes the change; None for the command line.
 
         Raises AccountError with the code ``token-label``, ``token-expires``, ``token-right`` or ``token-emergency``.
         """
@@ -103,7 +103,7 @@ class Tokens:
     def list(self, name: str) -> Sequence[Token]:
         """Return all tokens of an account in the order of their numbers, also revoked and expired ones.
 
-        `name` is the name of the account. Raises AccountError for an unknown one.
+        ``name`` is the name of the account. Raises AccountError for an unknown one.
         """
         account = self._accounts.get(name)
         if account is None:
@@ -114,8 +114,8 @@ class Tokens:
     def revoke(self, number: int, *, by: Caller | None = None) -> None:
         """Revoke a token permanently. A revoked token is not changed.
 
-        `number` is the number of the token. `by` is the caller who makes the change; None for the command line. Raises
-        AccountError with the code ``token-unknown``.
+        ``number`` is the number of the token. ``by`` is the caller who makes the change; None for the command line.
+        Raises AccountError with the code ``token-unknown``.
         """
 
         def write(connection: Connection) -> None:
@@ -133,7 +133,7 @@ class Tokens:
     def caller(self, secret: str) -> Caller | None:
         """Return the caller with a token, or None if the token is not valid or the account is disabled.
 
-        `secret` is the text of the token.
+        ``secret`` is the text of the token.
         """
         found = self._caller(rows.found(self._accounts.read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
@@ -144,7 +144,7 @@ class Tokens:
     def record_request(self, caller: Caller, request: str) -> None:
         """Write a request with an emergency token to the audit.
 
-        `caller` is the account with the token. `request` is the method and path of the request.
+        ``caller`` is the account with the token. ``request`` is the method and path of the request.
 
         Raises :class:`BindingsUnavailable` or :class:`ReadOnlyBindings`, so that no request is missing in the audit.
         """
@@ -157,7 +157,7 @@ class Tokens:
     def caller_of_number(self, number: int, connection: Connection | None = None) -> Caller | None:
         """Return the caller of a token for a job that the token started, or None if the token is not valid any more.
 
-        `number` is the number of the token. `connection` is the connection of a transaction, or None.
+        ``number`` is the number of the token. ``connection`` is the connection of a transaction, or None.
         """
         return self._caller(rows.found(self._accounts.read(rows.OF_TOKEN_NUMBER, connection, number=number)))
 
@@ -173,8 +173,8 @@ class Tokens:
     def record_use(self, used: int | str, statement: Update) -> None:
         """Record the use of a token or session, at most once in :data:`USE_SECONDS`.
 
-        `used` is the number of the token or the hash of the session. `statement` is the SQL statement that records the
-        use.
+        ``used`` is the number of the token or the hash of the session. ``statement`` is the SQL statement that records
+        the use.
         """
         # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
         if time.monotonic() < self._uses.get(used, 0.0):

@@ -39,9 +39,9 @@ def read_dry_run() -> bool:
 def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapping[str, Any]) -> Response:
     """Return the JSON response to an operation on many names.
 
-    - `act`: a function that carries the operation out for the caller.
-    - `dry_run`: whether nothing is written. The response then succeeds, and lists the names that are refused.
-    - `instead`: the request that starts a job, for the error about too many names.
+    - ``act``: a function that carries the operation out for the caller.
+    - ``dry_run``: whether nothing is written. The response then succeeds, and lists the names that are refused.
+    - ``instead``: the request that starts a job, for the error about too many names.
 
     Raises :class:`OperationRefused` if a name is refused; then nothing was written.
     """

@@ -45,7 +45,7 @@ def check_change() -> Response:
 
 @blueprint.get("/changes/<int:number>")
 def show_change(number: int) -> Response:
-    """Return the state of a job that checks or changes many names as JSON. `number` is the number of the job."""
+    """Return the state of a job that checks or changes many names as JSON. ``number`` is the number of the job."""
     parameters.read()
     return as_json(representations.of_change(_known(number)))
 
@@ -77,7 +77,7 @@ def list_operations() -> Response:
 
 @blueprint.get("/operations/<int:number>")
 def show_operation(number: int) -> Response:
-    """Return one recorded operation on many names as JSON. `number` is its number; an unknown one is answered with
+    """Return one recorded operation on many names as JSON. ``number`` is its number; an unknown one is answered with
     404.
     """
     parameters.read()

@@ -37,7 +37,7 @@ def start_export() -> Response:
 
 @blueprint.get("/exports/<int:number>")
 def show_export(number: int) -> Response:
-    """Return the state of a job that exports names as JSON: its progress or its result. `number` is the number of the
+    """Return the state of a job that exports names as JSON: its progress or its result. ``number`` is the number of the
     job.
     """
     parameters.read()
@@ -46,7 +46,7 @@ def show_export(number: int) -> Response:
 
 @blueprint.get("/exports/<int:number>/file")
 def show_exported_file(number: int) -> Response:
-    """Return the file that an export of names has written. `number` is the number of its job.
+    """Return the file that an export of names has written. ``number`` is the number of its job.
 
     Raises :class:`HTTPRefusal` with 409 before the end of the job, and with 404 if the file was deleted.
     """

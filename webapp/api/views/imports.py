@@ -132,7 +132,7 @@ def _columns(text: str) -> dict[str, str]:
 
 @blueprint.get("/imports/<int:number>/table")
 def show_table(number: int) -> Response:
-    """Return the imported table with the names of its rows as a file. `number` is the number of the job.
+    """Return the imported table with the names of its rows as a file. ``number`` is the number of the job.
 
     The query parameter ``format=xlsx`` returns a workbook. Without it, the file has the format of the imported one.
     """
@@ -153,7 +153,7 @@ def show_table(number: int) -> Response:
 
 @blueprint.get("/imports/<int:number>")
 def show_import(number: int) -> Response:
-    """Return the state of a job that imports a table as JSON. `number` is the number of the job."""
+    """Return the state of a job that imports a table as JSON. ``number`` is the number of the job."""
     parameters.read()
     return as_json(representations.of_import(_known(number)))
 
@@ -162,7 +162,7 @@ def show_import(number: int) -> Response:
 def undo_import(number: int) -> Response:
     """Undo the changes of names that an import has made. Return the counts as JSON.
 
-    `number` is the number of the job. Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
+    ``number`` is the number of the job. Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
     """
     dry_run = bulk.read_dry_run()
     bodies.require_empty()

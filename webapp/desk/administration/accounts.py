@@ -49,7 +49,10 @@ def page() -> str:
 
 @blueprint.get("/accounts.<any(csv, jsonl):form>")
 def export_accounts(form: str) -> Response:
-    """Return all accounts as a file to save, without passwords and tokens. `form` is "csv" or "jsonl" (JSON Lines)."""
+    """Return all accounts as a file to save, without passwords and tokens.
+
+    ``form`` is "csv" or "jsonl" (JSON Lines).
+    """
     _administrator()
     rows = [account.as_dict() for account in identify.accounts().list()]
     if form == "csv":
@@ -81,7 +84,7 @@ def add() -> AnyResponse:
 def account(name: str) -> str:
     """Return the HTML page of an account, with its grants, sessions, tokens and the forms to change them.
 
-    `name` is the name of the account. Answers 404 for an unknown one.
+    ``name`` is the name of the account. Answers 404 for an unknown one.
     """
     _administrator()
     return _account_page(_found(name))
@@ -91,7 +94,7 @@ def account(name: str) -> str:
 def change_account(name: str, change: str) -> AnyResponse:
     """Make a change of an account, and redirect to its page, or show the page with the error.
 
-    `name` is the name of the account. `change` is the name of the change, one of :data:`~.account_changes.CHANGES`.
+    ``name`` is the name of the account. ``change`` is the name of the change, one of :data:`~.account_changes.CHANGES`.
     Answers 404 for another one.
     """
     if change not in CHANGES:

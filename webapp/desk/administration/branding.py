@@ -61,9 +61,9 @@ _MAX_REVISION = 10**9
 class BrandingChange:
     """A version of the branding in the history.
 
-    - `revision`: the number of the version. `when`: the time in UTC.
-    - `actor`: the account that saved it, or None.
-    - `differences`: the values that differ from the version before.
+    - ``revision``: the number of the version. ``when``: the time in UTC.
+    - ``actor``: the account that saved it, or None.
+    - ``differences``: the values that differ from the version before.
     """
 
     revision: int
@@ -98,9 +98,9 @@ def save() -> AnyResponse:
 class PageSample(NamedTuple):
     """A sample of a public page.
 
-    - `scheme`: "light" or "dark".
-    - `paper`, `ink` and `colour`: the colours of the page, of the text and of the links.
-    - `contrast`: the contrast of the links, from 1 to 21.
+    - ``scheme``: "light" or "dark".
+    - ``paper``, ``ink`` and ``colour``: the colours of the page, of the text and of the links.
+    - ``contrast``: the contrast of the links, from 1 to 21.
     """
 
     scheme: Literal["light", "dark"]
@@ -173,7 +173,7 @@ def restore() -> AnyResponse:
 def differences(before: Branding, after: Branding) -> list[Difference]:
     """Return the fields of two versions of the branding that differ, with their values as texts to show.
 
-    `before` is the earlier version and `after` is the later one.
+    ``before`` is the earlier version and ``after`` is the later one.
 
     >>> differences(Branding(), Branding(institution="A library"))
     [Difference(field='Institution', before='', after='A library')]

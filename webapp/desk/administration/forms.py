@@ -28,7 +28,7 @@ _FIXES: Final[Mapping[str, str]] = MappingProxyType(
 def account_problem(error: AccountError) -> FieldProblem:
     """Return the problem to show in a form for an error of accounts: what is wrong, and how to fix it.
 
-    `error` is the error that an operation on accounts raised.
+    ``error`` is the error that an operation on accounts raised.
 
     >>> account_problem(AccountError("account-last", "jane is the last administrator"))
     FieldProblem(message='jane is the last administrator. Make another account an administrator first.', expected=None)
@@ -40,7 +40,7 @@ def account_problem(error: AccountError) -> FieldProblem:
 def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str], FieldProblem | None]:
     r"""Return the prefixes in the lines of a text in normal form, and the problem of the first wrong line or None.
 
-    `text` is the value of a form field, with a prefix on each line. `test_naans` are the NAANs for tests that this
+    ``text`` is the value of a form field, with a prefix on each line. ``test_naans`` are the NAANs for tests that this
     site permits.
 
     >>> read_prefixes("12345/x5\n\nark:/12345/x-5")

@@ -33,7 +33,7 @@ def page() -> str:
 def export_prefixes(form: str) -> Response:
     """Return the records of all NAANs and shoulders as a file to save, and the rules of prefixes without a record.
 
-    `form` is "csv" or "jsonl" (JSON Lines).
+    ``form`` is "csv" or "jsonl" (JSON Lines).
     """
     records, rules = _records_and_other_rules()
     rows = [record.as_dict() for record in records]

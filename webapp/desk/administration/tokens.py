@@ -92,7 +92,7 @@ def revoke() -> AnyResponse:
 def revoke_of(asking: Caller, name: str) -> str:
     """Revoke a token of an account. Return a sentence to show about it.
 
-    `asking` is the account that makes the request. `name` is the name of the account that owns the token. The form
+    ``asking`` is the account that makes the request. ``name`` is the name of the account that owns the token. The form
     field ``number`` is the number of the token. Answers 404 if the account has no token with this number.
     """
     number, known = request.form.get("number", ""), identify.accounts()
@@ -107,7 +107,7 @@ def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
     """Return the valid tokens of an account, and its revoked or expired tokens. Both lists have the newest token
     first.
 
-    `name` is the name of the account.
+    ``name`` is the name of the account.
     """
     known = identify.accounts()
     now, every = known.bindings.now(), known.tokens.list(name)[::-1]

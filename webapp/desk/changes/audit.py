@@ -46,7 +46,7 @@ def audit() -> str:
 def export_audit(form: str) -> Response:
     """Return all requests in the audit that meet the filters as a file to save.
 
-    `form` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. The caller must be an
+    ``form`` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. The caller must be an
     administrator.
     """
     require_administrator(caller())

@@ -35,7 +35,7 @@ def listing() -> str:
 
 @blueprint.get("/holds.<any(csv, jsonl):form>")
 def export_holds(form: str) -> Response:
-    """Return the list of holds as a file to save. `form` is "csv" or "jsonl" (JSON Lines).
+    """Return the list of holds as a file to save. ``form`` is "csv" or "jsonl" (JSON Lines).
 
     The query parameter ``all`` adds the holds that have ended.
     """

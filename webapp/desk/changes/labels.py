@@ -72,7 +72,7 @@ _PARAMETERS: Final[Mapping[str, str]] = {
 
 @blueprint.app_template_global()
 def action_label(action: str) -> str:
-    """Return the word to show for an action in the history or for the outcome of a change. `action` is its code.
+    """Return the word to show for an action in the history or for the outcome of a change. ``action`` is its code.
 
     >>> action_label("relocated")
     'Relocated'
@@ -82,7 +82,7 @@ def action_label(action: str) -> str:
 
 @blueprint.app_template_global()
 def outcome_label(outcome: str) -> str:
-    """Return the word in the badge for the outcome of a row of a table. `outcome` is its code.
+    """Return the word in the badge for the outcome of a row of a table. ``outcome`` is its code.
 
     >>> outcome_label("reserved")
     'reserved'
@@ -92,7 +92,7 @@ def outcome_label(outcome: str) -> str:
 
 @blueprint.app_template_global()
 def target_state(state: State) -> str:
-    """Return the word to show for the state of a target. `state` is the state that the last check found.
+    """Return the word to show for the state of a target. ``state`` is the state that the last check found.
 
     >>> target_state("dead")
     'Dead'
@@ -102,7 +102,7 @@ def target_state(state: State) -> str:
 
 @blueprint.app_template_global()
 def operation_label(number: int, action: str) -> str:
-    """Return the label to show for an operation on many names. `number` is its number, `action` is the code of its
+    """Return the label to show for an operation on many names. ``number`` is its number, ``action`` is the code of its
     action.
 
     >>> operation_label(1200, "import")
@@ -115,7 +115,7 @@ def operation_label(number: int, action: str) -> str:
 
 @blueprint.app_template_global()
 def parameter_label(name: str) -> str:
-    """Return the label to show for a parameter of an operation. `name` is the recorded name of the parameter.
+    """Return the label to show for a parameter of an operation. ``name`` is the recorded name of the parameter.
 
     >>> parameter_label("shoulder"), parameter_label("one-more")
     ('Shoulder', 'One-more')

@@ -40,9 +40,9 @@ _MAX_NUMBER = 2**62
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangeEntry:
-    """A change of one name (`event`), or an operation on many names (`operation`). The other one is None.
+    """A change of one name (``event``), or an operation on many names (``operation``). The other one is None.
 
-    `when` is the time in UTC. `actor` is the account that made the change, or None.
+    ``when`` is the time in UTC. ``actor`` is the account that made the change, or None.
     """
 
     when: datetime
@@ -85,9 +85,10 @@ class ChangeEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChangesPage:
-    """A page of changes. `entries` are the changes, the newest first. `unreadable` are the names that cannot be read.
+    """A page of changes. ``entries`` are the changes, the newest first. ``unreadable`` are the names that cannot be
+    read.
 
-    `next` is the parameter ``after`` of the next page, or None.
+    ``next`` is the parameter ``after`` of the next page, or None.
     """
 
     entries: Sequence[ChangeEntry]
@@ -123,7 +124,7 @@ def changes() -> str:
 def export_changes(form: str) -> Response:
     """Return all changes of names that meet the filters as a file to save.
 
-    `form` is "csv", with a row for each changed value, or "jsonl" (JSON Lines), with a line for each change. The
+    ``form`` is "csv", with a row for each changed value, or "jsonl" (JSON Lines), with a line for each change. The
     filters are the parameters of the query string. Raises :class:`HTTPRefusal` with 400 for a wrong filter.
     """
     given, errors = _given(), {}
@@ -137,7 +138,7 @@ def export_changes(form: str) -> Response:
 def export_operation(number: int, form: str) -> Response:
     """Return all changes that an operation made as a file to save.
 
-    `number` is the number of the operation. `form` is "csv" or "jsonl" (JSON Lines).
+    ``number`` is the number of the operation. ``form`` is "csv" or "jsonl" (JSON Lines).
     """
     management().operation(caller(), number)
     return _file(form, f"operation-{number}", _of_operation(number))
@@ -147,7 +148,7 @@ def export_operation(number: int, form: str) -> Response:
 def operation(number: int) -> str:
     """Return the HTML page of an operation on many names, with a part of its changes.
 
-    `number` is the number of the operation. The query parameter ``after`` selects the next part.
+    ``number`` is the number of the operation. The query parameter ``after`` selects the next part.
     """
     found = management().operation(caller(), number)
     below = _numbers(request.args.get("after"), 1)
@@ -174,10 +175,10 @@ def changes_of(
 ) -> ChangesPage:
     """Return a page of the changes of single names and of the operations on many names, the newest first.
 
-    - `selection`: the conditions for the changes. A condition about a name or an action excludes operations.
-    - `after`: the position that the page before returned, or None for the first page.
-    - `with_names`: whether the page has the changes of single names.
-    - `limit`: the largest number of changes to return.
+    - ``selection``: the conditions for the changes. A condition about a name or an action excludes operations.
+    - ``after``: the position that the page before returned, or None for the first page.
+    - ``with_names``: whether the page has the changes of single names.
+    - ``limit``: the largest number of changes to return.
     """
     position = _numbers(after, 2)
     below_event, below_operation = position or (None, None)

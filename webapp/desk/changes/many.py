@@ -47,9 +47,9 @@ def start(
 ) -> AnyResponse:
     """Start the check of a change of many names, and redirect to the page that shows its progress.
 
-    - `operation`: the action, and its values by their names.
-    - `selection`: the conditions for the names, or None if `names` has them.
-    - `names`: the identifiers to change, or None if `selection` finds them.
+    - ``operation``: the action, and its values by their names.
+    - ``selection``: the conditions for the names, or None if ``names`` has them.
+    - ``names``: the identifiers to change, or None if ``selection`` finds them.
 
     Raises :class:`BindingError` for arguments that are not valid, and :class:`HTTPRefusal` with the status 429 if too
     many jobs of the account are not finished.
@@ -61,7 +61,7 @@ def start(
 
 @blueprint.get("/many/<int:number>", endpoint="many")
 def page(number: int) -> str:
-    """Return the HTML page of a check or a change of many names. `number` is the number of its job."""
+    """Return the HTML page of a check or a change of many names. ``number`` is the number of its job."""
     return _page(_known(number))
 
 
@@ -69,7 +69,7 @@ def page(number: int) -> str:
 def apply(number: int) -> AnyResponse:
     """Change the names that a check accepted, and redirect to the page that shows the progress.
 
-    `number` is the number of the job of the check. The form field ``skip`` skips the names that the check refused.
+    ``number`` is the number of the job of the check. The form field ``skip`` skips the names that the check refused.
     """
     checked, who, known = _known(number), require_curator(caller()), current_imports()
     skip = "skip" in request.form
@@ -88,7 +88,7 @@ def apply(number: int) -> AnyResponse:
 def add_job(add: Callable[[Connection], Job]) -> Job:
     """Add a job of the caller in a transaction, and return the job.
 
-    `add` is a function that adds the job with a connection to the database. Raises :class:`HTTPRefusal` with the
+    ``add`` is a function that adds the job with a connection to the database. Raises :class:`HTTPRefusal` with the
     status 429 if too many jobs of the account are not finished.
     """
     known, who = current_imports(), caller()

@@ -100,7 +100,7 @@ def recent_lines() -> tuple[list[ChangeLine], Sequence[str]]:
 def lines(entries: Iterable[ChangeEntry]) -> list[ChangeLine]:
     """Return changes as lines to show. Changes of the same actor at almost the same time are one line.
 
-    `entries` are the changes, the newest first.
+    ``entries`` are the changes, the newest first.
     """
     found: list[list[ChangeEntry]] = []
     for entry in entries:

@@ -24,7 +24,7 @@ _MESSAGES = {"undo-changed": Translatable("the name was changed since then")}
 def preview_undo(number: int) -> str:
     """Return the HTML page that shows what the undo of an operation would change, with the button to undo it.
 
-    `number` is the number of the operation. The query parameter ``skip`` skips names that were changed after it. The
+    ``number`` is the number of the operation. The query parameter ``skip`` skips names that were changed after it. The
     caller must be an administrator, or the account that made the operation.
     """
     management().bulk.require_undoable(require_curator(caller()), number)
@@ -42,7 +42,7 @@ def preview_undo(number: int) -> str:
 def resume(number: int) -> AnyResponse:
     """Continue the job of an operation that ended because its server stopped several times. Redirect to its page.
 
-    `number` is the number of the operation.
+    ``number`` is the number of the operation.
     """
     management().bulk.require_undoable(require_curator(caller()), number)
     known, found = current_imports(), management().operation(caller(), number)
@@ -68,7 +68,7 @@ def resume(number: int) -> AnyResponse:
 def undo_many(number: int) -> AnyResponse:
     """Start a check of the undo of an operation on many names, and redirect to the page of the check.
 
-    `number` is the number of the operation.
+    ``number`` is the number of the operation.
     """
     return many.start({"action": "undo", "operation": number})
 
@@ -77,7 +77,7 @@ def undo_many(number: int) -> AnyResponse:
 def undo(number: int) -> AnyResponse | str:
     """Undo an operation, and redirect to the page of the new operation. Show the refused names if there are any.
 
-    `number` is the number of the operation. The form field ``skip`` skips names that were changed after it.
+    ``number`` is the number of the operation. The form field ``skip`` skips names that were changed after it.
     """
     skip = _skips(request.form)
     result = management().bulk.undo(caller(), number, skip_changed=skip)

@@ -62,10 +62,10 @@ class Check:
 def check(operations: Management, asking: Caller, text: str, target: str = "") -> Check:
     """Return what the desk found in a pasted text, to show while the user types.
 
-    - `operations`: the operations on names.
-    - `asking`: the account that makes the request.
-    - `text`: the pasted text, an identifier or a URL.
-    - `target`: the target that the user typed already, or an empty text.
+    - ``operations``: the operations on names.
+    - ``asking``: the account that makes the request.
+    - ``text``: the pasted text, an identifier or a URL.
+    - ``target``: the target that the user typed already, or an empty text.
 
     The check repeats the rules of the operations only to explain them. The operation itself decides.
     """
@@ -202,8 +202,8 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
 def pasted_name(pasted: str, key: str) -> str:
     """Return the name to record for a pasted text.
 
-    `pasted` is the text; it is returned if it begins with "ark:" or "urn:". `key` is the normal form of the identifier
-    in it, which is returned otherwise.
+    ``pasted`` is the text; it is returned if it begins with "ark:" or "urn:". ``key`` is the normal form of the
+    identifier in it, which is returned otherwise.
 
     >>> pasted_name("https://n2t.net/ark:12345/x5", "ark:12345/x5"), pasted_name("ark:/12345/x5", "ark:12345/x5")
     ('ark:12345/x5', 'ark:/12345/x5')

@@ -25,7 +25,7 @@ FIELDS = ("q", "in", "state", "prefix", "resource", "owner", "hold", *TIMES, "so
 
 
 class Ordering(NamedTuple):
-    """The order that a click on a column selects (`sort`), and the `current` direction of this column, or None."""
+    """The order that a click on a column selects (``sort``), and the ``current`` direction of this column, or None."""
 
     sort: str
     current: Literal["ascending", "descending"] | None
@@ -35,10 +35,10 @@ class Ordering(NamedTuple):
 class NameFilters:
     """The parameters of a list of names.
 
-    - `given`: the parameters as the user wrote them, by their names.
-    - `search`: the search that they mean.
-    - `errors`: the problems by the names of the parameters. Such a parameter does not restrict the list.
-    - `scope`: the part of the bindings that the user wants to search, or None.
+    - ``given``: the parameters as the user wrote them, by their names.
+    - ``search``: the search that they mean.
+    - ``errors``: the problems by the names of the parameters. Such a parameter does not restrict the list.
+    - ``scope``: the part of the bindings that the user wants to search, or None.
     """
 
     given: Mapping[str, str]
@@ -59,7 +59,7 @@ class NameFilters:
     def sorted_by(self, sort: Sort) -> Ordering:
         """Return the order that a click on the heading of a column selects, and the current order of this column.
 
-        `sort` is the name of the column.
+        ``sort`` is the name of the column.
 
         >>> read_filters({"sort": "title"}).sorted_by("title")
         Ordering(sort='-title', current='ascending')
@@ -72,7 +72,7 @@ class NameFilters:
     def address(self, **changed: str | None) -> dict[str, str]:
         """Return the parameters of the query string for the list with other filters.
 
-        `changed` has the new values by the names of the filters. None removes a filter.
+        ``changed`` has the new values by the names of the filters. None removes a filter.
 
         >>> read_filters({"q": "map", "state": "live"}).address(state=None)
         {'q': 'map'}
@@ -84,7 +84,7 @@ class NameFilters:
 def read_filters(arguments: Mapping[str, str]) -> NameFilters:
     """Return the filters that the parameters of a query string describe, with the problems of wrong ones.
 
-    `arguments` has the values of the parameters by their names.
+    ``arguments`` has the values of the parameters by their names.
 
     >>> read_filters({"q": " map ", "state": "live"}).search.filter.status
     'live'

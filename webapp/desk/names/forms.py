@@ -71,10 +71,10 @@ MAX_ROWS = 200
 class ElementField:
     """A form field for one element of the metadata.
 
-    - `element`: the name of the element, such as "erc.who".
-    - `label`: the label that the form shows.
-    - `value`: the text in the field; empty if nothing is recorded.
-    - `is_long`: whether the field has several lines.
+    - ``element``: the name of the element, such as "erc.who".
+    - ``label``: the label that the form shows.
+    - ``value``: the text in the field; empty if nothing is recorded.
+    - ``is_long``: whether the field has several lines.
     """
 
     element: str
@@ -97,9 +97,9 @@ class ElementField:
 def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str, str]) -> list[ElementField]:
     """Return the form fields for the elements of a metadata profile.
 
-    - `profile`: the name of the profile. The profile "other" has the recorded elements that are in no profile.
-    - `recorded`: the recorded metadata, by the names of the elements.
-    - `given`: the values of a form that was refused, by the names of its fields.
+    - ``profile``: the name of the profile. The profile "other" has the recorded elements that are in no profile.
+    - ``recorded``: the recorded metadata, by the names of the elements.
+    - ``given``: the values of a form that was refused, by the names of its fields.
     """
     known = {element for elements in PROFILES.values() for element in elements}
     elements: Iterable[str] = PROFILES.get(profile) or [each for each in recorded if each not in known]
@@ -117,8 +117,8 @@ def element_fields(profile: str, recorded: Mapping[str, str], given: Mapping[str
 def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the metadata that a form changes, and the problems of its fields by their names.
 
-    `form` has the fields of the request; an empty value deletes an element. `recorded` is the recorded metadata by the
-    names of the elements.
+    ``form`` has the fields of the request; an empty value deletes an element. ``recorded`` is the recorded metadata by
+    the names of the elements.
     """
     given = {name[len(_PREFIX) :]: text for name, text in form.items() if name.startswith(_PREFIX)}
     if form.get(_NEW_NAME, "").strip():
@@ -139,8 +139,8 @@ def read_metadata(form: MultiDict[str, str], recorded: Mapping[str, str]) -> tup
 def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
     """Return a form with one value for each persistence statement.
 
-    `form` has the fields of the request. Such a statement has two fields, one for its term and one for words. They are
-    joined.
+    ``form`` has the fields of the request. Such a statement has two fields, one for its term and one for words. They
+    are joined.
     """
     one = MultiDict(form.items(multi=True))
     for element in persistence.TERMS:
@@ -153,7 +153,7 @@ def sent(form: MultiDict[str, str]) -> MultiDict[str, str]:
 def is_recorded(field: str, text: str, recorded: Mapping[str, str]) -> bool:
     """Return whether the user did not change a form field, except for spaces around the value.
 
-    `field` is the name of the form field, `text` is its value, and `recorded` is the recorded metadata.
+    ``field`` is the name of the form field, ``text`` is its value, and ``recorded`` is the recorded metadata.
     """
     return _is_recorded(field.removeprefix(_PREFIX), text, recorded)
 
@@ -183,7 +183,7 @@ class AlternateRow(NamedTuple):
     def of(cls, selector: str, target: str) -> Self:
         """Return the form row of a recorded alternate.
 
-        `selector` is its media type, its language, or both with a semicolon. `target` is its URL or path.
+        ``selector`` is its media type, its language, or both with a semicolon. ``target`` is its URL or path.
 
         >>> AlternateRow.of("text/html;en", "/en"), AlternateRow.of("de", "/de").media_type
         (AlternateRow(media_type='text/html', language='en', target='/en'), '')
@@ -197,8 +197,8 @@ class AlternateRow(NamedTuple):
 def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[AlternateRow]:
     """Return the rows of alternates to show in a form.
 
-    `form` has the fields of a form that was sent, or is None. Without a form, the rows are the recorded alternates of
-    `binding` and an empty row at the end.
+    ``form`` has the fields of a form that was sent, or is None. Without a form, the rows are the recorded alternates of
+    ``binding`` and an empty row at the end.
     """
     if form is None:
         return [*(AlternateRow.of(*each) for each in binding.alternates.items()), AlternateRow()]
@@ -209,7 +209,7 @@ def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[A
 def embargo_text(binding: Binding) -> str:
     """Return the embargo of a name as the text of a form field, or an empty text without an embargo.
 
-    `binding` is the binding of the name. Midnight in UTC is shown as a date, another time as a time in UTC.
+    ``binding`` is the binding of the name. Midnight in UTC is shown as a date, another time as a time in UTC.
     """
     if binding.embargo is None:
         return ""
@@ -236,7 +236,7 @@ TEXTS: Final = tuple(
 def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the target and its settings from a form, and the problems of its fields by their names.
 
-    `form` has the fields of the request. `binding` is the recorded binding of the name.
+    ``form`` has the fields of the request. ``binding`` is the recorded binding of the name.
     """
     problems: dict[str, FieldProblem] = {}
     alternates = dict.fromkeys(binding.alternates, "")

@@ -17,9 +17,9 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """A value that a change set: the label of its `field`, and the value `before` and `after` the change.
+    """A value that a change set: the label of its ``field``, and the value ``before`` and ``after`` the change.
 
-    `before` or `after` is empty for a value that was added or removed.
+    ``before`` or ``after`` is empty for a value that was added or removed.
     """
 
     field: str
@@ -31,12 +31,12 @@ class Difference:
 class ShownChange:
     """One change of a name.
 
-    - `revision`: the number of the change. `action`: its kind, such as "relocated".
-    - `actor`: the account that made it, or None. `when`: the time in UTC.
-    - `differences`: the values that the change set.
-    - `source`: the file and line of an imported table, or None.
-    - `operation`: the number of the operation on many names that it belongs to, or None.
-    - `is_last`: whether it is the last change of the name, which can be undone.
+    - ``revision``: the number of the change. ``action``: its kind, such as "relocated".
+    - ``actor``: the account that made it, or None. ``when``: the time in UTC.
+    - ``differences``: the values that the change set.
+    - ``source``: the file and line of an imported table, or None.
+    - ``operation``: the number of the operation on many names that it belongs to, or None.
+    - ``is_last``: whether it is the last change of the name, which can be undone.
     """
 
     revision: int
@@ -50,7 +50,7 @@ class ShownChange:
 
 
 def changes_of(events: Sequence[Event]) -> list[ShownChange]:
-    """Return the changes of a name to show, the newest first. `events` is its history, the oldest change first."""
+    """Return the changes of a name to show, the newest first. ``events`` is its history, the oldest change first."""
     return [
         ShownChange(
             revision=event.revision,
@@ -69,7 +69,7 @@ def changes_of(events: Sequence[Event]) -> list[ShownChange]:
 def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
     """Yield the values that differ between two bindings of a name. Default values of a new name are omitted.
 
-    `before` is the binding before the change, or None for a new name. `after` is the binding after it.
+    ``before`` is the binding before the change, or None for a new name. ``after`` is the binding after it.
     """
     for field, old, new in differing(before, after):
         yield Difference(field=field.title, before="" if before is None else old, after=new)

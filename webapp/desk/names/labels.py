@@ -51,7 +51,7 @@ SIZES = (
 
 
 class Label(NamedTuple):
-    """A printed label: the `name`, its `title` and `key`, and its QR code (`code`); None if its URL is too long."""
+    """A printed label: the ``name``, its ``title`` and ``key``, and its QR code in ``code``, or None."""
 
     name: str
     title: str

@@ -58,8 +58,8 @@ _MAX_NAANS = 20
 
 
 class Heading(NamedTuple):
-    """The heading of a column: its `label`, the `address` of the list in the order of the column, and the `current`
-    order.
+    """The heading of a column: its ``label``, the ``address`` of the list in the order of the column, and the
+    ``current`` order.
     """
 
     label: str
@@ -70,9 +70,9 @@ class Heading(NamedTuple):
 class Tab(NamedTuple):
     """A part of the bindings that a search can show.
 
-    - `scope` and `label`: the part, and its label.
-    - `number`: the number of names that were found, as text.
-    - `address`: the URL of the list. `is_current`: whether it is shown.
+    - ``scope`` and ``label``: the part, and its label.
+    - ``number``: the number of names that were found, as text.
+    - ``address``: the URL of the list. ``is_current``: whether it is shown.
     """
 
     scope: Scope
@@ -85,9 +85,9 @@ class Tab(NamedTuple):
 class StateList(NamedTuple):
     """A list of the names with one state.
 
-    - `label`: the label of the state. `number`: the number of names as text, or None.
-    - `address`: the URL of the list. `is_current`: whether it is shown.
-    - `is_bad`: whether a person must act on these names.
+    - ``label``: the label of the state. ``number``: the number of names as text, or None.
+    - ``address``: the URL of the list. ``is_current``: whether it is shown.
+    - ``is_bad``: whether a person must act on these names.
     """
 
     label: str
@@ -151,7 +151,7 @@ def names() -> Response:
 def export_names(form: str) -> Response:
     """Return all names that meet the filters as a file that ``ararat import`` reads.
 
-    `form` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. For more than
+    ``form`` is "csv" or "jsonl" (JSON Lines). The filters are the parameters of the query string. For more than
     :data:`MAX_STREAMED` names, return an HTML page with the button that starts a job for them.
     """
     filters = read_filters(request.args)
@@ -165,7 +165,7 @@ def export_names(form: str) -> Response:
 
 
 def table_of(every: Iterator[Binding]) -> Response:
-    """Return names as a CSV file that ``ararat import`` reads. `every` yields the bindings of the names."""
+    """Return names as a CSV file that ``ararat import`` reads. ``every`` yields the bindings of the names."""
     with management().bindings.store.snapshot() as snapshot:
         table = delimited(management().bindings, snapshot, exports.separator())
     return exports.csv_lines("names", _lines(table, every))
@@ -188,7 +188,7 @@ def post_export() -> AnyResponse:
 def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResponse:
     """Start a job that exports the names of a list, and redirect to the page of exports.
 
-    `filters` are the filters of the list. `form` is the format of the file: "csv" or "jsonl" (JSON Lines).
+    ``filters`` are the filters of the list. ``form`` is the format of the file: "csv" or "jsonl" (JSON Lines).
     """
     sign = exports.separator() if form == "csv" else ","
     separator: Separator = next(name for name, each in SEPARATORS.items() if each == sign)
@@ -200,7 +200,7 @@ def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResp
 
 @blueprint.get("/exports/<int:number>", endpoint="export_file")
 def exported_file(number: int) -> Response:
-    """Return the file of an export. `number` is the number of its job.
+    """Return the file of an export. ``number`` is the number of its job.
 
     Raises :class:`HTTPRefusal` with 404 if the file is deleted, or if it belongs to another account.
     """
@@ -218,7 +218,7 @@ def exported_file(number: int) -> Response:
 def is_large(filters: NameFilters) -> bool:
     """Return whether a list has more than :data:`MAX_STREAMED` names, so that its export is a job.
 
-    `filters` are the filters of the list.
+    ``filters`` are the filters of the list.
     """
     return _is_large(chain_of(filters)[1])
 
@@ -246,7 +246,7 @@ def _exports_page(filters: NameFilters | None, form: str, scope: Scope | None) -
 
 
 def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
-    """Return the scope in which a list searches, and the selections whose names it has. `filters` are its filters.
+    """Return the scope in which a list searches, and the selections whose names it has. ``filters`` are its filters.
 
     The scope is "names", "texts" or another part of the bindings, or None without a search text.
     """
@@ -255,14 +255,14 @@ def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
 
 
 def every_name(filters: NameFilters) -> Iterator[Binding]:
-    """Yield the bindings of all names that meet the filters, in the order of the list. `filters` are its filters."""
+    """Yield the bindings of all names that meet the filters, in the order of the list. ``filters`` are its filters."""
     return _all(_read, chain_of(filters)[1])
 
 
 def shortened(target: str) -> str:
     """Return a target in a form that fits on one line of a list.
 
-    `target` is a URL or path. The scheme is omitted. A long target has the beginning of its host and its end.
+    ``target`` is a URL or path. The scheme is omitted. A long target has the beginning of its host and its end.
 
     >>> shortened("https://a.example/1"), shortened("https://maps.two-rivers.museum/item/k-1940-019-30")
     ('a.example/1', 'maps…/item/k-1940-019-30')
@@ -279,7 +279,7 @@ def shortened(target: str) -> str:
 def export_everything(form: str) -> Response:
     """Return all names, rules, prefix records and counters as a file. An import of the file copies the database.
 
-    `form` is "csv" or "jsonl" (JSON Lines). The caller must be an administrator.
+    ``form`` is "csv" or "jsonl" (JSON Lines). The caller must be an administrator.
     """
     if form == "csv":
         return exports.csv_lines("everything", management().bulk.export(caller(), "csv", delimiter=exports.separator()))

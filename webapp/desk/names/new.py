@@ -213,7 +213,7 @@ def _minted() -> list[Binding]:
 def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
     """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones.
 
-    `operations` are the operations on names. `asking` is the account.
+    ``operations`` are the operations on names. ``asking`` is the account.
     """
     records = {record.prefix: record.what for record in operations.bindings.prefixes.list()}
     known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
@@ -303,7 +303,7 @@ def _unreadable(found: Check) -> FieldProblem:
 def put_done(text: str, saved: ChangeResult) -> None:
     """Show a message about a change on the next page, with warnings about personal data and probable mistakes.
 
-    `text` is the message. `saved` is the change that was made.
+    ``text`` is the message. ``saved`` is the change that was made.
     """
     binding = saved.after
     found: list[NameWarning] = []

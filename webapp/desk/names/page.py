@@ -48,7 +48,7 @@ _TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relative:
-    """A name above or below the name of the page. `identifier` is the name; `state` is its state, or None."""
+    """A name above or below the name of the page. ``identifier`` is the name; ``state`` is its state, or None."""
 
     identifier: str
     state: str | None
@@ -95,7 +95,7 @@ class NamePage:
 def requested_name(values: MultiDict[str, str] | None = None) -> str:
     """Return the value of the parameter ``name`` without spaces around it. A missing parameter is an empty text.
 
-    `values` are the fields of a form; None reads the query string of the request.
+    ``values`` are the fields of a form; None reads the query string of the request.
     """
     return (request.args if values is None else values).get("name", "").strip()
 
@@ -120,10 +120,10 @@ def page() -> str:
 def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy: Sequence[str]) -> NamePage:
     """Return the content of the page of a recorded name.
 
-    - `operations`: the operations on names.
-    - `asking`: the account that reads the page.
-    - `binding`: the binding of the name.
-    - `hierarchy`: the keys of the names that contain this one, and its own key.
+    - ``operations``: the operations on names.
+    - ``asking``: the account that reads the page.
+    - ``binding``: the binding of the name.
+    - ``hierarchy``: the keys of the names that contain this one, and its own key.
     """
     elements, inherited = metadata.shortened(binding.metadata), operations.bindings.prefixes.statements(binding)
     codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
@@ -159,7 +159,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
 
 
 def response_of(binding: Binding) -> str:
-    """Return a phrase about the response that a visitor of a name gets. `binding` is the binding of the name."""
+    """Return a phrase about the response that a visitor of a name gets. ``binding`` is the binding of the name."""
     if binding.is_reserved:
         if binding.is_hidden:
             if binding.embargo:

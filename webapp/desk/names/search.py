@@ -37,9 +37,9 @@ Read = Callable[[Selection, "str | None", int], "Page"]
 class SearchPage(NamedTuple):
     """A page of the names of a search.
 
-    - `names`: the bindings. `unreadable`: the names that cannot be read.
-    - `next`: the position of the next page; None at the end.
-    - `note`: a sentence about the search, or None.
+    - ``names``: the bindings. ``unreadable``: the names that cannot be read.
+    - ``next``: the position of the next page; None at the end.
+    - ``note``: a sentence about the search, or None.
     """
 
     names: list[Binding]
@@ -58,8 +58,8 @@ class Search:
     def chain(self, scope: Scope | None, naans: Iterable[str] = ()) -> Sequence[Selection]:
         """Return the selections whose names, one after the other, are the list of a search.
 
-        `scope` is the part of the bindings that is searched: "names", "texts" or "targets". None selects all names
-        that meet the filter. `naans` are the NAANs in which a text without a NAAN is searched. The result is empty if
+        ``scope`` is the part of the bindings that is searched: "names", "texts" or "targets". None selects all names
+        that meet the filter. ``naans`` are the NAANs in which a text without a NAAN is searched. The result is empty if
         the text cannot be found in this scope.
 
         >>> [each.prefix for each in Search(text="ark:/12345/X5-a").chain("names")]
@@ -119,12 +119,12 @@ def _read(text: str) -> str:
 def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) -> SearchPage:
     """Return a page of the names of a search.
 
-    - `read`: a function that reads a page of the names of one selection.
-    - `chain`: the selections, as :meth:`Search.chain` returns them.
-    - `after`: :attr:`SearchPage.next` of the page before, or None for the first page.
-    - `limit`: the largest number of names to return.
+    - ``read``: a function that reads a page of the names of one selection.
+    - ``chain``: the selections, as :meth:`Search.chain` returns them.
+    - ``after``: :attr:`SearchPage.next` of the page before, or None for the first page.
+    - ``limit``: the largest number of names to return.
 
-    Raises :class:`BindingError` with the code ``list-after`` for a wrong `after`.
+    Raises :class:`BindingError` with the code ``list-after`` for a wrong ``after``.
     """
     number, inner = _position(after, len(chain))
     found = SearchPage([], None, [])

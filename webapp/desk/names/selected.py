@@ -43,7 +43,7 @@ _EMBARGO = ("embargo", Translatable("Live from: the date when reserved names bec
 def heading_of(wanted: str, number: int | None) -> str:
     """Return the heading of the form for a change of the selected names.
 
-    `wanted` is the code of the change, such as "move". `number` is the number of names, or None for a long list.
+    ``wanted`` is the code of the change, such as "move". ``number`` is the number of names, or None for a long list.
 
     >>> heading_of("move", 1), heading_of("edit", None)
     ('Move targets: 1 name', 'Edit metadata: all names of the list')
@@ -76,7 +76,7 @@ class Chosen:
     def of(cls, values: MultiDict[str, str]) -> Chosen:
         """Return the names that the user selected in the list.
 
-        `values` are the fields of a form or the parameters of a query string: ``pick`` for each name, or ``all``.
+        ``values`` are the fields of a form or the parameters of a query string: ``pick`` for each name, or ``all``.
         """
         is_all = "all" in values
         picked = () if is_all else tuple(dict.fromkeys(values.getlist("pick")))[:MAX_PICKED]
@@ -129,7 +129,7 @@ def conditions(selection: Selection, text: str | None) -> Mapping[str, str]:
     """Return a selection of names as the conditions of a job, by their names. Conditions about targets are not
     supported.
 
-    `selection` has the conditions. `text` has the words to search for, or is None.
+    ``selection`` has the conditions. ``text`` has the words to search for, or is None.
 
     >>> conditions(Selection(prefix="ark:12345/x5", status="live"), None)
     {'prefix': 'ark:12345/x5', 'state': 'live'}

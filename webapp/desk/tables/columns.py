@@ -34,10 +34,10 @@ _SHOWN_ROWS = 5
 class FileColumn:
     """A column of an uploaded file.
 
-    - `place`: its place, from 0. `heading`: its heading.
-    - `samples`: some of its values.
-    - `choice`: the column of bindings that the user selected for it, or an empty text.
-    - `other`: the name of an element that is not among the choices.
+    - ``place``: its place, from 0. ``heading``: its heading.
+    - ``samples``: some of its values.
+    - ``choice``: the column of bindings that the user selected for it, or an empty text.
+    - ``other``: the name of an element that is not among the choices.
     """
 
     place: int
@@ -49,7 +49,7 @@ class FileColumn:
 
 @blueprint.get("/tables/<int:number>/columns", endpoint="table_columns")
 def page(number: int) -> AnyResponse | str:
-    """Return the HTML page on which the user selects the columns of an uploaded table. `number` is that of the
+    """Return the HTML page on which the user selects the columns of an uploaded table. ``number`` is that of the
     upload.
 
     A table that cannot be changed any more redirects to its own page.
@@ -64,7 +64,7 @@ def page(number: int) -> AnyResponse | str:
 def send(number: int) -> AnyResponse:
     """Read an uploaded table again in another way, or start the preview of its import.
 
-    `number` is the number of the upload. The form fields have the sheet, separator and columns. Redirect to the page
+    ``number`` is the number of the upload. The form fields have the sheet, separator and columns. Redirect to the page
     of the table, or show the form with its errors.
     """
     known, form = known_upload(number), request.form

@@ -58,7 +58,7 @@ _REPORT = (
 def page(number: int) -> AnyResponse | str:
     """Return the HTML page of an uploaded table: the progress of its job, or the outcome of its rows.
 
-    `number` is the number of the upload. A table without selected columns redirects to the page for its columns.
+    ``number`` is the number of the upload. A table without selected columns redirects to the page for its columns.
     """
     known = known_upload(number)
     job = job_of(known)
@@ -114,7 +114,7 @@ def page(number: int) -> AnyResponse | str:
 def start(number: int) -> AnyResponse:
     """Import the rows of the preview that the form shows, and redirect to the page of the table.
 
-    `number` is the number of the upload. The form field ``skip`` skips refused rows; ``job`` is the number of the
+    ``number`` is the number of the upload. The form field ``skip`` skips refused rows; ``job`` is the number of the
     preview.
     """
     known, jobs, who = known_upload(number), current_imports().uploads, caller()
@@ -137,7 +137,7 @@ def start(number: int) -> AnyResponse:
 def report(number: int) -> Response:
     """Return the outcome of the rows of a table as a CSV file to save.
 
-    `number` is the number of the upload. The rows of one part or of all parts are returned, as the query string
+    ``number`` is the number of the upload. The rows of one part or of all parts are returned, as the query string
     selects.
     """
     known = known_upload(number)

@@ -89,9 +89,9 @@ _FIXES: Mapping[str, str] = {
 class Cause:
     """The refused rows with one error.
 
-    - `code` and `title`: the code of the error, and a sentence about it.
-    - `fix`: a sentence about the correction, or None.
-    - `number`: the number of rows. `rows`: the first of them.
+    - ``code`` and ``title``: the code of the error, and a sentence about it.
+    - ``fix``: a sentence about the correction, or None.
+    - ``number``: the number of rows. ``rows``: the first of them.
     """
 
     code: str
@@ -104,7 +104,7 @@ class Cause:
 def causes(upload: Upload) -> list[Cause]:
     """Return the causes for which rows of an uploaded table are refused, the most frequent first.
 
-    `upload` is the uploaded table.
+    ``upload`` is the uploaded table.
     """
     store = uploads()
     found: list[Cause] = []
@@ -127,7 +127,7 @@ def _title(code: str, number: int) -> str:
 def fix(code: str | None) -> str | None:
     """Return a sentence about how to fix the error of a row in the desk, or None.
 
-    `code` is the code of the error, or None.
+    ``code`` is the code of the error, or None.
     """
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
@@ -143,8 +143,8 @@ def _capital(text: str) -> str:
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
     """Return whether the column of the names probably has inventory numbers, so that names must be minted.
 
-    `upload` is the uploaded table. `counts` has the number of rows for each outcome. The result is True if most texts
-    in the column are not identifiers.
+    ``upload`` is the uploaded table. ``counts`` has the number of rows for each outcome. The result is True if most
+    texts in the column are not identifiers.
     """
     if upload.reading.mint:
         return False
@@ -155,7 +155,7 @@ def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
 def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int, str, str, str]]]:
     """Return the cells of some rows of an uploaded table, by the numbers of their lines.
 
-    `upload` is the uploaded table. `lines` are the numbers of the lines to read. Each cell is its place in the row,
+    ``upload`` is the uploaded table. ``lines`` are the numbers of the lines to read. Each cell is its place in the row,
     its label, its text and the heading of its column.
     """
     reading = upload.reading
@@ -190,7 +190,7 @@ def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int
 def correct(number: int) -> AnyResponse:
     """Record the corrected cells in the form, and start the preview again. Redirect to the page of the table.
 
-    `number` is the number of the upload.
+    ``number`` is the number of the upload.
     """
     known, form = known_upload(number), request.form
     job = job_of(known)
@@ -259,7 +259,7 @@ def _is_number(text: str) -> bool:
 def refused(number: int, kind: str) -> Response:
     """Return the refused rows of a table with their problems as a file, which can be corrected and uploaded.
 
-    `number` is the number of the upload. `kind` is the ending of the file, such as "csv" or "xlsx".
+    ``number`` is the number of the upload. ``kind`` is the ending of the file, such as "csv" or "xlsx".
     """
     known = known_upload(number)
     problems = {
@@ -279,7 +279,7 @@ def refused(number: int, kind: str) -> Response:
 def with_names(number: int, kind: str) -> Response:
     """Return an imported table with the names of its rows as a file to save.
 
-    `number` is the number of the upload. `kind` is the ending of the file: that of the uploaded file, or "xlsx".
+    ``number`` is the number of the upload. ``kind`` is the ending of the file: that of the uploaded file, or "xlsx".
     """
     known = known_upload(number)
     job = job_of(known)

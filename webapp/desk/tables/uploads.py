@@ -55,7 +55,7 @@ Look = Literal["plain", "good", "warn", "bad"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class State:
-    """The state of an upload: a `label` with its `look`, and whether its job still runs (`is_running`)."""
+    """The state of an upload: a ``label`` with its ``look``, and whether its job still runs (``is_running``)."""
 
     label: str
     look: Look
@@ -142,7 +142,7 @@ def _read_as_job(who: Caller, name: str, content: bytes) -> AnyResponse:
 def delete(number: int) -> AnyResponse:
     """Delete an upload, and redirect to the list of uploads. The names and the history stay as they are.
 
-    `number` is the number of the upload.
+    ``number`` is the number of the upload.
     """
     known = known_upload(number)
     if state_of(known, job_of(known)).is_running:
@@ -163,7 +163,7 @@ def uploads() -> Uploads:
 def known_upload(number: int) -> Upload:
     """Return an upload of the caller. An administrator can read the uploads of all accounts.
 
-    `number` is the number of the upload. Raises :class:`HTTPRefusal` with the status 404 for another one.
+    ``number`` is the number of the upload. Raises :class:`HTTPRefusal` with the status 404 for another one.
     """
     who = require_curator(caller())
     found = uploads().get(number)
@@ -210,13 +210,13 @@ class _Changed(Exception):
 def job_of(upload: Upload) -> Job | None:
     """Return the last job of an upload with its current progress, or None before the first job.
 
-    `upload` is the uploaded table.
+    ``upload`` is the uploaded table.
     """
     return None if upload.job is None else current_imports().get(upload.job)
 
 
 def state_of(upload: Upload, job: Job | None) -> State:
-    """Return the state of an upload, with a label to show. `upload` is the uploaded table; `job` is its last job or
+    """Return the state of an upload, with a label to show. ``upload`` is the uploaded table; ``job`` is its last job or
     None.
     """
     if upload.stage == "new" and job is not None and job.state != "done":
@@ -239,7 +239,7 @@ def state_of(upload: Upload, job: Job | None) -> State:
 
 
 def error_of(job: Job) -> FieldProblem | None:
-    """Return the error that ended a job as a problem to show, or None if no error occurred. `job` is the job."""
+    """Return the error that ended a job as a problem to show, or None if no error occurred. ``job`` is the job."""
     problem = (job.result or {}).get("problem")
     if problem is None:
         return None

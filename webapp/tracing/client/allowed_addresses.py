@@ -130,9 +130,9 @@ def verdict(
 ) -> AddressVerdict:
     """Return whether a trace may request an IP address, with the reason.
 
-    - `address`: the address, or a text. A zone ("%eth0") is ignored. A text that is not an address is refused.
-    - `networks`: ranges that the operator allows despite the table of special ranges.
-    - `denied`: ranges that the operator refuses; they are checked first.
+    - ``address``: the address, or a text. A zone ("%eth0") is ignored. A text that is not an address is refused.
+    - ``networks``: ranges that the operator allows despite the table of special ranges.
+    - ``denied``: ranges that the operator refuses; they are checked first.
     - `nat64`: whether this network has DNS64.
 
     An IPv4-mapped IPv6 address is treated as the IPv4 address in it. With `nat64`, so is an address of the well-known
@@ -198,7 +198,7 @@ def name_verdict(host: str) -> AddressVerdict:
 def parse_networks(texts: Iterable[str | Network]) -> tuple[Network, ...]:
     """Return the networks that texts in CIDR notation describe.
 
-    `texts` are such as "10.1.0.0/16", "fd00::/8", or one address. Raises ValueError with the text that is not a
+    ``texts`` are such as "10.1.0.0/16", "fd00::/8", or one address. Raises ValueError with the text that is not a
     network, or that has bits outside its prefix.
 
     >>> parse_networks(["10.1.0.0/16", "::1"])

@@ -36,8 +36,8 @@ T = TypeVar("T")
 def open_socket(address: Address, port: int, deadline: Deadline) -> socket.socket:
     """Connect to exactly one address and port, and return a socket that does not block.
 
-    `address` is the IP address, and `port` is the port. `deadline` limits the time. Raises OSError if the connection
-    fails, and :class:`~.hop.HopFailed` at the deadline.
+    ``address`` is the IP address, and ``port`` is the port. ``deadline`` limits the time. Raises OSError if the
+    connection fails, and :class:`~.hop.HopFailed` at the deadline.
     """
     family = socket.AF_INET6 if isinstance(address, IPv6Address) else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
@@ -94,7 +94,7 @@ class TraceConnection:
     def start_tls(self, context: ssl.SSLContext, host: str) -> None:
         """Start TLS as a client.
 
-        `context` has the settings of TLS. The server must have a certificate for `host`, which is also sent as SNI.
+        ``context`` has the settings of TLS. The server must have a certificate for ``host``, which is also sent as SNI.
         """
         try:
             self._tls = TLS(context, host, self._receive, self._send)

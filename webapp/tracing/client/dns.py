@@ -51,9 +51,9 @@ class Lookups:
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
         """Look up a host name once, and return all its addresses in order, without duplicates.
 
-        - `host`: the host name.
-        - `deadline`: the limit of the time.
-        - `client`: the address of the client that started the trace. None counts only for ``total``.
+        - ``host``: the host name.
+        - ``deadline``: the limit of the time.
+        - ``client``: the address of the client that started the trace. None counts only for ``total``.
 
         Raises :class:`~.hop.HopFailed`: "dns" if the lookup fails, "no-address" if it finds nothing, "timeout",
         "stopped", or "busy" if too many lookups are running.

@@ -111,7 +111,7 @@ class GuardedClient:
     def to(cls, destinations: Destinations, **more: Any) -> Self:
         """Return a client that can reach some destinations.
 
-        `destinations` are the permitted and the denied networks. `more` are the other arguments of the class.
+        ``destinations`` are the permitted and the denied networks. ``more`` are the other arguments of the class.
         """
         networks, denied = destinations.networks, destinations.denied
         return cls(networks=networks, denied=denied, elsewhere=destinations.elsewhere, **more)
@@ -140,8 +140,8 @@ class GuardedClient:
     def connect(self, url: WebURL, deadline: Deadline) -> TraceConnection:
         """Connect to a host at an address that was checked, and return the connection. Start TLS for https.
 
-        `url` is a URL of the host. `deadline` limits the time. Raises :class:`~.hop.HopFailed` with the code "blocked"
-        if the name or an address of the host is not allowed. Other failures have other codes.
+        ``url`` is a URL of the host. ``deadline`` limits the time. Raises :class:`~.hop.HopFailed` with the code
+        "blocked" if the name or an address of the host is not allowed. Other failures have other codes.
         """
         addresses = self._checked_addresses(url, deadline)
         if self._before_connect is not None:

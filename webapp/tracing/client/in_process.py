@@ -41,7 +41,7 @@ def local_fetch(local: Mapping[str, WSGIApplication], elsewhere: Fetch | None, r
     a query.
 
     The application runs in the calling thread and cannot be interrupted. Its response is read up to the header and
-    closed. An exception of the application is logged, and the hop fails with "site-error".
+    closed. An exception of the application is written to the server log, and the hop fails with "site-error".
 
     >>> def site(environ, start_response):
     ...     start_response("302 Found", [("Location", "/page")])
@@ -90,7 +90,7 @@ class NamesOnly:
     def holds(self, path: str) -> bool:
         """Return whether a path starts with the label of one of the schemes, such as ``/ark:``.
 
-        `path` is relative to the resolver prefix of the application.
+        ``path`` is relative to the resolver prefix of the application.
         """
         return path.startswith(self._labels)
 

@@ -49,7 +49,7 @@ def describedby(fields: Iterable[str]) -> list[str]:
 def relations(fields: Iterable[str]) -> dict[str, list[str]]:
     """Return the targets of all links by their relation, in lower case. Links of other resources are omitted.
 
-    `fields` are the values of the header fields ``Link`` of a response.
+    ``fields`` are the values of the header fields ``Link`` of a response.
 
     >>> relations(['<?info>; rel="describedby", </licence>; rel="license item"'])
     {'describedby': ['?info'], 'license': ['/licence'], 'item': ['/licence']}

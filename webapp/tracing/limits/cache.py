@@ -43,7 +43,7 @@ class ResponseCache:
     def get(self, method: str, url: str) -> HopResponse | None:
         """Return the cached response to a request with its ``age`` in seconds, or None if it is not cached.
 
-        `method` is the HTTP method, and `url` is the URL of the request.
+        ``method`` is the HTTP method, and ``url`` is the URL of the request.
         """
         with self._lock:
             self._evict_expired()
@@ -54,8 +54,8 @@ class ResponseCache:
     def put(self, method: str, url: str, answer: HopResponse) -> None:
         """Cache the response to a request, unless its Cache-Control contains no-store.
 
-        `method` is the HTTP method, `url` is the URL, and `answer` is the response. Without room, the oldest responses
-        are deleted.
+        ``method`` is the HTTP method, ``url`` is the URL, and ``answer`` is the response. Without room, the oldest
+        responses are deleted.
         """
         if any("no-store" in value.lower() for value in answer.all("cache-control")):
             return
@@ -83,9 +83,9 @@ class ResponseCache:
 def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -> Fetch:
     """Return a :data:`~.hop.Fetch` that answers from a cache.
 
-    - `fetch`: the function that is called for a request that is not cached.
-    - `answers`: the cache.
-    - `fresh`: call `fetch` for every request. The cache is then used only if the rate limit of the host is reached.
+    - ``fetch``: the function that is called for a request that is not cached.
+    - ``answers``: the cache.
+    - ``fresh``: call ``fetch`` for every request. The cache is then used only if the rate limit of the host is reached.
 
     >>> replies = iter([HopResponse(200, "OK", ())])
     >>> asking = cached_fetch(lambda method, url, deadline: next(replies), ResponseCache(clock=lambda: 0.0))

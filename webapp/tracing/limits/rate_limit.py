@@ -59,7 +59,7 @@ class SlidingWindow:
     def wait(self, key: Hashable) -> float:
         """Return the seconds until the limit permits another event, or 0.0 if it permits one now.
 
-        `key` identifies the client or host of the event.
+        ``key`` identifies the client or host of the event.
         """
         counted = self._counted.get(key)
         if counted is None or len(counted) < self.most:
@@ -69,7 +69,7 @@ class SlidingWindow:
     def count(self, key: Hashable) -> None:
         """Record an event now, also if the limit is exceeded. Check :meth:`wait` first.
 
-        `key` identifies the client or host of the event.
+        ``key`` identifies the client or host of the event.
         """
         # Only the last ``most`` times are needed.
         counted = self._counted.setdefault(key, deque(maxlen=self.most))
@@ -104,9 +104,9 @@ class HostRateLimiter:
     def acquire(self, client: str | None, host: str, addresses: Iterable[Address]) -> None:
         """Count one request of a client to a host, for the name of the host and for each of its addresses.
 
-        - `client`: the IP address of the client that started the trace, or None.
-        - `host`: the name of the host.
-        - `addresses`: the IP addresses of the host.
+        - ``client``: the IP address of the client that started the trace, or None.
+        - ``host``: the name of the host.
+        - ``addresses``: the IP addresses of the host.
 
         Raises :class:`~.hop.HopFailed` with the code "too-often", and counts nothing, if a limit is reached.
         """

@@ -26,7 +26,7 @@ class RetryAfter:
         self._until: dict[str, float] = {}
 
     def pause(self, host: str, seconds: float) -> None:
-        """Send no request to a host for some time. `host` is its name; `seconds` is at most :data:`MAX_SECONDS`."""
+        """Send no request to a host for some time. ``host`` is its name; ``seconds`` is at most :data:`MAX_SECONDS`."""
         self._until[host] = self._clock() + min(seconds, MAX_SECONDS)
 
     @property
@@ -62,7 +62,7 @@ class RetryAfter:
 
 
 def seconds_of(response: HopResponse) -> float:
-    """Return the seconds in the field Retry-After of a response, or 0. `response` is the response.
+    """Return the seconds in the field Retry-After of a response, or 0. ``response`` is the response.
 
     Source: RFC 9110, section 10.2.3.
 
