@@ -60,8 +60,8 @@ CUT = """() => {
 }"""
 # Names of elements, terms, formats and languages, statuses and the texts of an institution are not translated.
 DATA = re.compile(
-    r"(placeholder=)?(ark:|text/html|We keep names)|[a-z]+\.[a-z]+$|[a-z]+:$|\d{3} [A-Z]|DataCite|Dublin Core|JSON Lines|"
-    + "|".join(name for _, name in LANGUAGE_NAMES)
+    r"(placeholder=)?(ark:|text/html|We keep names)|[a-z]+\.[a-z]+$|[a-z]+:$|\d{3} [A-Z]|"
+    r"DataCite|Dublin Core|JSON Lines|" + "|".join(name for _, name in LANGUAGE_NAMES)
 )
 WIDE = "document.documentElement.scrollWidth - innerWidth"
 
