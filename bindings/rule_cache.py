@@ -55,7 +55,7 @@ class RuleCache:
     All threads can use one object.
 
     ``source`` returns the store. It is read again at most once a second, and only if something changed. ``now`` returns
-    the time in UTC, from which on holds are read.
+    the current time in UTC.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class StoredSource:
     """The names, rules and records of a store, as a resolver reads them.
 
     - ``is_local``: whether lookups only read memory or a local file, so that they never wait for a network.
-    - ``own_changes``: the number of changes that were made through this object. A close is a change.
+    - ``own_changes``: the number of changes that were made through this object. Closing the store counts as a change.
     """
 
     def __init__(

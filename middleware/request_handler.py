@@ -145,7 +145,7 @@ class RequestHandler:
 
         ``request`` is the HTTP request.
 
-        No exception is raised; they are logged.
+        Exceptions are logged and not raised.
         """
         try:
             return self._answers.announcement(request, self._bindings)
@@ -176,7 +176,7 @@ class RequestHandler:
         return None if requested is None else lambda request: self.answer(request.for_service(requested))
 
     def answer(self, request: Request, failure: BindingsUnavailable | None = None) -> Answer | Handover:
-        """Answer a request for a name or for a service on a name. No exception is raised; they are logged.
+        """Answer a request for a name or for a service on a name. Exceptions are logged and not raised.
 
         ``request`` is the HTTP request.
 

@@ -51,7 +51,7 @@ CODES = {
 
 
 class StoreFinding(NamedTuple):
-    """A contradiction in a store such as a binding that differs from its last event.
+    """A contradiction in a store, such as a binding that differs from its last event.
 
     ``identifier`` is a name or a prefix, or "" for the whole store. ``code`` is one of :data:`CODES`. ``message``
     states what is wrong, and ``remedy`` how to fix it.

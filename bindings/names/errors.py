@@ -98,7 +98,7 @@ class BindingError(CatalogueError):
 
     @classmethod
     def of(cls, error: IdentifierError, identifier: str) -> BindingError:
-        """Convert ``error``, the error of a text that is not an identifier to a :class:`BindingError` with the same
+        """Convert ``error``, the error of a text that is not an identifier, to a :class:`BindingError` with the same
         code and message.
 
         ``identifier`` is the text in ASCII.

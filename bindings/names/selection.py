@@ -114,7 +114,7 @@ class Selection:
 
     def includes(self, binding: Binding, owner: str | None = None) -> bool:
         """Return whether the name ``binding`` meets all conditions of the list. ``owner`` is the actor of its first
-        change.
+        change, or None.
         """
         text = folding.text_of(binding) if self.words else ""
         resource = binding.resource or ""

@@ -44,8 +44,8 @@ class FileSnapshot:
         return file_rows.rows(self._table, self._name, table)
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
-        """Return all bindings in the order of a database. ``unreadable`` is not called, because a file is read as a
-        whole.
+        """Return all bindings in the order of their keys in a database. ``unreadable`` is not called, because a file is
+        read as a whole.
         """
         return map(self._bindings.__getitem__, sorted(self._bindings, key=index_key))
 

@@ -84,7 +84,7 @@ def stored_redirect_of(key: str, row: Row) -> StoredRedirect:
 
 
 def last_event_of(state: Row) -> LastEvent:
-    """Convert ``state``, a row of the query ``last_events`` (:class:`.statements.Statements`) to the last event of a
+    """Convert ``state``, a row of the query ``last_events`` (:class:`.statements.Statements`), to the last event of a
     name.
     """
     event = dict(zip(STATE, state, strict=False))

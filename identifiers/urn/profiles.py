@@ -21,7 +21,7 @@ class UrnParts(NamedTuple):
     """The parts of a URN as written, without their marks. A missing query or fragment is None.
 
     ``nid`` is the namespace identifier, ``nss`` the name in the namespace, and ``query`` and ``fragment`` are the parts
-    after it.
+    after it, or None.
     """
 
     nid: str

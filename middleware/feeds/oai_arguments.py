@@ -26,7 +26,8 @@ Code = Literal[
 
 
 class OaiError(Exception):
-    """An error in a request of OAI-PMH, which the answer reports. ``code`` is one of the specification.
+    """An error in a request of OAI-PMH, which the answer reports. ``code`` is an error code of the specification, such
+    as "badArgument".
 
     ``message`` is for the operator.
     """

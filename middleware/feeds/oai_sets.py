@@ -17,7 +17,9 @@ _ENCODED = re.compile(r"[^A-Za-z0-9\-_.~*]")
 
 
 class Sets:
-    """The sets of an OAI-PMH repository, one for each prefix record. ``names`` are their names by setSpec."""
+    """The sets of an OAI-PMH repository, one for each of the prefix ``records``. ``names`` maps each setSpec to the
+    name of the set.
+    """
 
     def __init__(self, records: Iterable[PrefixRecord]) -> None:
         titles: dict[str, str | None] = {}

@@ -47,7 +47,7 @@ class BindingSource(Protocol):
     """
 
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
-        """Return the bindings of several names by their keys, the normal forms of the identifiers.
+        """Return the bindings of several names as a mapping from key to binding.
 
         ``keys`` are the normal forms of the names.
 

@@ -47,7 +47,7 @@ class Total(NamedTuple):
     """The number of requests for one name, or in one day, month or year.
 
     ``resolutions`` are redirects and served answers, ``descriptions`` are answers to ``?info``. ``label`` is the name,
-    or the time as in RFC 3339.
+    or the day, month or year such as "2026-11-26".
     """
 
     label: str

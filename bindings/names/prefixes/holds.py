@@ -64,7 +64,7 @@ def require_limited(until: datetime, now: datetime) -> None:
 
 
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
-    """Check the end and the reason of a new hold, and return them in their stored form.
+    """Check ``until``, the end of a new hold, and ``reason``, a text for visitors. Return both in their stored form.
 
     ``now`` is the current time in UTC.
 

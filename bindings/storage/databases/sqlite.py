@@ -496,7 +496,7 @@ class SQLite:
         return json.dumps(keys)
 
     def connect_to_write(self) -> sqlite3.Connection:
-        """Open a connection to the SQLite file for changes."""
+        """Open a connection to the SQLite file for changes, and return it."""
         cache, limit = f"cache_size = {WRITING_CACHE}", f"journal_size_limit = {LOG_BYTES}"
         return self._connect("rw", "synchronous = FULL", cache, limit)
 

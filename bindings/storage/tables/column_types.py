@@ -23,5 +23,7 @@ def row_number() -> Column[Any]:
 
 
 def one_of(column: str, allowed: Iterable[object]) -> CheckConstraint:
-    """Create the CHECK constraint that the column ``column`` of a table has one of the values ``allowed``."""
+    """Create the CHECK constraint by which the column ``column`` of a table can only have one of the values
+    ``allowed``.
+    """
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, allowed))})", name=f"{column}_known")
