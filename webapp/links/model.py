@@ -17,8 +17,8 @@ STATES: tuple[State, ...] = get_args(State)
 
 LABELS: Mapping[State, str] = {
     "works": Translatable("Works"),
-    "moved": Translatable("Moved"),
-    "refused": Translatable("Refused"),
+    "moved": Translatable.in_context("state of a target", "Moved"),
+    "refused": Translatable.in_context("state of a target", "Refused"),
     "dead": Translatable("Dead"),
     "unclear": Translatable("Unclear"),
 }
