@@ -52,6 +52,9 @@ class _Missing(NullTranslations):
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         raise LookupError(f"not translated: {msgid1!r}")
 
+    def pgettext(self, context: str, message: str) -> str:
+        raise LookupError(f"not translated: {message!r} as {context}")
+
 
 def strict(tag: str) -> NullTranslations:
     """Return the translations of the pages, in which a missing message is an error."""
@@ -89,9 +92,10 @@ class Day:
             number += 1
             yield PICTURES / f"day-{self.tag}{'' if self.width > 1000 else f'-{self.width}'}-{number:02}.png"
 
-    def says(self, message: str, **values: object) -> str:
+    def says(self, message: str, *, context: str = "", **values: object) -> str:
         """Return a message in the language."""
-        text = self._translations.gettext(message)
+        found = self._translations
+        text = found.pgettext(context, message) if context else found.gettext(message)
         return text % values if values else text.replace("%%", "%")
 
     def counts(self, one: str, several: str, number: int, **values: object) -> str:
@@ -298,7 +302,9 @@ def correct_links(day: Day) -> None:
     day.button("Save")
     day.said("The name has a new target.")
     day.open("Links")
-    page.locator("main").get_by_role("link", name=re.compile(f"^{day.says('Moved')}")).click()
+    page.locator("main").get_by_role(
+        "link", name=re.compile(f"^{day.says('Moved', context='state of a target')}")
+    ).click()
     day.look()
     page.get_by_role("button", name=day.says("Use the new URL"), exact=True).first.click()
     day.reads("https://moved.example/")
