@@ -92,10 +92,13 @@ class Day:
             number += 1
             yield PICTURES / f"day-{self.tag}{'' if self.width > 1000 else f'-{self.width}'}-{number:02}.png"
 
-    def says(self, message: str, *, context: str = "", **values: object) -> str:
+    def says_in(self, context: str, message: str) -> str:
+        """Return a message that has a context in the language."""
+        return self._translations.pgettext(context, message)
+
+    def says(self, message: str, **values: object) -> str:
         """Return a message in the language."""
-        found = self._translations
-        text = found.pgettext(context, message) if context else found.gettext(message)
+        text = self._translations.gettext(message)
         return text % values if values else text.replace("%%", "%")
 
     def counts(self, one: str, several: str, number: int, **values: object) -> str:
@@ -302,9 +305,7 @@ def correct_links(day: Day) -> None:
     day.button("Save")
     day.said("The name has a new target.")
     day.open("Links")
-    page.locator("main").get_by_role(
-        "link", name=re.compile(f"^{day.says('Moved', context='state of a target')}")
-    ).click()
+    page.locator("main").get_by_role("link", name=re.compile(f"^{day.says_in('state of a target', 'Moved')}")).click()
     day.look()
     page.get_by_role("button", name=day.says("Use the new URL"), exact=True).first.click()
     day.reads("https://moved.example/")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -50,7 +50,7 @@ class Walk:
         self._look(label or path, response.text)
         return response.text
 
-    def post(self, browser: Browser, path: str, form: Mapping[str, object], label: str, status: int = 303) -> str:
+    def post(self, browser: Browser, path: str, form: dict[str, Any], label: str, status: int = 303) -> str:
         """Send a form. Look at its answer, or at the page of a redirect."""
         response = browser.post(path, form, headers=GERMAN)
         assert response.status_code == status, (label, response.status_code)
