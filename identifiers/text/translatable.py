@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 _SEPARATOR = "\x1f"
+# A width such as "%(line)999999999s" in the text of a person would fill the memory.
+_PATTERN = re.compile(r"(?:[^%]|%%|%\(\w+\)s)*")
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _ARTICLES = ("a ", "an ", "only ", "the ", "there ", "this ")
 
@@ -224,5 +227,7 @@ def _packed(text: Translatable) -> list[Any]:
 
 def _unpacked(packed: list[Any]) -> Translatable:
     pattern, values, plural, is_sentence, *context = packed
+    if not all(_PATTERN.fullmatch(each) for each in (pattern, plural or "")):
+        raise ValueError("the pattern has other conversions than names")
     read = {name: _unpacked(value) if isinstance(value, list) else value for name, value in values.items()}
     return Translatable._of(pattern, read, plural, is_sentence=bool(is_sentence), context="".join(context))
