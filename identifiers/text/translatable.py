@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-_SEPARATOR = "\x1f"
+SEPARATOR = "\x1f"
+"""The character between the text in English and its pattern, in the text of :func:`stored`."""
 # A width such as "%(line)999999999s" in the text of a person would fill the memory.
 _PATTERN = re.compile(r"(?:[^%]|%%|%\(\w+\)s)*")
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -185,7 +186,7 @@ def stored(text: str) -> str:
     >>> stored(Translatable("line %(line)s", line=3))
     'line 3\\x1f["line %(line)s", {"line": 3}, null, false]'
     """
-    return f"{text}{_SEPARATOR}{json.dumps(_packed(text))}" if isinstance(text, Translatable) else text
+    return f"{text}{SEPARATOR}{json.dumps(_packed(text))}" if isinstance(text, Translatable) else text
 
 
 def restored(text: str) -> str:
@@ -194,14 +195,14 @@ def restored(text: str) -> str:
     >>> restored(stored(Translatable("line %(line)s", line=3))).pattern, restored("line 3")
     ('line %(line)s', 'line 3')
     """
-    english, separator, packed = text.partition(_SEPARATOR)
+    english, separator, packed = text.rpartition(SEPARATOR)
     if not separator:
         return text
     try:
         found = _unpacked(json.loads(packed))
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return text
-    return found if found == english else text
+    return found if found == english else english
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:
@@ -218,16 +219,32 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def _packed(text: Translatable) -> list[Any]:
-    values = {
-        name: _packed(value) if isinstance(value, Translatable) else value if isinstance(value, int) else str(value)
-        for name, value in text.values.items()
-    }
+    values = {name: _packed_value(value) for name, value in text.values.items()}
     return [text.pattern, values, text.plural, text.is_sentence, *([text.context] if text.context else [])]
+
+
+def _packed_value(value: object) -> Any:
+    if isinstance(value, Translatable):
+        return _packed(value)
+    if isinstance(value, NumberWord):
+        return {type(value).__name__: int(value)}
+    return value if isinstance(value, int) else str(value)
 
 
 def _unpacked(packed: list[Any]) -> Translatable:
     pattern, values, plural, is_sentence, *context = packed
+    if plural is not None and not isinstance(_unpacked_value(values["number"]), int):
+        raise ValueError("the number of a plural is not an integer")
     if not all(_PATTERN.fullmatch(each) for each in (pattern, plural or "")):
         raise ValueError("the pattern has other conversions than names")
-    read = {name: _unpacked(value) if isinstance(value, list) else value for name, value in values.items()}
+    read = {name: _unpacked_value(value) for name, value in values.items()}
     return Translatable._of(pattern, read, plural, is_sentence=bool(is_sentence), context="".join(context))
+
+
+def _unpacked_value(value: Any) -> object:
+    if isinstance(value, list):
+        return _unpacked(value)
+    if isinstance(value, dict):
+        [(name, number)] = value.items()
+        return {"NumberWord": NumberWord, "FirstWord": FirstWord}[name](number)
+    return value

@@ -6,6 +6,7 @@ session, or for a user of the web server with the cookie of forms. The browser i
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 
 from flask import Response, request
@@ -18,6 +19,8 @@ from ..config import url
 from ..errors import HTTPRefusal
 from . import messages
 from .blueprint import blueprint, caller, has_caller
+
+_LANGUAGE = re.compile(r'<html lang="([a-z-]+)"')
 
 MAX_CHARACTERS = 1_000_000
 """The maximum length of a kept page. A longer one is the answer to the form itself."""
@@ -35,7 +38,10 @@ def page(number: str) -> Response:
         sentence = Translatable("This page is not kept any more. Open the form again.")
         raise HTTPRefusal(HTTPStatus.NOT_FOUND, "answer-unknown", sentence)
     status, content = found
-    return Response(content, status)
+    response = Response(content, status)
+    if match := _LANGUAGE.search(content[:200]):
+        response.content_language.add(match[1])  # that of the page when it was kept
+    return response
 
 
 @blueprint.after_request

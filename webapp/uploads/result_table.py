@@ -164,7 +164,8 @@ def refused_rows(
     """
     read = sheet.lines(content, reading, file, None, None)
     first = next(read)
-    known = [place for place, heading in enumerate(first.fields) if heading.casefold() not in problem_headings()]
+    last = tuple(heading.casefold() for heading in first.fields[-2:])
+    known = range(len(first.fields) - 2 if last in problem_headings() else len(first.fields))
     yield [*(first.fields[place] for place in known), *map(translated, PROBLEM_COLUMNS)]
     for row in read:
         if problem := problems.get(row.number):
@@ -178,12 +179,12 @@ PROBLEM_COLUMNS = (Translatable("problem"), Translatable("suggestion"))
 
 
 @cache
-def problem_headings() -> frozenset[str]:
+def problem_headings() -> frozenset[tuple[str, ...]]:
     """Return these headings in each language, in lower case. A table can be uploaded in another one than downloaded."""
-    found: set[str] = set()
+    found: set[tuple[str, ...]] = set()
     for tag in languages():
         with use(tag):
-            found |= {translated(each).casefold() for each in PROBLEM_COLUMNS}
+            found.add(tuple(translated(each).casefold() for each in PROBLEM_COLUMNS))
     return frozenset(found)
 
 

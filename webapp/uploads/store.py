@@ -9,16 +9,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, bindparam, case, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, not_, or_, select, update
 
 from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
-from ...identifiers.text.translatable import restored, stored
+from ...identifiers.text.translatable import SEPARATOR, restored, stored
 from . import sheet
 from .headings import folded
 from .model import MAX_UPLOADS, PARTS, Part, Reading, RowOutcome, Stage, Upload
@@ -359,9 +360,13 @@ class Uploads:
             return [(row[2], _row(row)) for row in found]
         # The values are JSON in ASCII.
         escaped = json.dumps(text)[1:-1].lower()
+        name, message = func.lower(upload_rows.c.identifier), func.lower(upload_rows.c.message)
+        # The pattern and values of a message, after the separator, are not for readers.
+        wanted = text.lower().replace("/", "//").replace("%", "/%").replace("_", "/_")
         has = [
-            func.lower(column).contains(wanted, autoescape=True)
-            for column, wanted in ((upload_rows.c.identifier, text.lower()), (upload_rows.c.message, text.lower()))
+            name.contains(text.lower(), autoescape=True),
+            message.like(f"%{wanted}%{SEPARATOR}%", escape="/"),
+            and_(message.contains(text.lower(), autoescape=True), not_(message.contains(SEPARATOR))),
         ]
         statement = select(upload_rows).where(
             upload_rows.c.upload == upload,
@@ -406,7 +411,7 @@ def _hash(headings: Sequence[str]) -> str:
 
 
 def _added() -> set[str]:
-    return {"", HEADING.casefold(), *problem_headings()}
+    return {"", HEADING.casefold(), *chain.from_iterable(problem_headings())}
 
 
 def _upload(row: Sequence[Any]) -> Upload:

@@ -6,6 +6,7 @@ cookie; the field Accept-Language; the language of the institution.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -111,14 +112,30 @@ def links() -> list[tuple[str, str]]:
 
 def here() -> str:
     """Return the path and query of the current page, or of a page that a browser can load instead."""
-    try:
-        if request.method not in ("GET", "HEAD"):
-            current_app.create_url_adapter(request).match(request.path, "GET")  # type: ignore[union-attr]
-    except HTTPException:
-        return url("inspect.page")
+    if request.method not in ("GET", "HEAD") and not _can_be_loaded():
+        return _page_of_form()
     query = urlencode(_without_language())
     path = safe_path(f"{request.script_root}{request.path}{'?' if query else ''}{query}")
     return url("inspect.page") if path is None else path
+
+
+def _can_be_loaded() -> bool:
+    """Return whether a browser can load the address of the current form as a page."""
+    adapter = current_app.create_url_adapter(request)
+    try:
+        return adapter is not None and adapter.match(request.path, "GET")[0] != "desk.missing"
+    except HTTPException:
+        return False
+
+
+def _page_of_form() -> str:
+    """Return the path of the page with the form that was sent, if it is on this site."""
+    sent_from = urlsplit(request.referrer or "")
+    if sent_from.netloc == request.host:
+        path = safe_path(f"{sent_from.path}{'?' if sent_from.query else ''}{sent_from.query}")
+        if path is not None:
+            return path
+    return url("desk.overview" if request.path.startswith("/desk") else "inspect.page")
 
 
 def _without_language() -> list[tuple[str, str]]:
@@ -136,20 +153,22 @@ def choose() -> AnyResponse:
         )
     csrf.require_own_page()
     response = redirect(safe_path(request.form.get("next")) or url("inspect.page"), HTTPStatus.SEE_OTHER)
-    if _account() is not None:
+    if _account() is not None or "Authorization" in request.headers:
         caller = identify.require_caller()
         preferences = replace(caller.account.preferences, language=wanted)
-        identify.accounts().set_preferences(caller.account.name, preferences, by=caller)
-    else:
-        secure = cookies.is_https()
-        response.set_cookie(COOKIE, wanted, _YEAR, path="/", secure=secure, httponly=True, samesite="Lax")
+        # The cookie is kept also if the database can only be read.
+        with suppress(BindingsUnavailable):
+            identify.accounts().set_preferences(caller.account.name, preferences, by=caller)
+    secure = cookies.is_https()
+    response.set_cookie(COOKIE, wanted, _YEAR, path="/", secure=secure, httponly=True, samesite="Lax")
     return response
 
 
 def _describe(response: Response) -> Response:
     """State the language of a page, and the fields of the request that select it."""
     if response.mimetype == "text/html":
-        response.content_language.add(language())
+        if not response.content_language:
+            response.content_language.add(language())
         response.vary.update(["Accept-Language", "Cookie", HEADER])
         if _account() is not None:
             response.headers["Cache-Control"] = "no-store"

@@ -14,6 +14,8 @@ from ararat.webapp.language.translation import translated
 from ararat.webapp.report.excerpt import plain
 from tests.pseudo import pseudo_language
 
+from ..desk.conftest import open_desk
+
 
 @pytest.mark.parametrize(
     ("address", "fields", "institution", "language"),
@@ -115,3 +117,14 @@ def test_the_spaces_of_a_language_are_no_hidden_characters() -> None:
     assert [piece.chip for run in runs for piece in run.pieces if piece.chip] == []
     sent = plain(Translatable("%(value)s", value="1\u202f000"))
     assert any(piece.chip for run in sent for piece in run.pieces)
+
+
+def test_a_form_with_an_error_offers_the_languages_of_its_own_page(tmp_path):
+    jane = open_desk(tmp_path).signed_in("jane")
+    fields = {"Accept": "text/html", "Referer": "http://localhost/desk/new?text=x"}
+    answer = jane.post("/desk/new/name", {"text": "x", "target": "nonsense"}, headers=fields)
+    assert 'name="next" value="/desk/new?text=x"' in jane.get(answer.location).text
+    jane.post("/language", {"language": "de", "next": "/desk"})
+    kept = jane.get(answer.location)
+    assert kept.content_language.as_set() == {"en"}
+    assert '<html lang="en"' in kept.text

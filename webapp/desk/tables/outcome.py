@@ -17,7 +17,6 @@ from ...uploads.columns import OF_FORMS
 from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..changes.labels import outcome_label
 from ..exports import csv_file
 from ..forms import comparable, number_of
 from ..names.new import shoulders
@@ -157,7 +156,7 @@ def _lines(upload: Upload, parts: tuple[Part, ...]) -> Iterator[tuple[object, ..
                 message, suggestion = translated(row.message or ""), translated(fix(row.code) or "")
                 stated = (
                     row.line,
-                    translated(outcome_label(row.outcome)),
+                    row.outcome,
                     row.identifier,
                     row.code,
                     message,
