@@ -15,7 +15,6 @@ from .current import language
 _LOCALES = {"pt": "pt_PT"}
 """The locale of a language whose plain tag has the formats of another country."""
 
-
 _SPACES = {":": "\u00a0", ";": "\u202f", "?": "\u202f", "!": "\u202f"}
 """The spaces before punctuation in French."""
 _PUNCTUATION = re.compile(r"[:;?!](?=\s|$)")
@@ -27,11 +26,11 @@ def figure(number: float) -> str:
     >>> figure(20000)
     '20,000'
     """
-    if (tag := language()) == ENGLISH:
+    if (locale := _locale()) is None:
         return f"{number:,}"
     from babel import numbers
 
-    return numbers.format_decimal(number, locale=_LOCALES.get(tag, tag))
+    return numbers.format_decimal(number, locale=locale)
 
 
 def decimal(number: float, digits: int) -> str:
@@ -42,11 +41,11 @@ def decimal(number: float, digits: int) -> str:
     >>> decimal(1.25, 1)
     '1.2'
     """
-    if (tag := language()) == ENGLISH:
+    if (locale := _locale()) is None:
         return f"{number:.{digits}f}"
     from babel import numbers
 
-    return numbers.format_decimal(number, format=f"0.{'0' * digits}", locale=tag)
+    return numbers.format_decimal(number, format=f"0.{'0' * digits}", locale=locale)
 
 
 def punctuated(text: str) -> str:
@@ -77,11 +76,11 @@ def moment(time: datetime) -> str:
     >>> moment(datetime(2026, 11, 26, 9, 30, tzinfo=UTC))
     '2026-11-26 09:30 UTC'
     """
-    if (tag := language()) == ENGLISH:
+    if (locale := _locale()) is None:
         return f"{time:%Y-%m-%d %H:%M %Z}"
     from babel import dates
 
-    return f"{day(time)} {dates.format_time(time, 'short', locale=_LOCALES.get(tag, tag))} {time:%Z}"
+    return f"{day(time)} {dates.format_time(time, 'short', locale=locale)} {time:%Z}"
 
 
 def period(label: str) -> str:
@@ -90,13 +89,13 @@ def period(label: str) -> str:
     >>> period("2026-11")
     '2026-11'
     """
-    if (tag := language()) == ENGLISH:
+    if (locale := _locale()) is None:
         return label
     from babel import dates
 
     if label.count("-") > 1:
         return day(date.fromisoformat(label))
-    return dates.format_skeleton("yM", date.fromisoformat(f"{label}-01"), locale=tag)
+    return dates.format_skeleton("yM", date.fromisoformat(f"{label}-01"), locale=locale)
 
 
 def day(time: date) -> str:
@@ -105,8 +104,14 @@ def day(time: date) -> str:
     >>> day(date(2026, 11, 26))
     '2026-11-26'
     """
-    if (tag := language()) == ENGLISH:
+    if (locale := _locale()) is None:
         return f"{time:%Y-%m-%d}"
     from babel import dates
 
-    return dates.format_date(time, "medium", locale=_LOCALES.get(tag, tag))
+    return dates.format_date(time, "medium", locale=locale)
+
+
+def _locale() -> str | None:
+    """Return the locale of the current language in the CLDR. It is None for English, which has the formats here."""
+    tag = language()
+    return None if tag == ENGLISH else _LOCALES.get(tag, tag)

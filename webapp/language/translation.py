@@ -40,10 +40,11 @@ def gettext(message: str) -> str:
     >>> gettext("Sign in")
     'Sign in'
     """
-    # Punctuation between values is not in the catalogue, which has its own header below the empty message.
-    if not _LETTER.search(_PLACEHOLDER.sub("", message)):
-        return formats.punctuated(translations(language()).gettext(message) if message else message)
-    return translations(language()).gettext(message)
+    if not message:
+        return ""  # below the empty message a catalogue has its own header
+    text = translations(language()).gettext(message)
+    # A catalogue has no messages that are punctuation between values.
+    return text if _LETTER.search(_PLACEHOLDER.sub("", message)) else formats.punctuated(text)
 
 
 def ngettext(one: str, several: str, number: int) -> str:
