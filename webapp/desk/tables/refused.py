@@ -12,7 +12,7 @@ from ....bindings.names.error_codes import ERROR_CODES
 from ....bindings.names.errors import TableError
 from ....bindings.tables.delimited import Line
 from ....identifiers import PROBLEMS
-from ....identifiers.text.translatable import Translatable
+from ....identifiers.text.translatable import Translatable, sentence
 from ...admission import download
 from ...jobs.imports import current_imports
 from ...language.translation import translated
@@ -132,12 +132,8 @@ def fix(code: str | None) -> str | None:
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
     if entry := ERROR_CODES.get(code):
-        return _capital(entry.fix) if entry.fix else Translatable("Expected: %(expected)s.", expected=entry.expected)
+        return sentence(entry.fix) if entry.fix else Translatable("Expected: %(expected)s.", expected=entry.expected)
     return Translatable("Expected: %(expected)s.", expected=PROBLEMS[code].expected) if code in PROBLEMS else None
-
-
-def _capital(text: str) -> str:
-    return text.sentence() if isinstance(text, Translatable) else f"{text[:1].upper()}{text[1:]}."
 
 
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
