@@ -70,7 +70,8 @@ class Preferences:
     """The choices of a person for the desk. An empty text is the default.
 
     - ``display_name``: the name of the person beside that of the account.
-    - ``language``: the language of previews of public pages, such as "de". It also selects the separator of exports.
+    - ``language``: the language of the pages and of previews of public pages, such as "de". It also selects the
+      separator of exports.
     - ``time_zone``: the time zone of times and days, such as "Europe/Berlin"; the default is UTC.
     - ``separator``: the separator of exports as CSV: "comma", "semicolon" or "tab".
     - ``shoulder``: the shoulder below which the person minted names last.
