@@ -425,7 +425,7 @@ class Bindings:
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
-        >>> from .bulk.relocation import relocate_prefix
+        >>> from .operations.relocation import relocate_prefix
         >>> folder = tempfile.TemporaryDirectory()
         >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
         >>> b.bind("ark:12345/x1", "https://old.example/1")

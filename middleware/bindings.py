@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..bindings import changes, creation
-from ..bindings.bulk import relocation, undo, withdrawal
 from ..bindings.names import assignment
 from ..bindings.names.operation import Operation
+from ..bindings.operations import relocation, undo, withdrawal
 
 if TYPE_CHECKING:
     from ..bindings.collection import Bindings

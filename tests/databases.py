@@ -276,7 +276,7 @@ def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
 # The modules whose tests use PostgreSQL in `make long` only. They test code without SQL. The tests of the modules that
 # it calls, in bindings, webapp/accounts and webapp/management, use both databases.
 SQLITE_FIRST = (
-    "bindings/bulk/",
+    "bindings/operations/",
     "bindings/checks/",
     "bindings/test_minting.py",
     "bindings/names/test_policy.py",

@@ -56,7 +56,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
             "rule_cache",
             "source",
         ),
-        *[("bulk", "checks", "imports", "migration"), ("log",), ("backups",)],
+        *[("checks", "imports", "migration", "operations"), ("log",), ("backups",)],
     ],
     "bindings/storage": [
         ("tables",),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..changes import MAX_CHANGES, NameChange
 from ..collection import Bindings
-from ..imports.importing import record_row
+from ..imports.other_records import record_row
 from ..log.errors import LogError
 from ..log.tree.entries import LogEntry
 from ..log.tree.growing_tree import GrowingTree

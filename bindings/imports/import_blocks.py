@@ -19,18 +19,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...identifiers.text.translatable import each_text, restored, stored
-from ..bulk.batches import BLOCK, BlockPace
 from ..names.actor import Actor
 from ..names.binding import Binding
 from ..names.errors import BindingsUnavailable, Collision
+from ..operations.batches import BLOCK, BlockPace
 from ..storage.spill import SeenNames
 from ..storage.statements import marked
 from ..tables.columns import Row
 from ..tables.text_stream import ReadAs
 from .checked_names import CheckedNames
-from .importing import COUNTS, ImportRun
 from .keyed_rows import Mint, repeated_keys
 from .summary import Effect, Expect, NotedLine, Report, Summary
+from .table_rows import COUNTS, ImportRun
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -16,7 +16,7 @@ from ..progress import Progress
 from .stores import open_store
 
 if TYPE_CHECKING:
-    from ...bindings.bulk.plan import BulkResult
+    from ...bindings.operations.plan import BulkResult
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
@@ -93,7 +93,7 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
 
     Exit code: 0 done, 1 names are refused or not found, 2 not valid, 69 no database.
     """
-    from ...bindings.bulk.undo import undo_change, undo_operation
+    from ...bindings.operations.undo import undo_change, undo_operation
 
     # No identifier has digits only.
     if what.isascii() and what.isdigit():

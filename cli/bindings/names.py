@@ -26,9 +26,9 @@ from .bulk import dry_run_option, run_bulk
 from .stores import SERVED_ADVICE, open_store, print_warnings, warn_of_new, warn_of_target, warn_of_unregistered
 
 if TYPE_CHECKING:
-    from ...bindings.bulk.plan import BulkResult
     from ...bindings.names.actor import Actor
     from ...bindings.names.binding import Passthrough
+    from ...bindings.operations.plan import BulkResult
     from ...identifiers import Ark, Urn
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
@@ -248,7 +248,7 @@ def relocate_command(
         raise click.UsageError("--from excludes ID, TARGET, --kind, --alternate, --passthrough and --scope")
     if prefix is not None and below is not None:
         raise click.UsageError("--prefix and --below exclude each other")
-    from ...bindings.bulk.relocation import relocate_prefix
+    from ...bindings.operations.relocation import relocate_prefix
 
     container = None if below is None else read_name(below)
 
@@ -277,7 +277,7 @@ def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, d
     \b
       ararat passthrough ark:12345/x5 given --dry-run
     """
-    from ...bindings.bulk.relocation import set_passthrough
+    from ...bindings.operations.relocation import set_passthrough
 
     passthrough: Passthrough = {"no": False, "normal": True}.get(value, "given")
 
@@ -324,9 +324,9 @@ def withdraw_command(
 
     name = read_name(identifier)
     if below:
-        from ...bindings.bulk.withdrawal import withdraw_below
         from ...bindings.names import naming as names
         from ...bindings.names.fields import check_successor
+        from ...bindings.operations.withdrawal import withdraw_below
 
         def withdraw(bindings: Bindings, **options: Any) -> BulkResult:
             if successor is not None:
@@ -380,7 +380,7 @@ def restore_command(
     if resource is not None and (below or operation is not None):
         raise click.UsageError("--resource excludes --below and --operation")
     if operation is not None:
-        from ...bindings.bulk.withdrawal import restore_withdrawn
+        from ...bindings.operations.withdrawal import restore_withdrawn
 
         if below:
             raise click.UsageError("--below needs ID")
@@ -392,7 +392,7 @@ def restore_command(
         return run_bulk(database, restore_all, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
     name = read_name(identifier or "")
     if below:
-        from ...bindings.bulk.withdrawal import restore_below
+        from ...bindings.operations.withdrawal import restore_below
 
         def restore(bindings: Bindings, **options: Any) -> BulkResult:
             return restore_below(bindings, name, **options)

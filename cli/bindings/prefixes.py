@@ -246,7 +246,7 @@ def depart_command(prefix: str, resolver: str, **options: Any) -> int:
     \b
       ararat prefix depart 12345/x5 --resolver 'https://new.example/${pid}' --dry-run
     """
-    from ...bindings.bulk.departure import depart
+    from ...bindings.operations.departure import depart
 
     return run_bulk(run=lambda bindings, **rest: depart(bindings, prefix, resolver, **rest), **options)
 

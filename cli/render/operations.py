@@ -10,8 +10,8 @@ from ..output import Sheet, Style, counted, identifier, words
 from .bindings import differences, moment, name_and_target
 
 if TYPE_CHECKING:
-    from ...bindings.bulk.plan import BulkResult, Effect, NotedName
     from ...bindings.names.operation import Operation
+    from ...bindings.operations.plan import BulkResult, Effect, NotedName
 
 _STYLES: dict[str, Style] = {"withdrawn": "warning", "deleted": "warning", "published": "warning", "relocated": "name"}
 _DRY = {

@@ -23,12 +23,12 @@ from runpy import run_path
 import psycopg
 import pytest
 
-from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.names.selection import select
 from ararat.bindings.open import database_at
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.bindings.storage.store import create_database
 from ararat.middleware import open_bindings
 

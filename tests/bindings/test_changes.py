@@ -11,7 +11,6 @@ from threading import Barrier
 import pytest
 from sqlalchemy import insert, select
 
-from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.changes import MAX_CHANGES, NameChange, change_recorded
 from ararat.bindings.creation import MintedChange, create
 from ararat.bindings.names import assignment
@@ -20,6 +19,7 @@ from ararat.bindings.names.assignment import Change
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, Stale
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.bindings.storage.tables import account_tables
 from ararat.bindings.storage.writing.transaction import Transaction
 from ararat.middleware import Bindings, import_table, mint

@@ -17,7 +17,6 @@ import pytest
 from click.testing import CliRunner
 
 from ararat.bindings import holding
-from ararat.bindings.bulk.undo import undo_change
 from ararat.bindings.collection import Bindings
 from ararat.bindings.copying import copy_store
 from ararat.bindings.imports.exporting import export_table
@@ -27,6 +26,7 @@ from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.names.prefixes.holds import Holds, read_end
 from ararat.bindings.names.prefixes.prefixes import record
 from ararat.bindings.names.selection import select
+from ararat.bindings.operations.undo import undo_change
 from ararat.bindings.served_file.copy import read
 from ararat.bindings.served_file.table import read_table
 from ararat.cli import main

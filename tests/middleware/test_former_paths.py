@@ -30,7 +30,9 @@ PATHS = [
 def test_a_former_path_leads_to_the_same_object(module: str, name: str) -> None:
     found = getattr(importlib.import_module(f"ararat.middleware.bindings.{module}"), name)
     if name != "list_operations":
-        assert found is getattr(importlib.import_module(f"ararat.bindings.{module}"), name)
+        assert found is getattr(
+            importlib.import_module(f"ararat.bindings.{module.replace('bulk', 'operations')}"), name
+        )
 
 
 def test_former_paths_work_as_the_first_import_of_a_program() -> None:

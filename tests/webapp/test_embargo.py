@@ -16,13 +16,13 @@ import pytest
 from click.testing import CliRunner
 from flask import Flask
 
-from ararat.bindings.bulk import edits
-from ararat.bindings.bulk.plan import BulkResult, Plan, carry_out
-from ararat.bindings.bulk.undo import undo_change, undo_operation
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.selection import select
+from ararat.bindings.operations import edits
+from ararat.bindings.operations.plan import BulkResult, Plan, carry_out
+from ararat.bindings.operations.undo import undo_change, undo_operation
 from ararat.bindings.publication import publish_due
 from ararat.cli import main
 from ararat.middleware import import_table, open_bindings

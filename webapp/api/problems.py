@@ -10,7 +10,6 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import (
     BindingConflict,
     BindingError,
@@ -19,6 +18,7 @@ from ...bindings.names.errors import (
     MintedElsewhere,
     Stale,
 )
+from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.display import counted
 from ...identifiers.text.translatable import sentence
 from ..errors import problem_document, sentence_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.binding import Binding, Event, rfc3339
 from ...bindings.names.metadata import personal_data
 from ...bindings.names.naming import NameWarning
 from ...bindings.names.selection import as_dict as of_name
+from ...bindings.operations.plan import BulkResult
 from ..config import url
 from ..jobs.exports import expires
 from ..jobs.model import Job

@@ -7,7 +7,6 @@ from typing import get_args
 
 import jsonschema_rs
 
-from ...bindings.bulk.edits import EDITED
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
@@ -17,6 +16,7 @@ from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
 from ...bindings.names.selection import HoldFilter
+from ...bindings.operations.edits import EDITED
 from ..accounts.model import ROLES
 from ..accounts.rights import RIGHTS
 from ..jobs.exports import SEPARATORS

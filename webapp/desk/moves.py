@@ -13,8 +13,8 @@ from typing import NamedTuple
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import BindingError
+from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.translatable import Translatable
 from ..config import site, url
 from ..management import Forbidden

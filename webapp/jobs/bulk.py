@@ -1,7 +1,7 @@
 """Changes of many selected names as two jobs: a check, which changes no name, and the change of the checked names.
 
-A change is one operation with one undo. It runs in short transactions (:mod:`~ararat.bindings.bulk.batches`), so that a
-job that is interrupted continues where it was, and other writers wait for less than a second.
+A change is one operation with one undo. It runs in short transactions (:mod:`~ararat.bindings.operations.batches`), so
+that a job that is interrupted continues where it was, and other writers wait for less than a second.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ...bindings.bulk import edits
-from ...bindings.bulk.batches import MAX_NAMES, Batches, Hooks
-from ...bindings.bulk.undo import undo_plan
 from ...bindings.names import naming
 from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...bindings.names.fields import Fields
+from ...bindings.operations import edits
+from ...bindings.operations.batches import MAX_NAMES, Batches, Hooks
+from ...bindings.operations.undo import undo_plan
 from ...identifiers.text.translatable import Translatable
 from ..management.permissions import Forbidden, require_right
 from .model import Job, caller_of, stored_caller
@@ -26,7 +26,7 @@ from .queue import Claim, Jobs
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ...bindings.bulk.plan import BulkResult, Plan
+    from ...bindings.operations.plan import BulkResult, Plan
     from ..accounts.model import Caller
     from ..accounts.rights import Right
     from ..management import Management

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from ...bindings.bulk import edits, relocation, undo
-from ...bindings.bulk.plan import BulkResult, carry_out
 from ...bindings.imports.exporting import table_lines
 from ...bindings.imports.importing import import_table
 from ...bindings.imports.summary import Summary
 from ...bindings.minting import read_pattern
 from ...bindings.names.operation import Operation
+from ...bindings.operations import edits, relocation, undo
+from ...bindings.operations.plan import BulkResult, carry_out
 from .permissions import require_administrator, require_curator, require_granted, require_reader, require_right
 from .recording import AccountActor, Recorder
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ...bindings.bulk.batches import Batches, Hooks
-    from ...bindings.bulk.plan import Plan
     from ...bindings.imports.import_blocks import ImportBlocks
     from ...bindings.imports.keyed_rows import Mint
     from ...bindings.names.naming import Name
+    from ...bindings.operations.batches import Batches, Hooks
+    from ...bindings.operations.plan import Plan
     from ...bindings.tables.text_tables import Format
     from ..accounts.model import Caller
 
@@ -52,7 +52,7 @@ class BulkOperations:
 
     A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More
     than :data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other
-    parameters and results are those of the functions of :mod:`ararat.bindings.bulk`.
+    parameters and results are those of the functions of :mod:`ararat.bindings.operations`.
     """
 
     def __init__(self, recorder: Recorder) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from ...bindings import prefix_changes
-from ...bindings.bulk.departure import depart
-from ...bindings.bulk.plan import BulkResult
 from ...bindings.names.errors import Stale
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
+from ...bindings.operations.departure import depart
+from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.translatable import Translatable
 from ...middleware.http.conditional import entity_tag
 from .bulk import MAX_NAMES
@@ -177,8 +177,8 @@ class PrefixOperations:
         - ``dry_run``: return the result without a change.
         - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
-        At most :data:`~.bulk.MAX_NAMES` names are moved by one request. :func:`~ararat.bindings.bulk.departure.depart`
-        has the details.
+        At most :data:`~.bulk.MAX_NAMES` names are moved by one request.
+        :func:`~ararat.bindings.operations.departure.depart` has the details.
         """
         with self._recorder.acting(
             caller, "prefix.depart", prefix, require=require_administrator, max_names=MAX_NAMES

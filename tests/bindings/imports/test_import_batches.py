@@ -11,12 +11,12 @@ from typing import Any, BinaryIO, cast
 
 import pytest
 
-from ararat.bindings.bulk.undo import undo_operation
 from ararat.bindings.collection import Bindings
-from ararat.bindings.imports import importing
+from ararat.bindings.imports import table_rows
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.imports.summary import Summary
 from ararat.bindings.names.errors import BindingError, TableError
+from ararat.bindings.operations.undo import undo_operation
 from tests.forking import ForkedCode
 
 
@@ -167,14 +167,14 @@ def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> 
 def test_an_import_ends_if_its_operation_is_undone_between_two_batches(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import_batch = importing.ImportRun.import_batch
+    import_batch = table_rows.ImportRun.import_batch
 
-    def after_undo(self: importing.ImportRun, *arguments: Any) -> bool:
+    def after_undo(self: table_rows.ImportRun, *arguments: Any) -> bool:
         if self.summary.kept == 2:
             undo_operation(bindings, 1)
         return import_batch(self, *arguments)
 
-    monkeypatch.setattr(importing.ImportRun, "import_batch", after_undo)
+    monkeypatch.setattr(table_rows.ImportRun, "import_batch", after_undo)
     with pytest.raises(BindingError) as caught:
         run(bindings, "identifier,target", *names(6), batch=2)
     assert caught.value.code == "operation-undone"

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk import batches
-from ararat.bindings.bulk.undo import undo_operation
-from ararat.bindings.imports import import_blocks, importing
+from ararat.bindings.imports import import_blocks, table_rows
 from ararat.bindings.imports.import_blocks import ImportBlocks, ImportedTable
 from ararat.bindings.imports.importing import import_rows
 from ararat.bindings.imports.keyed_rows import Mint
 from ararat.bindings.imports.summary import Summary
 from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.operations import batches
+from ararat.bindings.operations.undo import undo_operation
 from ararat.bindings.tables.columns import Row
 from ararat.bindings.tables.text_stream import ReadAs
 from ararat.middleware import Bindings
@@ -32,7 +32,7 @@ class Killed(Exception):
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_blocks, "BLOCK", 2)
-    monkeypatch.setattr(importing, "_CHUNK", 2)
+    monkeypatch.setattr(table_rows, "_CHUNK", 2)
     monkeypatch.setattr(import_blocks, "ONE_BLOCK", 0)
     monkeypatch.setattr(batches, "_PAUSE", 0)
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk.undo import undo_operation
 from ararat.bindings.imports.importing import import_rows
 from ararat.bindings.imports.keyed_rows import Mint, State, repeated_keys
 from ararat.bindings.imports.summary import Summary
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.operations.undo import undo_operation
 from ararat.bindings.tables.columns import Row
 from ararat.bindings.tables.text_stream import ReadAs
 from ararat.middleware import Bindings

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.event_selection import select_events
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import open_bindings
 
 

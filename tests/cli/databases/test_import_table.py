@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from click.testing import Result
 
-from ararat.bindings.bulk import batches
 from ararat.bindings.imports import import_blocks
 from ararat.bindings.imports.summary import NotedLine, Summary
+from ararat.bindings.operations import batches
 from ararat.cli.output import Sheet
 from ararat.cli.progress import Progress
 from ararat.cli.render import imports

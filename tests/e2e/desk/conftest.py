@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.names.branding.logos import data_url
 from ararat.bindings.names.branding.model import Branding
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp.accounts.store import Accounts

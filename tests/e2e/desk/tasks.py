@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from playwright.sync_api import Locator, Page, expect
 
-from ararat.bindings.bulk.relocation import relocate_prefix
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import Bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.links.model import TracedTarget

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from ararat.bindings.bulk.relocation import relocate_prefix
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.minting import mint
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import open_bindings
 
 from .conftest import Browser, Desk

@@ -21,8 +21,8 @@ from openpyxl import Workbook
 from openpyxl.styles import Font
 from openpyxl.worksheet.hyperlink import Hyperlink
 
-from ararat.bindings.bulk.batches import MAX_NAMES
 from ararat.bindings.names.errors import TableError
+from ararat.bindings.operations.batches import MAX_NAMES
 from ararat.bindings.system.concurrency import Busy
 from ararat.bindings.tables.text_stream import ReadAs
 from ararat.webapp.uploads import sheet, workbook_process

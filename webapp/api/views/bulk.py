@@ -8,8 +8,8 @@ from typing import Any
 
 from flask import Response
 
-from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
+from ....bindings.operations.plan import BulkResult
 from ....identifiers.text import display
 from ...accounts.model import Caller
 from ...config import url

@@ -6,10 +6,10 @@ from typing import Any
 
 from flask import Response, request
 
-from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import Stale
 from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.prefixes import DELEGATION, EDITED, Field
+from ....bindings.operations.plan import BulkResult
 from ...accounts.model import Caller
 from ...management import NO_RECORD, Missing, prefix_etag
 from ...management.succession import Succession

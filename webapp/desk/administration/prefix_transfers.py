@@ -11,9 +11,9 @@ from typing import Any
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes
+from ....bindings.operations.plan import BulkResult
 from ....identifiers.text.translatable import Translatable
 from ...accounts.model import AccountError
 from ...config import url

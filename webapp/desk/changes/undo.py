@@ -6,8 +6,8 @@ from flask import render_template, request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.bulk.plan import BulkResult
 from ....bindings.names.errors import BindingError
+from ....bindings.operations.plan import BulkResult
 from ....identifiers.text.translatable import Translatable
 from ...config import url
 from ...jobs.imports import current_imports

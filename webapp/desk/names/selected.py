@@ -15,10 +15,10 @@ from flask import Response, render_template, request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.bulk.relocation import Rewriting
 from ....bindings.names import naming
 from ....bindings.names.errors import BindingError
 from ....bindings.names.selection import Selection
+from ....bindings.operations.relocation import Rewriting
 from ....identifiers.text.translatable import Translatable, sentence
 from ...jobs.bulk import MAX_LISTED_NAMES
 from ...management.permissions import require_curator

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from ararat.bindings.bulk import batches
-from ararat.bindings.bulk.undo import undo_operation
+from ararat.bindings.operations import batches
+from ararat.bindings.operations.undo import undo_operation
 from ararat.webapp.accounts.model import Caller
 from tests.webapp.api.conftest import Client, accounts_of, assert_problem, imports_of
 from tests.webapp.api.views.test_imports import finished

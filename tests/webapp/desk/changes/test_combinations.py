@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from ararat.bindings.bulk import batches
 from ararat.bindings.names.binding import Binding
+from ararat.bindings.operations import batches
 from tests.webapp.desk.conftest import Browser, Desk
 
 NAMES = [f"ark:12345/x5{number}" for number in range(6)]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ararat.bindings.bulk.relocation import relocate_prefix
+from ararat.bindings.operations.relocation import relocate_prefix
 
 HOSTILE = "<b>\u202eMap"
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ararat.bindings.bulk import batches
+from ararat.bindings.operations import batches
 from ararat.webapp.jobs.queue import MAX_CLAIMS
 from ararat.webapp.management import bulk
 

@@ -12,13 +12,13 @@ from sqlalchemy import text
 from werkzeug.exceptions import NotFound
 from werkzeug.test import Client
 
-from ararat.bindings.bulk.undo import undo_change, undo_operation
 from ararat.bindings.checks.audit import check
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingConflict, BindingsUnavailable
+from ararat.bindings.operations.undo import undo_change, undo_operation
 from ararat.middleware import ResolverMiddleware, import_table, mint
 
 NAME = "ark:12345/r1"

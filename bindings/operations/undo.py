@@ -55,7 +55,7 @@ def undo_operation(
     written. Rules and counters of an import stay.
 
     Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``, and like
-    :func:`~ararat.bindings.bulk.plan.carry_out`.
+    :func:`~ararat.bindings.operations.plan.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -104,7 +104,7 @@ def undo_change(
     user who makes the change, or the name for the history. None records no user.
 
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
-    code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.bulk.plan.carry_out`.
+    code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan.carry_out`.
     """
     key = names.key(names.read(identifier))
 

@@ -49,7 +49,7 @@ def withdraw_below(
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a successor
     that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
-    :func:`~ararat.bindings.bulk.plan.carry_out`.
+    :func:`~ararat.bindings.operations.plan.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -99,7 +99,7 @@ def restore_below(
     records no user. ``progress``, if it is set, is called with the number of names so far.
 
     Names that were withdrawn at different times and for different reasons are restored too. :func:`restore_withdrawn`
-    and :func:`~ararat.bindings.bulk.undo.undo_operation` restore those of one operation. Raises like
+    and :func:`~ararat.bindings.operations.undo.undo_operation` restore those of one operation. Raises like
     :func:`withdraw_below`.
     """
     key = container(identifier)
@@ -122,7 +122,7 @@ def restore_withdrawn(
     with the number of names so far.
 
     A name that was restored and withdrawn again since then stays withdrawn. Raises :class:`BindingError` with the code
-    ``operation-unknown``, and like :func:`~ararat.bindings.bulk.plan.carry_out`.
+    ``operation-unknown``, and like :func:`~ararat.bindings.operations.plan.carry_out`.
     """
 
     def find(transaction: Transaction) -> Iterator[str]:

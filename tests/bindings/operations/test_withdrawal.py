@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk.relocation import relocate_prefix
-from ararat.bindings.bulk.withdrawal import restore_below, restore_withdrawn, withdraw_below
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.operations.relocation import relocate_prefix
+from ararat.bindings.operations.withdrawal import restore_below, restore_withdrawn, withdraw_below
 from ararat.middleware import import_table
 from ararat.middleware.resolution.resolver import resolve
 from ararat.middleware.resolution.settings import Settings

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk import batches, edits
-from ararat.bindings.bulk.batches import Batches, Hooks
-from ararat.bindings.bulk.plan import BulkResult, Plan
-from ararat.bindings.bulk.undo import undo_operation, undo_plan
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.operations import batches, edits
+from ararat.bindings.operations.batches import Batches, Hooks
+from ararat.bindings.operations.plan import BulkResult, Plan
+from ararat.bindings.operations.undo import undo_operation, undo_plan
 
 NAMES = [f"ark:12345/x5{number}" for number in range(5)]
 RESERVED = NAMES[3:]

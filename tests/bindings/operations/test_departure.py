@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.bindings.bulk.departure import depart
-from ararat.bindings.bulk.undo import undo_operation
 from ararat.bindings.collection import Bindings
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.operations.departure import depart
+from ararat.bindings.operations.undo import undo_operation
 
 NEW = "https://new.example"
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk.relocation import Rewriting, relocate_prefix, set_passthrough
-from ararat.bindings.bulk.undo import undo_operation
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.bindings.operations.relocation import Rewriting, relocate_prefix, set_passthrough
+from ararat.bindings.operations.undo import undo_operation
 from ararat.identifiers import iri_policy
 from ararat.middleware import import_table
 from tests.forking import ForkedCode
@@ -340,7 +340,7 @@ def test_another_writer_waits_or_fails_and_loses_nothing(bindings: Bindings) -> 
 KILLED = """
 import os, signal, sys
 from ararat.middleware import open_bindings
-from ararat.bindings.bulk.relocation import relocate_prefix
+from ararat.bindings.operations.relocation import relocate_prefix
 kill = lambda names: names == int(sys.argv[2]) and os.kill(os.getpid(), signal.SIGKILL)
 with open_bindings(sys.argv[1]) as bindings:
     relocate_prefix(bindings, "old.example", "new.example", progress=kill)

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.bulk.relocation import relocate_prefix
-from ararat.bindings.bulk.undo import undo_change, undo_operation
-from ararat.bindings.bulk.withdrawal import restore_below, withdraw_below
 from ararat.bindings.checks.audit import check
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError
+from ararat.bindings.operations.relocation import relocate_prefix
+from ararat.bindings.operations.undo import undo_change, undo_operation
+from ararat.bindings.operations.withdrawal import restore_below, withdraw_below
 from ararat.middleware import import_table
 
 LIVE, GONE, DRAFT, NEW = "ark:12345/live", "ark:12345/gone", "ark:12345/draft", "ark:12345/new"

@@ -66,7 +66,7 @@ def relocate_prefix(
     names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound.
 
     Raises :class:`BindingError` with the code ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of
-    targets and names. Raises like :func:`~ararat.bindings.bulk.plan.carry_out`.
+    targets and names. Raises like :func:`~ararat.bindings.operations.plan.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
