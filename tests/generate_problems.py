@@ -22,8 +22,11 @@ def identifiers() -> str:
 
 
 def bindings() -> str:
-    """Return the table of the errors of bindings, stores and tables."""
-    rows = [(f"`{each.code}`", str(each.status), each.title, each.expected) for each in ERROR_CODES.values()]
+    """Return the table of the errors and warnings of bindings, stores and tables."""
+    rows = [
+        (f"`{each.code}`", "warning" if each.severity == "warning" else f"{each.status}", each.title, each.expected)
+        for each in ERROR_CODES.values()
+    ]
     return _table(("code", "status", "meaning", "expected"), rows)
 
 
@@ -40,8 +43,12 @@ def page(text: str) -> str:
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, ("---",) * len(head), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    lines = [head, ("---",) * len(head), *(tuple(map(_escaped, row)) for row in rows)]
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _escaped(cell: str) -> str:
+    return re.sub(r"&(?=\w+;)", "&amp;", cell).replace("|", "\\|")
 
 
 if __name__ == "__main__":

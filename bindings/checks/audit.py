@@ -26,16 +26,17 @@ from urllib.parse import unquote
 from ...identifiers import Ark, Urn
 from ...identifiers.iri_policy import AllocationFacts, Profile, evaluate, meaning
 from ...identifiers.text import iri
-from ...identifiers.text.translatable import Translatable
+from ...identifiers.text.translatable import Translatable, sentence
 from ..collection import Bindings
 from ..names import naming as names
 from ..names import targets, validation
 from ..names.binding import Binding
+from ..names.error_codes import error_code
 from ..names.errors import BindingError, UnreadableBinding
 from ..names.metadata import metadata, persistence
 from ..names.policy import UNPUBLISHED, is_registered
 from ..names.prefixes.prefixes import PrefixRecords
-from .plausibility import target_warnings
+from . import plausibility
 
 CHECKS = {
     "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
@@ -49,11 +50,7 @@ CHECKS = {
     "non-ascii": "The name has characters that are not ASCII (ARK-065).",
     "name-characters": "The name has a character that the prefix record does not permit (ARK-138).",
     "policy": "An IRI policy does not allow the name, or a URL that it leads to.",
-    "target-entity": "The target has a character reference of HTML or XML, such as &amp;.",
-    "target-local": "The host of the target is local or private, so that others cannot reach it.",
-    "target-session": "The target has the parameter of a session, which ends.",
-    "target-expires": "The target is a signed address, which expires.",
-    "target-several": "The target has two addresses, as in a cell with two values.",
+    **{code: sentence(error_code(code).title) for code in plausibility.CODES},
     "reserved-target": "The target is a path of the resolver itself: a second redirect, or an endless loop.",
 }
 """The checks, by code."""
@@ -174,7 +171,7 @@ def _name_findings(
     if _NON_ASCII.search(key):
         yield found("non-ascii", Translatable("the name has characters that are not ASCII"))
     for target in filter(None, (binding.target, *binding.alternates.values()) if binding.is_live else ()):
-        for warning in target_warnings(target):
+        for warning in plausibility.target_warnings(target):
             yield found(warning.code, f"{warning.message}: {validation.shown(target, 100)}")
         if _is_reserved(target, prefixes):
             yield found(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..names.binding import Binding
+from ..names.error_codes import ErrorCode, error_code
 from ..tables.other_rows import OtherRow
 from ..tables.text_stream import ReadAs
 
@@ -41,6 +42,11 @@ class NotedLine(NamedTuple):
     identifier: str
     code: str
     message: str
+
+    @property
+    def entry(self) -> ErrorCode:
+        """The description of the error or warning in the catalogue: its title and what is expected."""
+        return error_code(self.code)
 
 
 Report = Callable[[str, NotedLine, Mapping[str, str]], object]

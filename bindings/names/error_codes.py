@@ -1,4 +1,4 @@
-"""The one table of errors of Ararat: what each code means, and how each interface answers it.
+"""The one table of errors and warnings of Ararat: what each code means, and how each interface answers it.
 
 The JSON API, the desk, the EZID API and the command read their answers here. The codes of errors in an *identifier* are
 in :data:`ararat.identifiers.PROBLEMS`; :func:`error_code` finds both.
@@ -7,6 +7,7 @@ in :data:`ararat.identifiers.PROBLEMS`; :func:`error_code` finds both.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ...identifiers import PROBLEMS
 from ...identifiers.text.translatable import Translatable
@@ -26,7 +27,7 @@ RETRY_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """The description of one error, and the answers to it.
+    """The description of one error or warning, and the answers to it.
 
     - ``title``: what is wrong, in one sentence without a full stop.
     - ``expected``: what is accepted instead.
@@ -37,6 +38,7 @@ class ErrorCode:
       that is about no argument, such as the content of a file.
     - ``repeats``: whether a client can repeat a request with the status 503 by itself.
     - ``fix``: how to correct the error, in the imperative. By default it is to use what is ``expected``.
+    - ``severity``: "warning" if the code is only that of a warning, which refuses no change.
 
     >>> ERROR_CODES["target-scheme"].status, ERROR_CODES["target-scheme"].about, ERROR_CODES["target-scheme"].remedy
     (422, 'target', 'use http or https')
@@ -51,6 +53,7 @@ class ErrorCode:
     about: str | None = None
     fix: str = ""
     repeats: bool = True
+    severity: Literal["error", "warning"] = "error"
 
     def __post_init__(self) -> None:
         for name in ("title", "expected", "fix"):
@@ -67,6 +70,10 @@ class ErrorCode:
         correct.
         """
         return RETRY_SECONDS if self.status == 503 and self.repeats else None
+
+
+def _warning(code: str, title: str, expected: str, about: str | None = None) -> ErrorCode:
+    return ErrorCode(code, title, expected, about=about, severity="warning")
 
 
 def _catalogue(*entries: ErrorCode) -> dict[str, ErrorCode]:
@@ -87,7 +94,6 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("urn-not-assigned", "a URN with a query or fragment is not an assigned name", "the URN without the part from ? or #", f"{_URN}, section 2", about="identifier"),
     ErrorCode("name-too-long", "the name is longer than 255 characters", "at most 255 characters", f"{_ARK}, section 4", about="identifier"),
     ErrorCode("not-bound", "the name is not bound", "a name that is bound", status=404, exit_code=NO, about="identifier"),
-    ErrorCode("personal-data", "the name or a value of it looks like data about a person", "a name without personal data: names enter the public log and stay there; only metadata can be redacted", about="metadata"),
     # Fields of a binding
     ErrorCode("kind-unknown", "the kind of the binding is unknown", "located, related, described or served; in a table also rule, prefix, counter or uuid", about="kind"),
     ErrorCode("status-unknown", "the status is unknown", "live or withdrawn; in a table also reserved", about="state"),
@@ -311,6 +317,35 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("key-ambiguous", "two recorded names have this key", "a key that one name has, or the name itself in the column of the identifiers", about="resource"),
     ErrorCode("cell-error", "a cell of the row has no value", "a value that the spreadsheet program could compute", fix="correct the cell, and save the file"),
     ErrorCode("name-missing", "a bound name is missing", "its line, with the status withdrawn", _NEVER_REASSIGNED, about="identifier"),
+    ErrorCode("preview-changed", "the row has another effect than in its preview", "a new preview before the import", status=409),
+    # Changes of many names
+    ErrorCode("changed-meanwhile", "the name was changed since the check", "a new check before the change", status=409, about="identifier"),
+    ErrorCode("not-reserved", "the name is not reserved", "a reserved name", status=409, about="identifier"),
+    ErrorCode("not-withdrawn", "the name is not withdrawn", "a withdrawn name", status=409, about="identifier"),
+    ErrorCode("export-deleted", "the file of the export was deleted", "a new export", status=404),
+    # Warnings
+    _warning("personal-data", "the name or a value of it looks like data about a person", "a name without personal data: names enter the public log and stay there; only metadata can be redacted", "metadata"),
+    _warning("name-several", "the name contains a second name", "one name in each cell or field", "identifier"),
+    _warning("name-similar", "the name differs by one typing error from a recorded name", "the recorded name if both are the same, and no correction otherwise", "identifier"),
+    _warning("check-character", "the check character of the name is wrong, and the right name is recorded", "the recorded name", "identifier"),
+    _warning("naan-unrecorded", "there is no record of the NAAN", "a NAAN with a record, or a new record for this one", "identifier"),
+    _warning("nid-unrecorded", "there is no record of the URN namespace", "a namespace with a record, or a new record for this one", "identifier"),
+    _warning("shoulder-unrecorded", "there is no record of the shoulder or of the beginning of the name", "a name below a recorded prefix, or a new record for this one", "identifier"),
+    _warning("resource-shared", "another name has the same resource", "the recorded name, because one resource needs one name", "resource"),
+    _warning("target-shared", "another name has the same target", "the target of this resource, and no correction if both names lead to one page", "target"),
+    _warning("target-entity", "the target has a character reference of HTML or XML, such as &amp;", "the character itself", "target"),
+    _warning("target-local", "the host of the target is local or private, so that others cannot reach it", "an address that others can reach", "target"),
+    _warning("target-session", "the target has the parameter of a session, which ends", "the address without this parameter", "target"),
+    _warning("target-expires", "the target is a signed address, which expires", "a permanent address", "target"),
+    _warning("target-several", "the target has two addresses, as in a cell with two values", "one address for each target", "target"),
+    _warning("successor-unknown", "the successor is not recorded", "a recorded name, or an address", "successor"),
+    _warning("successor-circle", "the successor is withdrawn, and its successors lead back to the name", "a successor that is not withdrawn", "successor"),
+    _warning("persistence-term", "the statement does not begin with a term of persistence statements", "a term that the documentation lists, such as finite or lifetime", "metadata"),
+    _warning("time-old", "the date is before 1970, and is probably an empty date of a spreadsheet", "the date on which the name was created, or an empty cell", "created"),
+    _warning("text-misread", "the file was probably read in the wrong encoding", "a file in UTF-8, or the right encoding of the file"),
+    _warning("cell-line-break", "a line break in a cell became a space", "a cell of one line"),
+    _warning("cell-merged", "only the first row of merged cells has their value", "a value in each row, or no merged cells"),
+    _warning("cell-shown", "the value of a cell differs from what the sheet shows", "a cell that shows its value"),
     # Resolver prefixes
     ErrorCode("prefix-scheme", "the resolver prefix does not begin with http:// or https://", "http:// or https://", f"{_ARK}, section 7.1", about="prefix"),
     ErrorCode("prefix-userinfo", "the resolver prefix contains a user name or password", "an address without the part before the @", "RFC 9110, section 4.2.4", about="prefix"),
@@ -349,9 +384,10 @@ to process it." (ARK draft, section 7.1.2; decision X-05)
 
 
 def error_code(code: str) -> ErrorCode:
-    """Return the description of the error with this code: its title, HTTP status, exit code and fix.
+    """Return the description of the error or warning with this code: its title, HTTP status, exit code and fix.
 
-    ``code`` is that of an error of bindings, or of a problem of an identifier. Raises KeyError for another one.
+    ``code`` is that of an error or a warning of bindings, or of a problem of an identifier. Raises KeyError for another
+    one.
 
     >>> error_code("naan-char").about, error_code("not-bound").status
     ('identifier', 404)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import streams
 from ..errors import NO_INPUT, CommandError
-from ..render.imports import expected
 
 if TYPE_CHECKING:
     from ...bindings.imports.sources.importing import OmittedValue
@@ -40,7 +39,7 @@ def table_report(file: str | None) -> Iterator[Report | None]:
             if not columns:
                 columns.extend(dict.fromkeys(["identifier", *COLUMNS, *cells]))
                 table.writerow([*_COLUMNS, *columns])
-            cause = (noted.code, noted.message, expected(noted.code))
+            cause = (noted.code, noted.message, noted.entry.expected)
             table.writerow([noted.line, result, *cause, *map(cells.get, columns)])
 
         yield report
@@ -67,7 +66,7 @@ def dump_report(file: str | None, dump: str) -> Iterator[dict[str, Any]]:
         table.writerow(["file", "line", "identifier", "element", "result", "reason", "remedy"])
 
         def report(result: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
-            reason, remedy = f"{noted.message} ({noted.code})", expected(noted.code)
+            reason, remedy = f"{noted.message} ({noted.code})", noted.entry.expected
             table.writerow([dump, noted.line, noted.identifier, "", result, reason, remedy])
 
         def report_omission(value: OmittedValue) -> None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from .. import streams
 from ..errors import NO_INPUT, CommandError, store_errors, write
 from ..output import Sheet, words
-from ..render.imports import expected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,7 +127,7 @@ class UserTable:
 
         def report(kind: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
             if kind == "refused":
-                problems[noted.line] = RowProblem(noted.message, expected(noted.code))
+                problems[noted.line] = RowProblem(noted.message, noted.entry.expected)
 
         read_as = ReadAs(encoding=_ENCODINGS.get(reading.encoding, reading.encoding), delimiter=reading.separator)
         mint = reading.minting

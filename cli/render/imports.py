@@ -193,17 +193,6 @@ def dump_as_dict(migration: Migration) -> dict[str, Any]:
     }
 
 
-def expected(code: str) -> str:
-    """Return the accepted values for an error about a wrong value. ``code`` is the code of the error.
-
-    >>> expected("passthrough-unknown")
-    'no, normal or given; true and false mean normal and no'
-    """
-    from ...middleware import BindingError
-
-    return BindingError(code).expected
-
-
 def _noted(
     word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_file: str | None, *, advise: bool = False
 ) -> Iterator[str]:
@@ -213,7 +202,7 @@ def _noted(
         yield from sheet.prose(f"{line.message} ({line.code})", indent=_INDENT)
         if advise and line.code not in advised:
             advised.add(line.code)
-            yield from sheet.prose(f"expected {expected(line.code)}", indent=_INDENT)
+            yield from sheet.prose(f"expected {line.entry.expected}", indent=_INDENT)
     if number > len(lines):
         where = f"see {report_file}" if report_file else "use --report FILE to list them all"
         yield from sheet.prose(f"... and {number - len(lines):,} more lines; {where}")

@@ -125,7 +125,8 @@ def test_refused_names_are_left_out_of_the_change(filled: Bindings) -> None:
 
 def test_a_change_without_names_is_no_operation(filled: Bindings) -> None:
     plan = edits.restore()
-    assert (checked(filled, plan).changed, checked(filled, plan).others) == (0, 5)
+    found = checked(filled, plan)
+    assert (found.changed, found.others, {each.code for each in found.left_alone}) == (0, 5, {"not-withdrawn"})
     assert Batches(filled, 1).carry_out(plan, NOTHING).operation is None
     assert filled.list_operations() == []
 

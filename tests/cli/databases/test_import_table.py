@@ -260,6 +260,42 @@ def test_the_report_contains_every_refused_line(ararat: Callable[..., Result], t
     assert "150 added" in ararat("import", "--ignore-unknown", str(report)).stdout
 
 
+WARNED = """identifier,target,resource,status,successor,availability,created,what
+ark:12345/w1,https://example.org/same,INV 1,,,,,
+ark:12345/w2,https://example.org/same,INV 1,,,,,
+ark:12345/w3,http://localhost/x;jsessionid=A1?a&amp;b,,,,,,
+ark:12345/w4,https://b.example.s3/?X-Amz-Signature=1&Signature=2&Expires=3&X-Amz-Expires=9,,,,,,
+"ark:12345/w5","https://example.org/5,https://example.org/6",,,,banana,,jane.doe@mail.example
+ark:12345/w6\u20137,https://example.org/7,,,,,1900-01-01,caf\u00c3\u00a9
+ark:12345/w8,,,withdrawn,ark:12345/none,,,
+ark:12345/w9.,https://example.org/9,,,,,,"a
+b"
+ark:12345/x5gt3f,https://example.org/10,,,,,,
+ark:12345/x5tg3f,https://example.org/11,,,,,,
+ark:99999/w,https://example.org/12,,,,,,
+"""
+
+
+@pytest.mark.parametrize("options", [("--dry-run",), ("--batch", "2"), ("--batch", "2", "--dry-run"), ()], ids=" ".join)
+def test_a_report_has_a_row_for_each_warning(
+    options: tuple[str, ...], ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    table, report = tmp_path / "names.csv", tmp_path / "report.csv"
+    table.write_text(WARNED.replace("ark:99999/w", "ark:12345/w" if "--batch" in options else "ark:99999/w"), "utf-8")
+    result = ararat("import", "--report", str(report), *options, str(table))
+    assert result.exit_code == ("--batch" not in options)
+    with report.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    warned = [row for row in rows if row["result"] == "warning"]
+    assert all(row["expected"] for row in rows)
+    assert {row["code"] for row in warned} >= {
+        *("target-shared", "resource-shared", "target-local", "target-session", "target-entity", "target-several"),
+        *("persistence-term", "personal-data", "non-ascii", "text-misread", "time-old", "successor-unknown"),
+        *("dot-in-name", "cell-line-break", "name-similar"),
+    }
+    assert result.stdout.endswith(f"{len(warned)} warnings.\n") or f", {len(warned)} warnings.\n" in result.stdout
+
+
 def test_a_refused_line_states_once_what_is_expected(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text(
         "identifier,target,passthrough\nark:12345/a,/a,WAHR\nark:12345/b,/b,VRAI\nark:12345/c,c,\n"

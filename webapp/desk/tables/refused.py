@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from flask import Response, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.names.error_codes import ERROR_CODES
+from ....bindings.names.error_codes import error_code
 from ....bindings.names.errors import TableError
 from ....bindings.tables.delimited import Line
-from ....identifiers import PROBLEMS
 from ....identifiers.text.translatable import Translatable, sentence
 from ...admission import download
 from ...jobs.imports import current_imports
@@ -119,8 +118,7 @@ def _title(code: str, number: int) -> str:
     """Return the heading of the rows with an error."""
     if title := _TITLES.get(code):
         return title(number)
-    entry = ERROR_CODES.get(code) or PROBLEMS.get(code)
-    reason = entry.title if entry else Translatable("they cannot be imported")
+    reason = error_code(code).title
     return Translatable.counted("%(number)s row: %(reason)s", "%(number)s rows: %(reason)s", number, reason=reason)
 
 
@@ -131,9 +129,8 @@ def fix(code: str | None) -> str | None:
     """
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
-    if entry := ERROR_CODES.get(code):
-        return sentence(entry.fix) if entry.fix else Translatable("Expected: %(expected)s.", expected=entry.expected)
-    return Translatable("Expected: %(expected)s.", expected=PROBLEMS[code].expected) if code in PROBLEMS else None
+    entry = error_code(code)
+    return sentence(entry.fix) if entry.fix else Translatable("Expected: %(expected)s.", expected=entry.expected)
 
 
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 from ararat.bindings.log import kept_copies
 from ararat.bindings.log.redaction import redact
+from ararat.bindings.names.errors import BindingError
 from ararat.webapp.jobs import exports
 from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
 from tests.webapp.api.views.test_imports import finished
@@ -105,6 +106,17 @@ def test_a_revoked_token_ends_an_export(app, client_of, administrator, monkeypat
         accounts_of(app).tokens.revoke(token.number)
     found = finished(administrator, started)
     assert (found["state"], found["problem"]["code"], found["file"]) == ("failed", "role-missing", None)
+
+
+def test_a_file_that_is_deleted_during_a_download_is_not_complete(app, curator):
+    known = imports_of(app).exports
+    parts = known.content(known.jobs.get(export(curator)["number"]))
+    next(parts)
+    export_ids = "DELETE FROM export_parts WHERE place > 0"
+    known.management.accounts.write(lambda connection: connection.exec_driver_sql(export_ids))
+    with pytest.raises(BindingError, match="was deleted meanwhile") as caught:
+        list(parts)
+    assert caught.value.code == "export-deleted"
 
 
 def test_a_file_is_deleted_by_age_by_number_and_by_a_redaction(app, curator, bindings, clock, monkeypatch):

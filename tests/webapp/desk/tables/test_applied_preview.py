@@ -32,6 +32,7 @@ def test_a_row_whose_recorded_value_changed_since_the_preview_is_not_applied(
     assert title(desk) == "In between"
     assert counts(page)["Refused"] == 1
     assert "The recorded values are not those of the preview" in page
+    assert "preview-changed" in jane.get(f"{path}/report.csv").text
     assert "Preview again" in page
 
 

@@ -1,0 +1,98 @@
+"""The table of codes: each code that the program uses is in it, and each place that reads the table knows each code."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ararat.bindings.checks import verification
+from ararat.bindings.imports.summary import NotedLine, Summary
+from ararat.bindings.names.error_codes import ERROR_CODES, REFUSALS, error_code
+from ararat.cli.databases.import_report import dump_report, table_report
+from ararat.cli.output import Sheet
+from ararat.cli.render import imports
+from ararat.identifiers import PROBLEMS
+from ararat.webapp.desk.tables import refused
+from ararat.webapp.tracing.hop import FAILURES
+
+ROOT = Path(__file__).parents[3]
+ALL = {*ERROR_CODES, *PROBLEMS}
+
+TABLES = {
+    **dict.fromkeys(["BindingError", "AccountError", "PrefixError", "BindingConflict"], (0, ALL)),
+    **dict.fromkeys(["TableError", "UnusableSnapshot", "NameWarning"], (0, ALL)),
+    **dict.fromkeys(["NotedName", "_note_warning"], (1, ALL)),
+    "HopFailed": (0, FAILURES.keys()),
+    "Contradiction": (0, verification.CODES.keys()),
+    "verification.py finding": (0, verification.CODES.keys()),
+    "history.py _fault": (2, ALL),
+    "importing.py _refuse": (1, ALL),
+    "resolver.py _refuse": (1, {*REFUSALS, *PROBLEMS}),
+}
+"""The calls that have a code, with the position of the code and the table that explains it."""
+
+
+def used() -> Iterator[tuple[str, str, str]]:
+    """Yield each code that is written in a call, with the function and its place."""
+    for package in ("bindings", "cli", "middleware", "webapp"):
+        for file in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if not isinstance(node, ast.Call):
+                    continue
+                name = ast.unparse(node.func).rpartition(".")[2]
+                function = f"{file.name} {name}" if f"{file.name} {name}" in TABLES else name
+                if function not in TABLES or len(node.args) <= TABLES[function][0]:
+                    continue
+                for code in constants(node.args[TABLES[function][0]]):
+                    yield function, code, f"{file.relative_to(ROOT)}:{node.lineno}"
+
+
+def constants(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from constants(node.body)
+        yield from constants(node.orelse)
+
+
+def test_each_code_in_the_program_is_in_its_table() -> None:
+    found = list(used())
+    assert len(found) > 400
+    assert {function for function, _, _ in found} == TABLES.keys()
+    assert [(code, place) for function, code, place in found if code not in TABLES[function][1]] == []
+
+
+@pytest.mark.parametrize("code", ["cell-shown", "cell-merged"])
+def test_the_notes_of_workbooks_are_in_the_table(code: str) -> None:
+    assert f'"{code}"' in (ROOT / "webapp" / "uploads" / "sheet.py").read_text("utf-8")
+    assert error_code(code).severity == "warning"
+
+
+@pytest.mark.parametrize("code", sorted(ALL))
+def test_the_reports_of_imports_explain_each_code(code: str, tmp_path: Path) -> None:
+    noted = NotedLine(2, "ark:12345/x", code, "something is wrong")
+    expected = error_code(code).expected
+    table, dump = tmp_path / "table.csv", tmp_path / "dump.csv"
+    with table_report(str(table)) as report:
+        assert report
+        for result in ("refused", "warning"):
+            report(result, noted, {"identifier": "ark:12345/x"})
+    with dump_report(str(dump), "dump.txt") as options:
+        for result in ("left out", "warning"):
+            options["report"](result, noted, {})
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        assert [(row["result"], row["code"], row["expected"]) for row in csv.DictReader(file)] == [
+            ("refused", code, expected),
+            ("warning", code, expected),
+        ]
+    with dump.open(encoding="utf-8-sig", newline="") as file:
+        assert [row["remedy"] for row in csv.DictReader(file)] == [expected] * 2
+    summary = Summary(refusals=1, refused=[noted], warnings=1, warned=[noted])
+    lines = [*imports.refused_lines(summary, Sheet()), *imports.warned_lines(summary, Sheet())]
+    assert sum(f"({code})" in line for line in lines) == 2
+    assert refused.fix(code)
+    assert "2" in refused._title(code, 2)
