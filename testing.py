@@ -193,7 +193,7 @@ def assert_signposting(client: Any, name: str, *relations: str) -> None:
     from urllib.parse import urlsplit
 
     from .middleware.http.expected_answers import FOUND, ExpectedAnswer, path_of
-    from .webapp.tracing.client.link_header import relations as relations_of
+    from .net.link_header import relations as relations_of
 
     path = path_of(name)
     answer = _require(client, path, ExpectedAnswer((*FOUND, 410)))

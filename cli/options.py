@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..bindings.names.actor import Actor
     from ..identifiers.iri_policy import Profile
-    from ..webapp.tracing.client.allowed_addresses import Network
+    from ..net.allowed_addresses import Network
 
 DEFAULT_RESOLVER = "https://n2t.net"
 
@@ -192,7 +192,7 @@ def network_options(*, tracing: bool = False) -> Callable[..., Any]:
     """Return the options for the servers to which a command sends requests.
 
     The parameter ``destinations`` of the command contains them
-    (:mod:`~ararat.webapp.tracing.client.allowed_addresses`). With ``tracing``, there is also the option to send no
+    (:mod:`~ararat.net.allowed_addresses`). With ``tracing``, there is also the option to send no
     requests to other hosts.
     """
     allow: Any = click.option(
@@ -211,7 +211,7 @@ def network_options(*, tracing: bool = False) -> Callable[..., Any]:
     def decorate(command: Any) -> Any:
         @functools.wraps(command)
         def run(*given: Any, networks: Any, denied: Any, elsewhere: bool = True, **others: Any) -> Any:
-            from ..webapp.tracing.client.allowed_addresses import Destinations
+            from ..net.allowed_addresses import Destinations
 
             allowed, refused = _networks("--allow-network", networks), _networks("--deny-network", denied)
             return command(*given, destinations=Destinations(allowed, refused, elsewhere), **others)
@@ -222,7 +222,7 @@ def network_options(*, tracing: bool = False) -> Callable[..., Any]:
 
 
 def _networks(option: str, texts: Iterable[str]) -> tuple[Network, ...]:
-    from ..webapp.tracing.client.allowed_addresses import parse_networks
+    from ..net.allowed_addresses import parse_networks
 
     try:
         return parse_networks(texts)

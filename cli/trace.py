@@ -25,7 +25,7 @@ from .options import (
 from .output import Sheet
 
 if TYPE_CHECKING:
-    from ..webapp.tracing.client.allowed_addresses import Destinations
+    from ..net.allowed_addresses import Destinations
 
 _CODES = {"success": DONE, "refused": UNREADABLE, "failure": FAILURE, "unspecified": UNSPECIFIED}
 _DIFFERENT = 1
@@ -83,8 +83,8 @@ def trace_command(
       ararat trace ark:12345/x8rd4 --resolver http://127.0.0.1:8000 --allow-network 127.0.0.0/8
     """
     # The HTTP client loads slowly. Other commands do not need it.
+    from ..net.http_client import GuardedClient
     from ..webapp.tracing.algorithm import TraceError, trace
-    from ..webapp.tracing.client.http_client import GuardedClient
     from ..webapp.tracing.comparison import compare_ends
 
     fetch = GuardedClient.to(destinations)

@@ -149,7 +149,7 @@ PAGES = Catalogues(
     "webapp/language/po",
     {
         **{f"templates/{folder}": [("**.html", "jinja2")] for folder in ("desk", "ezid", "inspector", "reference")},
-        **{folder: [("**.py", "python")] for folder in ("identifiers", "bindings", "webapp")},
+        **{folder: [("**.py", "python")] for folder in ("identifiers", "bindings", "spreadsheets", "net", "webapp")},
     },
     tuple(languages()),
     PUBLIC,

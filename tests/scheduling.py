@@ -28,7 +28,7 @@ FIRST = (
     "tests/middleware/test_",
     "tests/webapp/management/",
     "tests/webapp/desk/",
-    "tests/webapp/uploads/",
+    "tests/spreadsheets/",
     "tests/webapp/jobs/",
     "tests/test_",
 )

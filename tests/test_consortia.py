@@ -20,11 +20,11 @@ from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.cli.main import main
 from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.net.hop import HopFailed
+from ararat.net.url import WebURL
 from ararat.webapp.tracing.algorithm import trace
-from ararat.webapp.tracing.client.in_process import local_fetch
-from ararat.webapp.tracing.client.url import WebURL
 from ararat.webapp.tracing.events import End, Hop
-from ararat.webapp.tracing.hop import HopFailed
+from ararat.webapp.tracing.in_process import local_fetch
 
 from .conftest import Server
 

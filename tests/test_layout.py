@@ -20,7 +20,7 @@ import ararat
 
 ROOT = Path(__file__).parents[1]
 # A package may import itself and the packages before it.
-ROOMS = ("identifiers", "bindings", "middleware", "webapp", "cli")
+ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
 FILES = [
     ROOT / "__init__.py",
     ROOT / "__main__.py",

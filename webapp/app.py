@@ -26,6 +26,8 @@ from ..identifiers import iri_policy
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from ..middleware.resolution.settings import ENGLISH
+from ..net import uri as web_reference
+from ..net.allowed_addresses import Destinations, parse_networks
 from . import errors, security
 from .accounts import first_account
 from .admission import BodyLimit
@@ -49,8 +51,6 @@ from .language import translation
 from .navigation import header, navigation
 from .report import excerpt
 from .trace_results import Results
-from .tracing import uri as web_reference
-from .tracing.client.allowed_addresses import Destinations, parse_networks
 from .tracing.limits.cache import ResponseCache
 from .tracing.limits.rate_limit import HostRateLimiter
 from .trusted_proxy import SECRET_FIELD, ProxySecret, RemoteUser

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
     from ..middleware import Bindings
     from ..middleware.statistics.counts import CountStore
+    from ..net.allowed_addresses import Destinations
     from .accounts.openid import OpenID
     from .accounts.store import Accounts
     from .trace_results import Results
-    from .tracing.client.allowed_addresses import Destinations
     from .tracing.limits.cache import ResponseCache
     from .tracing.limits.rate_limit import HostRateLimiter
     from .trusted_proxy import RemoteUser

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from ..bindings.names.origins import check_prefix
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text.translatable import Translatable, joined, sentence
+from ..net import url as weburl
 from .config import Site, site
 from .errors import HTTPRefusal
-from .tracing.client import url as weburl
 from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, namespace_of, no_resolver, prefix_for
 
 

@@ -24,15 +24,15 @@ from ..identifiers.text import display
 from ..identifiers.text.translatable import Translatable, joined
 from ..identifiers.text.translatable import sentence as sentence_of
 from ..middleware import BindingsUnavailable
+from ..net.hop import Fetch
+from ..net.http_client import GuardedClient
 from .config import Site, site
 from .errors import HTTPRefusal
 from .report import inspection
 from .resolver_choice import choose_resolver
 from .tracing.algorithm import TraceError, trace
-from .tracing.client.http_client import GuardedClient
-from .tracing.client.in_process import HOP_KEY, local_fetch
 from .tracing.events import End, Event, Start
-from .tracing.hop import Fetch
+from .tracing.in_process import HOP_KEY, local_fetch
 from .tracing.keepalive import KeepAlive, iter_with_keepalive
 from .tracing.limits.cache import cached_fetch
 from .tracing.progress import TraceProgress

@@ -27,7 +27,7 @@ from ..output import Sheet, identifier
 if TYPE_CHECKING:
     from ...bindings.checks.audit import AuditFinding
     from ...identifiers.iri_policy import Profile
-    from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...net.allowed_addresses import Destinations
 
 _WIDTH = 18
 

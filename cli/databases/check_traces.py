@@ -26,8 +26,8 @@ from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
-    from ...webapp.tracing.client.allowed_addresses import Destinations
-    from ...webapp.tracing.limits.retry_after import RetryAfter
+    from ...net.allowed_addresses import Destinations
+    from ...net.retry_after import RetryAfter
     from ...webapp.tracing.own_names import OwnNames
 
 Form = Literal["text", "csv", "json"]
@@ -56,11 +56,11 @@ def check_by_trace(
     - ``prefix``: the address of this site. ``destinations``: the servers to which requests can be sent.
     - ``pause``: seconds between two requests to the same host.
     """
+    from ...net.http_client import GuardedClient
+    from ...net.retry_after import RetryAfter
+    from ...net.throttle import PausableClock, PerHostThrottle
     from ...webapp.tracing.algorithm import TraceError, refused_trace, trace
-    from ...webapp.tracing.client.http_client import GuardedClient
     from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, namespace_of, no_resolver, prefix_for
-    from ...webapp.tracing.limits.retry_after import RetryAfter
-    from ...webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
     from ...webapp.tracing.own_names import OwnNames
 
     if file is None and database is None:

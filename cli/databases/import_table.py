@@ -369,7 +369,7 @@ def _require_other_file(file: str, other: str | None, option: str) -> None:
 
 
 def _user_table(file: str, **options: Any) -> UserTable:
-    from ...webapp.uploads.options import Options
+    from ...spreadsheets.options import Options
 
     return UserTable.read(file, Options(**options))
 

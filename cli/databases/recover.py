@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...bindings.backups.recovery import LostName, RecoveryResult
     from ...bindings.names.actor import Actor
     from ...middleware import Bindings
-    from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...net.allowed_addresses import Destinations
 
 _WIDTH = 12
 

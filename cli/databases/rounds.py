@@ -26,8 +26,8 @@ from ..output import Sheet, Style, identifier
 from ..progress import Progress
 
 if TYPE_CHECKING:
+    from ...net.allowed_addresses import Destinations
     from ...webapp.links.model import State, TracedTarget
-    from ...webapp.tracing.client.allowed_addresses import Destinations
 
 _WIDTH = 9
 _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "warning", "unclear": "warning"}

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ...bindings.imports.summary import Effect, NotedLine, Report, Summary
     from ...bindings.names.actor import Actor
     from ...middleware import Bindings
-    from ...webapp.uploads.model import Reading
-    from ...webapp.uploads.options import Options
-    from ...webapp.uploads.result_table import RowProblem
+    from ...spreadsheets.options import Options
+    from ...spreadsheets.reading import Reading
+    from ...spreadsheets.result_table import RowProblem
 
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 
@@ -56,7 +56,7 @@ class UserTable:
         ``file`` is the path of the table, or "-" for standard input. ``options`` state how it is read. Raises
         :class:`CommandError`.
         """
-        from ...webapp.uploads import sheet
+        from ...spreadsheets import sheet
 
         try:
             content = streams.standard_input().read() if file == "-" else Path(file).read_bytes()
@@ -72,7 +72,7 @@ class UserTable:
 
         ``to`` has the width and the colours of the terminal.
         """
-        from ...webapp.uploads import sheet
+        from ...spreadsheets import sheet
 
         reading = self.reading
         headings = next(sheet.lines(self.content, reading, self.name, None, None)).fields
@@ -119,8 +119,8 @@ class UserTable:
         from ...bindings.imports.importing import import_rows
         from ...bindings.imports.keyed_rows import repeated_keys
         from ...bindings.tables.text_stream import ReadAs
-        from ...webapp.uploads import sheet
-        from ...webapp.uploads.result_table import NamesOfRows, RowProblem
+        from ...spreadsheets import sheet
+        from ...spreadsheets.result_table import NamesOfRows, RowProblem
 
         reading = self.reading
         problems: dict[int, RowProblem] = {}
@@ -174,7 +174,7 @@ class UserTable:
         from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
         from ...bindings.imports.summary import Summary
         from ...bindings.names.actor import Actor
-        from ...webapp.uploads import sheet
+        from ...spreadsheets import sheet
 
         reading, who = self.reading, Actor.of(actor)
         table = ImportedTable(
@@ -206,7 +206,7 @@ class UserTable:
         return summary
 
     def _write_names(self, path: Path, names: Any) -> None:
-        from ...webapp.uploads import result_table
+        from ...spreadsheets import result_table
 
         with path.open("wb") as stream:
             if _is_xlsx(path):
@@ -220,9 +220,10 @@ class UserTable:
 
     def _write_refused(self, path: Path, problems: Mapping[int, RowProblem]) -> None:
         from ...bindings.tables.delimited import Line
-        from ...webapp.uploads import result_table
+        from ...spreadsheets import result_table
+        from ...webapp.uploads.store import problem_columns
 
-        rows = result_table.refused_rows(self.content, self.reading, self.name, problems)
+        rows = result_table.refused_rows(self.content, self.reading, self.name, problems, problem_columns())
         with path.open("wb") as stream:
             if _is_xlsx(path):
                 lines = (Line(number, list(row)) for number, row in enumerate(rows, 1))

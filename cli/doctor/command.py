@@ -248,7 +248,7 @@ def _exported(edge: str | None, database: str | None) -> Iterator[HealthFinding]
 
 
 def _logged(database: str, folder: Path, path: str, url: str | None, options: LogOptions) -> Iterator[HealthFinding]:
-    from ...webapp.tracing.client import url as weburl
+    from ...net import url as weburl
     from . import log, served_log
 
     policy = trusted(options.policy, None)
@@ -267,7 +267,7 @@ def _probed(
 ) -> Iterator[HealthFinding]:
     """Probe the site, or an application in this process, and request names from it."""
     from ...middleware import BindingError, BindingsUnavailable, open_bindings
-    from ...webapp.tracing.client import url as weburl
+    from ...net import url as weburl
     from . import applications, in_process, names, probes, requests
     from .configuration import FrontConfiguration
 

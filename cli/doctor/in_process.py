@@ -13,8 +13,8 @@ from urllib.parse import unquote_to_bytes
 
 from ...identifiers.text import display
 from ...middleware.asgi_detection import is_asgi
-from ...webapp.tracing.client.url import WebURL
-from ...webapp.tracing.hop import HopFailed
+from ...net.hop import HopFailed
+from ...net.url import WebURL
 from .requests import PROBLEM, ProbeClient, RawResponse
 
 _MAX_BODY = 65_536
@@ -26,7 +26,7 @@ def client_of(application: Any) -> ProbeClient:
 
     ``application`` is a WSGI or ASGI application.
 
-    >>> from ararat.webapp.tracing.client import url as weburl
+    >>> from ararat.net import url as weburl
     >>> def site(environ, start_response):
     ...     start_response("204 No Content", [])
     ...     return []

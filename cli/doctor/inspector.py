@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...identifiers.text import display
+from ...net.hop import HopFailed
+from ...net.url import WebURL
 from ...webapp import trusted_proxy
-from ...webapp.tracing.client.url import WebURL
-from ...webapp.tracing.hop import HopFailed
 from ..output import counted
 from .finding import HealthFinding
 from .fixes import ReverseProxy, remedy

@@ -20,8 +20,8 @@ from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...bindings.names.selection import Selection, shoulder_of
 from ...identifiers.text import display
 from ...middleware import Bindings, ResolverMiddleware
-from ...webapp.tracing.client.url import BadURL, WebURL, parse
-from ...webapp.tracing.hop import HopFailed
+from ...net.hop import HopFailed
+from ...net.url import BadURL, WebURL, parse
 from ..output import counted
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy

@@ -21,9 +21,9 @@ from ...middleware.http.responses import METHODS
 from ...middleware.http.well_known import PATH as WELL_KNOWN
 from ...middleware.resolution.settings import Settings
 from ...middleware.views.error_page import ECHOED
-from ...webapp.tracing.client import url as weburl
-from ...webapp.tracing.client.url import WebURL
-from ...webapp.tracing.hop import HopFailed
+from ...net import url as weburl
+from ...net.hop import HopFailed
+from ...net.url import WebURL
 from ..output import counted
 from . import inspector
 from .configuration import FrontConfiguration
@@ -731,7 +731,7 @@ def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
     - ``response``: the response. A redirect to the same name at another host, or over https, counts. A redirect to the
       target of the name does not count.
 
-    >>> from ararat.webapp.tracing.client import url as weburl
+    >>> from ararat.net import url as weburl
     >>> answer = RawResponse(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
     >>> redirected(weburl.parse("http://a.example/"), "ark:12345/x", answer).authority
     'www.a.example'
@@ -757,7 +757,7 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
 
     ``url`` is the URL that was requested. ``where`` is the value of the header field ``Location``.
 
-    >>> from ararat.webapp.tracing.client import url as weburl
+    >>> from ararat.net import url as weburl
     >>> redirected_to(weburl.parse("http://a.example/"), "/b?c")
     (('http', 'a.example', 80), '/b?c')
     """

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import NamedTuple, Protocol
 
-from ...webapp.tracing.client.deadline import Deadline
-from ...webapp.tracing.client.exchange import Exchange
-from ...webapp.tracing.client.http_client import GuardedClient
-from ...webapp.tracing.client.url import WebURL
+from ...net.deadline import Deadline
+from ...net.exchange import Exchange
+from ...net.http_client import GuardedClient
+from ...net.url import WebURL
 
 SECONDS = 10.0
 """Time limit of one request, with its lookup and connection."""
@@ -75,7 +75,7 @@ def raw_request(
     - ``fields``: further header fields.
     - ``seconds``: the longest time to wait for the response.
 
-    Raises :class:`~ararat.webapp.tracing.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
+    Raises :class:`~ararat.net.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
     in time.
     """
     client = GuardedClient(networks=_ALL_NETWORKS)

@@ -13,8 +13,8 @@ from ...bindings.log.folder import CHECKPOINT, LogFolder
 from ...bindings.log.notes.checkpoints import Checkpoint, read_checkpoint
 from ...bindings.log.notes.keys import VerifierKey
 from ...identifiers.text import display
-from ...webapp.tracing.client.url import WebURL
-from ...webapp.tracing.hop import HopFailed
+from ...net.hop import HopFailed
+from ...net.url import WebURL
 from ..output import counted
 from .finding import HealthFinding
 from .fixes import reverse_proxy

@@ -20,7 +20,7 @@ from .trust import policy_file_option, trusted
 if TYPE_CHECKING:
     from ...bindings.log.witnesses.cosigning import Witnessing
     from ...bindings.storage.store import DatabaseStore
-    from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...net.allowed_addresses import Destinations
 
 _folder_option = click.option(
     "--dir",

@@ -19,7 +19,7 @@ from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.monitor import LastSeen, LogSource, Monitor
-    from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...net.allowed_addresses import Destinations
 
 _MOST = 1_000
 """The number of problems that are printed."""

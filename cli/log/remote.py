@@ -17,14 +17,14 @@ from ...bindings.log.notes.notes import MAX_BYTES
 from ...bindings.log.tree.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
 from ...bindings.log.tree.tree import HASH_BYTES
 from ...identifiers.text import display
-from ...webapp.tracing.client import url as weburl
-from ...webapp.tracing.client.allowed_addresses import ANYWHERE, Destinations
-from ...webapp.tracing.client.connection import RESPONSE_BYTES, TraceConnection
-from ...webapp.tracing.client.deadline import Deadline
-from ...webapp.tracing.client.exchange import Exchange
-from ...webapp.tracing.client.http_client import GuardedClient
-from ...webapp.tracing.client.url import WebURL
-from ...webapp.tracing.hop import HopFailed
+from ...net import url as weburl
+from ...net.allowed_addresses import ANYWHERE, Destinations
+from ...net.connection import RESPONSE_BYTES, TraceConnection
+from ...net.deadline import Deadline
+from ...net.exchange import Exchange
+from ...net.hop import HopFailed
+from ...net.http_client import GuardedClient
+from ...net.url import WebURL
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError
 from ..output import words
 

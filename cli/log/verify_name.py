@@ -18,7 +18,7 @@ from .trust import policy_file_option, trusted, vkey_option
 
 if TYPE_CHECKING:
     from ...bindings.log.verification.name_proof import ProvedEntry
-    from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...net.allowed_addresses import Destinations
 
 
 @click.command("verify-name", short_help="Verify a proof that a change of an identifier is in a log.")

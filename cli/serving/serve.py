@@ -34,7 +34,7 @@ from .server_options import resolver_options, server_options
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings, Resolution
-    from ...webapp.tracing.client.allowed_addresses import Destinations
+    from ...net.allowed_addresses import Destinations
 
 _MAX_EXAMPLE = 100
 
@@ -79,9 +79,9 @@ def serve_command(
     """
     if database and table:
         raise click.UsageError("--database and --bindings exclude each other")
+    from ...net.allowed_addresses import Destinations, parse_networks
     from ...webapp.accounts import first_account
     from ...webapp.app import MissingAssets
-    from ...webapp.tracing.client.allowed_addresses import Destinations, parse_networks
     from . import banner, server
 
     options = click.get_current_context().params

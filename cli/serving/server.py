@@ -37,7 +37,7 @@ from ...middleware.resolution.settings import ENGLISH, SCHEMES
 from ...webapp import create_app
 from ...webapp.app import resume_jobs
 from ...webapp.config import DEMO_EXAMPLES, EXAMPLES
-from ...webapp.tracing.client.in_process import NamesOnly
+from ...webapp.tracing.in_process import NamesOnly
 from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret
 from .demo import MOUNT, create_demo
 from .logs import FOR_SERVERS, log_plainly

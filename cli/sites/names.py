@@ -13,7 +13,7 @@ import click
 
 from ...identifiers.text import display
 from ...middleware.http.expected_answers import FOUND, AnswerFault, ExpectedAnswer, answer_of, fault, path_of
-from ...webapp.tracing.hop import HopFailed
+from ...net.hop import HopFailed
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, NO_INPUT, CommandError, write

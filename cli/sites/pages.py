@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from urllib.robotparser import RobotFileParser
 
 from ...identifiers.text import display
+from ...net import url as weburl
+from ...net.hop import HopFailed
 from ...webapp.sitemaps import SitemapError, addresses
-from ...webapp.tracing.client import url as weburl
-from ...webapp.tracing.hop import HopFailed
 from ..errors import CommandError
 from .requests import RunningSite, unavailable
 

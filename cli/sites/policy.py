@@ -16,7 +16,7 @@ from ...identifiers.problems import Problem
 from ...identifiers.text import display
 from ...middleware.http.expected_answers import SiteAnswer
 from ...middleware.http.well_known import PATH as WELL_KNOWN
-from ...webapp.tracing.hop import HopFailed
+from ...net.hop import HopFailed
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..output import Sheet, Style, counted, identifier

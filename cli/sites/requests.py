@@ -18,12 +18,12 @@ import click
 from ... import __version__
 from ...bindings.system.fork_safety import ForkSafeLock
 from ...middleware.http.expected_answers import SiteAnswer
-from ...webapp.tracing.client import url as weburl
-from ...webapp.tracing.client.deadline import Deadline
-from ...webapp.tracing.client.exchange import Exchange
-from ...webapp.tracing.client.http_client import GuardedClient
-from ...webapp.tracing.client.url import WebURL
-from ...webapp.tracing.hop import HopFailed
+from ...net import url as weburl
+from ...net.deadline import Deadline
+from ...net.exchange import Exchange
+from ...net.hop import HopFailed
+from ...net.http_client import GuardedClient
+from ...net.url import WebURL
 from ..errors import UNAVAILABLE, CommandError
 
 AT_ONCE = 4
@@ -33,7 +33,7 @@ BODY = 65_536
 """The number of bytes of an answer that are read, unless a caller needs more."""
 
 UNREACHABLE = ("dns", "no-address", "connect", "tls")
-"""The codes of :class:`~ararat.webapp.tracing.hop.HopFailed` that do not depend on the path."""
+"""The codes of :class:`~ararat.net.hop.HopFailed` that do not depend on the path."""
 
 _AGENT = f"ararat/{__version__} (check of a site)"
 _ALL_NETWORKS = ("0.0.0.0/0", "::/0")
@@ -80,7 +80,7 @@ class RunningSite:
         - ``seconds``: the longest time to wait for the response.
 
         If the site limits the rate of requests (429), wait and try again. Raises
-        :class:`~ararat.webapp.tracing.hop.HopFailed` if there is no response.
+        :class:`~ararat.net.hop.HopFailed` if there is no response.
         """
         for tried in range(1, _TRIES + 1):
             answer = self._paced(target, accept, most, seconds)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ararat.bindings.system.thread_slots import slots
+from ararat.net.hop import HopResponse
 from ararat.webapp import create_app, resolver_choice, trace_requests
 from ararat.webapp.config import Resolver
-from ararat.webapp.tracing.hop import HopResponse
 
 HERE = "https://here.example.org"
 OTHER = "https://other.example"

@@ -21,7 +21,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 from requests.exceptions import RequestException
 
-from ..tracing.client.allowed_addresses import Network
+from ...net.allowed_addresses import Network
 from .transport import LimitedAdapter
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

@@ -18,12 +18,12 @@ from requests.models import PreparedRequest, Response
 from requests.structures import CaseInsensitiveDict
 
 from ...identifiers.text.translatable import Translatable
-from ..tracing.client import url as weburl
-from ..tracing.client.allowed_addresses import Network
-from ..tracing.client.deadline import Deadline
-from ..tracing.client.exchange import Exchange
-from ..tracing.client.http_client import GuardedClient
-from ..tracing.hop import HopFailed
+from ...net import url as weburl
+from ...net.allowed_addresses import Network
+from ...net.deadline import Deadline
+from ...net.exchange import Exchange
+from ...net.hop import HopFailed
+from ...net.http_client import GuardedClient
 
 SECONDS = 10.0
 """Time limit of one request."""

@@ -23,9 +23,10 @@ from ...bindings.system.concurrency import Busy
 from ...bindings.tables.columns import Row, cells
 from ...bindings.tables.text_stream import ReadAs
 from ...identifiers.text.translatable import Translatable
-from ..uploads import sheet
-from ..uploads.model import Part, Reading, RowOutcome, Upload
-from ..uploads.sheet import Proposal
+from ...spreadsheets import sheet
+from ...spreadsheets.reading import Reading
+from ...spreadsheets.sheet import Proposal
+from ..uploads.model import Part, RowOutcome, Upload
 from ..uploads.store import Uploads
 from .model import caller_of, result_of, stored_caller
 from .queue import Claim, ClaimLost, Jobs

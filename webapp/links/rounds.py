@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text.display import counted
+from ...net.allowed_addresses import ANYWHERE, Destinations
+from ...net.http_client import GuardedClient
+from ...net.retry_after import RetryAfter
+from ...net.throttle import PausableClock, PerHostThrottle
 from ..tracing.algorithm import trace
 from ..tracing.bulk import trace_all
-from ..tracing.client.allowed_addresses import ANYWHERE, Destinations
-from ..tracing.client.http_client import GuardedClient
-from ..tracing.limits.retry_after import RetryAfter
-from ..tracing.limits.throttle import PausableClock, PerHostThrottle
 from ..tracing.own_names import OwnNames
 from .model import AGAIN, State, TracedTarget, state_of
 from .store import Due, Links

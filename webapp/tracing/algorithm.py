@@ -15,13 +15,13 @@ from ...bindings.names.errors import PrefixError
 from ...identifiers import IdentifierError
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.text.translatable import Translatable, joined
+from ...net import uri as reference
+from ...net.hop import Fetch, HopFailed, HopResponse
+from ...net.uri import BadReference, UriReference
+from ...net.url import MAX_LENGTH
 from . import messages
-from . import uri as reference
-from .client.url import MAX_LENGTH
 from .events import End, Event, Hop, Note, Outcome, Start, State
-from .hop import Fetch, HopFailed, HopResponse
 from .target import ResolutionTarget, prepare
-from .uri import BadReference, UriReference
 
 __all__ = ["CODES", "End", "Event", "Hop", "Note", "Start", "TraceError", "trace"]
 
@@ -84,7 +84,7 @@ def trace(
 
     Source: ARK draft, sections 7.1 to 7.1.3; ARK-092 to ARK-130.
 
-    >>> from ararat.webapp.tracing.hop import HopResponse
+    >>> from ararat.net.hop import HopResponse
     >>> answers = iter([HopResponse(303, "See Other", (("Location", "/about"),)), HopResponse(200, "OK", ())])
     >>> *_, end = trace("ark:12345/x", fetch=lambda method, url, deadline: next(answers), clock=lambda: 0.0)
     >>> end.sentence

@@ -1,7 +1,7 @@
 """Trace many identifiers, a few at a time, with one verdict and one table row for each (a bulk trace).
 
 The command line and the page both use :func:`trace_all`. The caller passes the function that traces one identifier, and
-limits the rate of requests in it with a :class:`~.limits.throttle.PerHostThrottle`.
+limits the rate of requests in it with a :class:`~.throttle.PerHostThrottle`.
 """
 
 from __future__ import annotations

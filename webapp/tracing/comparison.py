@@ -61,7 +61,7 @@ def compare_ends(first: Sequence[Event], second: Sequence[Event]) -> TraceCompar
 
     Raises ValueError for a trace without an end.
 
-    >>> from ararat.webapp.tracing.hop import HopResponse
+    >>> from ararat.net.hop import HopResponse
     >>> from ararat.webapp.tracing.algorithm import trace
     >>> def fetch(method, url, deadline):
     ...     status = 200 if url.endswith("/x") else 302

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from .hop import USER_AGENT, Where
+from ...net.hop import USER_AGENT, Where
 
 
 def curl(method: str, url: str, where: Where = "elsewhere") -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from .hop import Where
+from ...net.hop import Where
 
 State = Literal["direct", "related", "metadata"]
 Outcome = Literal["success", "failure", "unspecified", "refused"]

@@ -15,8 +15,7 @@ from ...identifiers.ark import parser as ark
 from ...identifiers.registries import target_templates
 from ...identifiers.registries.target_templates import TemplateParts
 from ...identifiers.text.translatable import Translatable
-from . import uri
-from .client import url
+from ...net import uri, url
 
 REGISTRY_KEYWORD = "registry"
 """The word that selects the known resolver in place of a resolver prefix."""

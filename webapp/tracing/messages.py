@@ -16,12 +16,12 @@ from http import HTTPStatus
 from ...identifiers import Problem
 from ...identifiers.text import display
 from ...identifiers.text.translatable import FirstWord, Translatable, joined, listed
-from . import uri as reference
-from .client import link_header
+from ...net import link_header
+from ...net import uri as reference
+from ...net.hop import HopResponse
+from ...net.uri import UriReference
 from .events import Note, State
-from .hop import HopResponse
 from .known_resolvers import ExpectedResolver
-from .uri import UriReference
 
 REGISTRY_HOSTS = frozenset({"arks.org", "www.arks.org", "n2t.net"})
 """Hosts of the ARK Maintenance Agency. They redirect to each other in a loop if a NAAN is not registered."""
@@ -95,7 +95,7 @@ def notes(context: HopContext) -> tuple[Note, ...]:
 def resolver_notes(uri: UriReference) -> tuple[Note, ...]:
     """Return a note if a resolver uses http and is not on this machine, otherwise (). ``uri`` is its prefix.
 
-    >>> from .uri import parse
+    >>> from ararat.net.uri import parse
     >>> [note.code for note in resolver_notes(parse("http://n2t.net"))], resolver_notes(parse("https://n2t.net"))
     (['resolver-without-tls'], ())
     """

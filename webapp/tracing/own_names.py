@@ -10,8 +10,8 @@ from ...identifiers.text.translatable import Translatable
 from ...middleware import Bindings, ResolverMiddleware
 from ...middleware.resolution.resolver import resolve
 from ...middleware.resolution.settings import SCHEMES, Settings
-from .client.in_process import local_fetch
-from .hop import Fetch, HopFailed, HopResponse
+from ...net.hop import Fetch, HopFailed, HopResponse
+from .in_process import local_fetch
 from .target import prepare
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...identifiers.text.translatable import Translatable
-from .hop import Fetch, HopResponse
+from ...net.hop import Fetch, HopResponse
 
 
 class TraceProgress:

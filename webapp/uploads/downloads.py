@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from flask import Response
 
+from ...spreadsheets import result_table
+from ...spreadsheets.result_table import NamesOfRows
 from ..admission import download
-from . import result_table
 from .model import Upload
-from .result_table import NamesOfRows
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 """The media type of .xlsx."""

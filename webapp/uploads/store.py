@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,15 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.writing.inserts import new_row_number
-from ...identifiers.text.translatable import SEPARATOR, restored, stored
-from . import sheet
-from .headings import folded
-from .model import MAX_UPLOADS, PARTS, Part, Reading, RowOutcome, Stage, Upload
-from .result_table import HEADING, problem_headings
-from .sheet import Proposal
+from ...identifiers.text.translatable import SEPARATOR, Translatable, restored, stored
+from ...spreadsheets import sheet
+from ...spreadsheets.headings import folded
+from ...spreadsheets.reading import Reading
+from ...spreadsheets.result_table import HEADING, ProblemColumns
+from ...spreadsheets.sheet import Proposal
+from ..language.current import languages, use
+from ..language.translation import translated
+from .model import MAX_UPLOADS, PARTS, Part, RowOutcome, Stage, Upload
 
 if TYPE_CHECKING:
     from ..accounts.store import Accounts
@@ -411,7 +415,24 @@ def _hash(headings: Sequence[str]) -> str:
 
 
 def _added() -> set[str]:
-    return {"", HEADING.casefold(), *chain.from_iterable(problem_headings())}
+    return {"", HEADING.casefold(), *chain.from_iterable(_problem_headings())}
+
+
+_PROBLEM_COLUMNS = (Translatable("problem"), Translatable("suggestion"))
+
+
+def problem_columns() -> ProblemColumns:
+    """Return the headings of the problem and of the suggestion of a refused row, in the language of the request."""
+    return ProblemColumns([translated(each) for each in _PROBLEM_COLUMNS], _problem_headings())
+
+
+@cache
+def _problem_headings() -> frozenset[tuple[str, ...]]:
+    found: set[tuple[str, ...]] = set()
+    for tag in languages():
+        with use(tag):
+            found.add(tuple(translated(each).casefold() for each in _PROBLEM_COLUMNS))
+    return frozenset(found)
 
 
 def _upload(row: Sequence[Any]) -> Upload:

@@ -16,7 +16,7 @@ from ararat.bindings.names.errors import TableError
 from ararat.bindings.tables import delimited, text_tables
 from ararat.bindings.tables.columns import Row
 from ararat.bindings.tables.wrong_files import Kind, kind_of
-from ararat.webapp.uploads import sheet
+from ararat.spreadsheets import sheet
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 

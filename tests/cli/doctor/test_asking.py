@@ -13,10 +13,10 @@ import pytest
 import trustme
 
 from ararat.cli.doctor.requests import RawResponse, raw_request
-from ararat.webapp.tracing.client import http_client
-from ararat.webapp.tracing.client import url as weburl
-from ararat.webapp.tracing.client.url import WebURL
-from ararat.webapp.tracing.hop import HopFailed
+from ararat.net import http_client
+from ararat.net import url as weburl
+from ararat.net.hop import HopFailed
+from ararat.net.url import WebURL
 
 Serve = Callable[..., tuple[WebURL, list[bytes]]]
 

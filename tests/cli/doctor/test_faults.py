@@ -17,9 +17,9 @@ from ararat.cli.doctor.requests import PatientClient, ProbeClient, RawResponse
 from ararat.middleware import Bindings, ResolverASGIMiddleware, ResolverMiddleware, open_bindings
 from ararat.middleware.edge.exporting import export_redirects
 from ararat.middleware.resolution.settings import Settings
-from ararat.webapp.tracing.client import url as weburl
-from ararat.webapp.tracing.client.url import WebURL
-from ararat.webapp.tracing.hop import HopFailed
+from ararat.net import url as weburl
+from ararat.net.hop import HopFailed
+from ararat.net.url import WebURL
 
 from .faults import FAULTS
 

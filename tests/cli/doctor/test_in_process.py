@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ararat.cli.doctor.in_process import client_of
-from ararat.webapp.tracing.client import url as weburl
+from ararat.net import url as weburl
 
 
 async def site(scope: Any, receive: Any, send: Any) -> None:

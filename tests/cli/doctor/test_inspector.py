@@ -13,9 +13,9 @@ from ararat.cli.doctor import inspector, probes
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.net import url as weburl
+from ararat.net.hop import HopFailed
 from ararat.webapp import create_app
-from ararat.webapp.tracing.client import url as weburl
-from ararat.webapp.tracing.hop import HopFailed
 from ararat.webapp.trusted_proxy import ForwardedFields
 
 PREFIX = "https://r.example"

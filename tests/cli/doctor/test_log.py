@@ -25,8 +25,8 @@ from ararat.cli.doctor import log, served_log
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import Bindings, ResolverMiddleware, open_bindings
-from ararat.webapp.tracing.client import url as weburl
-from ararat.webapp.tracing.hop import FAILURES, HopFailed
+from ararat.net import url as weburl
+from ararat.net.hop import FAILURES, HopFailed
 
 from ...databases import Cluster
 

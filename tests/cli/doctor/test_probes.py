@@ -14,8 +14,8 @@ from ararat.cli.doctor import probes
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
-from ararat.webapp.tracing.client import url as weburl
-from ararat.webapp.tracing.hop import HopFailed
+from ararat.net import url as weburl
+from ararat.net.hop import HopFailed
 
 PREFIX = "https://r.example"
 ALL = {

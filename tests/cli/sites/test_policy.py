@@ -17,7 +17,7 @@ from ararat.cli import main
 from ararat.cli.sites.requests import RunningSite
 from ararat.middleware import ResolverMiddleware
 from ararat.middleware.http.expected_answers import SiteAnswer
-from ararat.webapp.tracing.hop import HopFailed
+from ararat.net.hop import HopFailed
 from tests.wrapping import unwrapped
 
 pytest_plugins = ["ararat.testing"]

@@ -101,7 +101,11 @@ def test_no_code_handles_the_example_naan_specially():
     # and so is the catalogue of problems.
     alone = re.compile(rf"(?<!\d){EXAMPLE_NAAN}(?!\d)(?!/\w)")
     found = []
-    for path in (path for room in ("identifiers", "middleware", "webapp") for path in (ROOT / room).rglob("*.py")):
+    for path in (
+        path
+        for room in ("identifiers", "spreadsheets", "net", "middleware", "webapp")
+        for path in (ROOT / room).rglob("*.py")
+    ):
         source = path.read_text("utf-8")
         if EXAMPLE_NAAN not in source.replace("_", ""):
             continue

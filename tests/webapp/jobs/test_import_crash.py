@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ararat.spreadsheets import sheet
+from ararat.spreadsheets.options import Options
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.jobs.model import Job
 from ararat.webapp.management import Management
-from ararat.webapp.uploads import sheet
-from ararat.webapp.uploads.options import Options
 
 from ...forking import ForkedCode
 from .test_bulk_crash import LEASE, WORKER, wait_for

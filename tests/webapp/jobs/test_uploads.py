@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from ararat.middleware import Bindings, open_bindings
+from ararat.spreadsheets import sheet
+from ararat.spreadsheets.reading import Reading
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.management import Management
-from ararat.webapp.uploads import sheet
-from ararat.webapp.uploads.model import Reading, Upload
+from ararat.webapp.uploads.model import Upload
 
 ROWS = 2500
 TABLE = b"ARK,URL\n" + b"".join(b"ark:12345/x5n%d,https://example.org/%d\n" % (row, row) for row in range(ROWS))

@@ -10,10 +10,10 @@ import argon2
 import pytest
 
 from ararat.middleware import open_bindings
+from ararat.net.hop import HopFailed
 from ararat.webapp import create_app
 from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.tracing.hop import HopFailed
 from tests.pseudo import BEGIN, pseudo_language, untranslated
 
 HERE = "https://here.example.org"

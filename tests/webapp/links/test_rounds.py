@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from ararat.bindings.names.errors import ReadOnlyBindings
 from ararat.cli import main
 from ararat.middleware import Bindings
+from ararat.net.allowed_addresses import Destinations, parse_networks
 from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.rounds import Round, run_continuously
 from ararat.webapp.links.store import Links
-from ararat.webapp.tracing.client.allowed_addresses import Destinations, parse_networks
 
 LOOPBACK = Destinations(parse_networks(["127.0.0.0/8"]))
 STATUSES = {"/ok": 200, "/moved": 301, "/refused": 403, "/gone": 404, "/elsewhere": 302}

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from ararat.net.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.algorithm import End, Hop, Start, trace
-from ararat.webapp.tracing.hop import HopFailed, HopResponse
 
 Answer = tuple[int, str] | HopResponse | HopFailed
 

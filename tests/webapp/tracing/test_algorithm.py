@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import PROBLEMS
+from ararat.net.hop import FAILURES, HopFailed, HopResponse
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, Start, TraceError, trace
-from ararat.webapp.tracing.hop import FAILURES, HopFailed, HopResponse
 
 # Test folders are not packages, so the module is loaded by path.
 _scripted = run_path(str(Path(__file__).with_name("scripted.py")))

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from ararat.net.hop import HopFailed, HopResponse
+from ararat.net.throttle import PausableClock, PerHostThrottle
 from ararat.webapp.tracing.algorithm import trace
 from ararat.webapp.tracing.bulk import COLUMNS, CSV_HEADER, VERDICTS, BulkTraceRow, row, trace_all
 from ararat.webapp.tracing.events import Event
-from ararat.webapp.tracing.hop import HopFailed, HopResponse
-from ararat.webapp.tracing.limits.throttle import PausableClock, PerHostThrottle
 
 TO_HTTP = (HopResponse(302, "", (("Location", "http://example.org/"),)), HopResponse(200, "", ()))
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from ararat.webapp.tracing.client.http_client import GuardedClient
+from ararat.net.http_client import GuardedClient
 from ararat.webapp.tracing.curl import curl
 
 TARGETS = [

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ararat.bindings.names import origins
+from ararat.net.hop import HopResponse
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import Hop, Start, trace
-from ararat.webapp.tracing.hop import HopResponse
 from ararat.webapp.tracing.known_resolvers import NBN_RESOLVERS, NBN_SOURCES, prefix_for
 
 

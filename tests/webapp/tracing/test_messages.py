@@ -6,8 +6,8 @@ from runpy import run_path
 
 import pytest
 
+from ararat.net.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.algorithm import End, Start, trace
-from ararat.webapp.tracing.hop import HopFailed, HopResponse
 
 # Test folders are not packages, so the module is loaded by path.
 _scripted = run_path(str(Path(__file__).with_name("scripted.py")))

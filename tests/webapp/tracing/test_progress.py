@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from ararat.webapp.tracing.client.dns import Lookups
-from ararat.webapp.tracing.client.http_client import GuardedClient
-from ararat.webapp.tracing.hop import HopFailed, HopResponse
+from ararat.net.dns import Lookups
+from ararat.net.hop import HopFailed, HopResponse
+from ararat.net.http_client import GuardedClient
 from ararat.webapp.tracing.progress import TraceProgress
 
 

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
+from ararat.net.http_client import GuardedClient
 from ararat.webapp.tracing.algorithm import End, Hop, Start, trace
-from ararat.webapp.tracing.client.http_client import GuardedClient
 from ararat.webapp.tracing.comparison import compare_ends
 
 PEER = """

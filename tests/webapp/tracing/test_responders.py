@@ -20,12 +20,12 @@ import trustme
 
 from ararat.cli.output import Sheet
 from ararat.cli.render.traces import event_lines
+from ararat.net.allowed_addresses import Address
+from ararat.net.deadline import Deadline
+from ararat.net.hop import FAILURES, HopResponse
+from ararat.net.http_client import GuardedClient
 from ararat.webapp import create_app
 from ararat.webapp.tracing.algorithm import CODES, End, Event, Hop, trace
-from ararat.webapp.tracing.client.allowed_addresses import Address
-from ararat.webapp.tracing.client.deadline import Deadline
-from ararat.webapp.tracing.client.http_client import GuardedClient
-from ararat.webapp.tracing.hop import FAILURES, HopResponse
 from ararat.webapp.tracing.keepalive import iter_with_keepalive
 from ararat.webapp.views.trace import Fragments
 

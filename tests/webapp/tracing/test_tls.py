@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 import trustme
 
-from ararat.webapp.tracing.client.tls import tls_context
+from ararat.net.tls import tls_context
 
 
 def test_tls_uses_the_name_of_the_host(listen, authority, trusting, deadline, local, does):

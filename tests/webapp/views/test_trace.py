@@ -8,8 +8,8 @@ import time
 
 import pytest
 
+from ararat.net.hop import USER_AGENT
 from ararat.webapp import create_app, trace_requests
-from ararat.webapp.tracing.hop import USER_AGENT
 from ararat.webapp.views import trace
 
 HERE = "https://here.example.org"

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 from ararat.bindings.system.thread_slots import slots
+from ararat.net import uri
+from ararat.net.allowed_addresses import Destinations
+from ararat.net.hop import HopResponse
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
-from ararat.webapp.tracing import uri
-from ararat.webapp.tracing.client.allowed_addresses import Destinations
-from ararat.webapp.tracing.client.in_process import HOP_KEY
-from ararat.webapp.tracing.hop import HopResponse
+from ararat.webapp.tracing.in_process import HOP_KEY
 from ararat.webapp.tracing.limits.rate_limit import HostRateLimiter
 from ararat.webapp.views import traces
 

@@ -13,6 +13,9 @@ from ....bindings.system.concurrency import Busy
 from ....bindings.system.thread_slots import slots
 from ....bindings.tables.columns import Columns
 from ....identifiers.text import display
+from ....spreadsheets import sheet
+from ....spreadsheets.options import Options
+from ....spreadsheets.reading import MAX_BYTES
 from ...admission import BRIEF_SECONDS, RETRY_SECONDS
 from ...config import site
 from ...errors import HTTPRefusal
@@ -21,9 +24,8 @@ from ...jobs.model import Job
 from ...jobs.uploads import IMPORT, PREVIEW
 from ...management.permissions import require_curator
 from ...responses import as_json
-from ...uploads import downloads, sheet
-from ...uploads.model import MAX_BYTES, MAX_UPLOADS
-from ...uploads.options import Options
+from ...uploads import downloads
+from ...uploads.model import MAX_UPLOADS
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..job_requests import RETRY_SECONDS as JOB_SECONDS

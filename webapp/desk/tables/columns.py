@@ -14,10 +14,11 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import TableError
 from ....bindings.tables.columns import Columns
 from ....identifiers.text.translatable import Translatable
+from ....spreadsheets import columns, headings, sheet
+from ....spreadsheets.columns import CHOICES, GROUPS, OTHER
+from ....spreadsheets.reading import Reading
 from ...jobs.imports import current_imports
-from ...uploads import columns, headings, sheet
-from ...uploads.columns import CHOICES, GROUPS, OTHER
-from ...uploads.model import Reading, Upload
+from ...uploads.model import Upload
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem, number_of, sentence
 from ..names.new import shoulders

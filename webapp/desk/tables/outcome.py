@@ -10,10 +10,10 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
 from ....identifiers.text.translatable import Translatable
+from ....spreadsheets.columns import OF_FORMS
 from ...config import url
 from ...jobs.imports import current_imports
 from ...language.translation import translated
-from ...uploads.columns import OF_FORMS
 from ...uploads.model import PARTS, Part, Upload
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other

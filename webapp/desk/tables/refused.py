@@ -12,13 +12,15 @@ from ....bindings.names.error_codes import error_code
 from ....bindings.names.errors import TableError
 from ....bindings.tables.delimited import Line
 from ....identifiers.text.translatable import Translatable, sentence
+from ....spreadsheets import result_table, sheet
+from ....spreadsheets.columns import LABELS
+from ....spreadsheets.result_table import RowProblem
 from ...admission import download
 from ...jobs.imports import current_imports
 from ...language.translation import translated
-from ...uploads import downloads, result_table, sheet
-from ...uploads.columns import LABELS
+from ...uploads import downloads
 from ...uploads.model import Part, RowOutcome, Upload
-from ...uploads.result_table import RowProblem
+from ...uploads.store import problem_columns
 from .. import messages
 from ..blueprint import blueprint, caller, see_other
 from .uploads import CHANGED, job_of, known_upload, start_job, state_of, uploads
@@ -260,7 +262,7 @@ def refused(number: int, kind: str) -> Response:
         for row in _rows(known, "refused")
     }
     content = uploads().data(number)
-    rows = result_table.refused_rows(content, known.reading, known.name, problems)
+    rows = result_table.refused_rows(content, known.reading, known.name, problems, problem_columns())
     name = f"table-{number}-refused"
     if kind == "xlsx":
         lines = (Line(at, list(row)) for at, row in enumerate(rows, 1))

@@ -15,6 +15,8 @@ from ....bindings.names.errors import TableError
 from ....bindings.system.concurrency import Busy
 from ....bindings.system.thread_slots import slots
 from ....identifiers.text.translatable import Translatable
+from ....spreadsheets import sheet
+from ....spreadsheets.reading import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from ...accounts.model import Caller
 from ...admission import BRIEF_SECONDS, RETRY_SECONDS
 from ...config import site, url
@@ -23,8 +25,7 @@ from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
-from ...uploads import sheet
-from ...uploads.model import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, MAX_UPLOADS, Upload
+from ...uploads.model import MAX_UPLOADS, Upload
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
 from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other

@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from ....bindings.system.fork_safety import ForkSafeLock
-from ..hop import Fetch, HopFailed, HopResponse
+from ....net.hop import Fetch, HopFailed, HopResponse
 
 
 class ResponseCache:

@@ -22,8 +22,8 @@ from collections.abc import Callable, Hashable, Iterable
 from ....bindings.system.concurrency import client_key
 from ....bindings.system.fork_safety import ForkSafeLock
 from ....identifiers.text.translatable import Translatable
-from ..client.allowed_addresses import Address
-from ..hop import HopFailed
+from ....net.allowed_addresses import Address
+from ....net.hop import HopFailed
 
 WINDOW_SECONDS = 60.0
 

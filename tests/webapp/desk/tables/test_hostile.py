@@ -14,9 +14,9 @@ import pytest
 from openpyxl import Workbook
 
 from ararat.bindings.names.errors import TableError
-from ararat.webapp.uploads import workbook
-from ararat.webapp.uploads.model import MAX_COLUMNS
-from ararat.webapp.uploads.sheet_rows import SheetRow
+from ararat.spreadsheets import workbook
+from ararat.spreadsheets.reading import MAX_COLUMNS
+from ararat.spreadsheets.sheet_rows import SheetRow
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished

@@ -329,7 +329,7 @@ def test_a_large_workbook_is_read_as_a_job(desk: Desk, jane: Browser, monkeypatc
     book.worksheets[0].append(["identifier", "target"])
     book.worksheets[0].append(["ark:12345/x5a", "https://example.org/a"])
     book.save(content)
-    monkeypatch.setattr("ararat.webapp.uploads.sheet._LARGE_WORKBOOK", 100)
+    monkeypatch.setattr("ararat.spreadsheets.sheet._LARGE_WORKBOOK", 100)
     sent = jane.post("/desk/tables", {"file": (io.BytesIO(content.getvalue()), "names.xlsx")})
     assert re.fullmatch(r"/desk/tables/\d+", sent.location)
     wait_for(lambda: jane.get(sent.location).status_code == 303)

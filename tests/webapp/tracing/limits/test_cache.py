@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.webapp.tracing.hop import HopFailed, HopResponse
+from ararat.net.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.limits.cache import ResponseCache, cached_fetch
 
 URL = "https://a.example/"

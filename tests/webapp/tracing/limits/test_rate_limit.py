@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.webapp.tracing.hop import HopFailed
+from ararat.net.hop import HopFailed
 from ararat.webapp.tracing.limits.rate_limit import HostRateLimiter, SlidingWindow
 
 

@@ -1,0 +1,1 @@
+"""Spreadsheets of people: workbooks and text files, their columns, and the table that comes back. No HTTP."""

@@ -1,0 +1,64 @@
+"""The way in which a table of a user is read: its format, encoding, sheet, headings and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from ..bindings.imports.keyed_rows import Mint, State
+
+Format = Literal["csv", "jsonl", "workbook"]
+"""The format of a file. TSV is CSV with another separator; a workbook is .xlsx, .xls or .ods."""
+
+MAX_BYTES = 100 * 2**20
+"""The maximum size of a file in bytes. `ararat serve` reads no larger request."""
+
+MAX_ROWS = 500_000
+"""The maximum number of rows. Their preview and import are in short transactions, and memory has one block of rows."""
+
+MAX_COLUMNS = 200
+"""The maximum number of columns."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reading:
+    """The settings for reading a file.
+
+    - ``encoding``, ``separator``: of a file in CSV; the separator is one character. JSON Lines has an encoding only.
+    - ``detected``: whether the encoding was detected and not selected by the user. Then all lines must have it.
+    - ``sheet``: the name of the sheet of a workbook.
+    - ``heading_row``: the number of the row with the headings, as a spreadsheet program shows it; 0 for the first row
+      with a value.
+    - ``last_row``: the number of the last row of data; 0 for all rows.
+    - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
+    - ``relocate``: whether a new target of a recorded name leads to the same resource.
+    - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
+    - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
+    - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: the state of new names.
+    - ``corrections``: the corrected cells, by the number of the row and the place of the column, as texts.
+    """
+
+    format: Format
+    encoding: str
+    separator: str
+    sheet: str = ""
+    heading_row: int = 0
+    last_row: int = 0
+    columns: Sequence[str] = ()
+    relocate: bool = False
+    detected: bool = False
+    omit_hidden: bool = False
+    fill_merged: bool = False
+    mint: str = ""
+    state: State = "reserved"
+    corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the way in which an uploaded table is read, as JSON values."""
+        return asdict(replace(self, columns=list(self.columns)))
+
+    @property
+    def minting(self) -> Mint | None:
+        """The options by which rows of the table without a name get one, or None."""
+        return Mint(self.mint, self.state) if self.mint else None

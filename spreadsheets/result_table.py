@@ -1,0 +1,313 @@
+"""Write a table of a user again with the names of its rows, or only its refused rows with their problems.
+
+A file of text keeps its bytes: its encoding, separator, line ends, quotes, title rows and totals. Only the column of
+names is new, or its empty cells are filled. A workbook is written new, with text cells only.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Literal, NamedTuple
+
+from ..bindings.imports.summary import ImportEffect
+from ..bindings.names.binding import Binding
+from ..bindings.storage.spill import Spill
+from ..bindings.tables import delimited
+from ..bindings.tables.delimited import Line
+from ..bindings.tables.text_stream import Lines, ReadAs
+from . import sheet
+from .reading import Reading
+
+Kind = Literal["text", "xlsx"]
+
+HEADING = "ARK"
+"""The heading of the new column."""
+
+_UTF_8_MARK, _UTF_16_BE = codecs.BOM_UTF8, codecs.BOM_UTF16_BE
+# Characters that XML cannot contain.
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+
+_WAITING = 1000
+
+NameOf = Callable[[int], str | None]
+"""Returns the name of a row by its number, or None."""
+
+
+class NamesOfRows:
+    """The names of the rows of an imported table, in a temporary file if they are many."""
+
+    def __init__(self) -> None:
+        self._spill = Spill("names (line INTEGER PRIMARY KEY, name TEXT NOT NULL)", "the import")
+        self._waiting: list[tuple[int, str]] = []
+
+    def note(self, imported: ImportEffect) -> None:
+        """Record the name of an imported row. ``imported`` is the effect of the import on this row."""
+        if isinstance(imported.after, Binding):
+            self.add(imported.line, imported.after.identifier)
+
+    def add(self, line: int, name: str) -> None:
+        """Record the name of a row. ``line`` is the number of the row in the table, and ``name`` is its ARK or URN."""
+        self._waiting.append((line, name))
+        if len(self._waiting) >= _WAITING:
+            self._store()
+
+    def get(self, line: int) -> str | None:
+        """Return the name (an ARK or URN) that the row at ``line`` has got, or None."""
+        if self._waiting:
+            self._store()
+        return next((name for (name,) in self._spill.rows("SELECT name FROM names WHERE line = ?", (line,))), None)
+
+    def _store(self) -> None:
+        self._spill.add("INSERT OR REPLACE INTO names VALUES (?, ?)", self._waiting)
+        self._waiting.clear()
+
+    def close(self) -> None:
+        """Delete the temporary file with the names of the rows."""
+        self._spill.close()
+
+
+class RowProblem(NamedTuple):
+    """The reason why a row of a table is refused (``message``), and how to correct it (``suggestion``)."""
+
+    message: str
+    suggestion: str
+
+
+def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
+    """Yield the bytes of a stored file of text with the names of its rows, in its own format.
+
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
+    """
+    if reading.format == "jsonl":
+        yield from _json_with_names(content, reading, file, name_of)
+        return
+    read_as = ReadAs()
+    encode = _Encoder(content, reading, read_as)
+    lines = Lines(io.BytesIO(content), file, None if reading.detected else reading.encoding, read_as)
+    named: _Named | None = None
+    head = delimited.stated_delimiter(lines.peek())
+    if head:
+        yield encode(lines.peek())
+    for number, (_, fields) in enumerate(delimited.read_records(lines, reading.separator), 1):
+        record = "".join(lines.record)
+        text = record.rstrip("\r\n")
+        end = record[len(text) :] or ("\n" if named is None else "")
+        if named is None and any(map(str.strip, fields)) and number >= reading.heading_row:
+            named = _Named(fields, reading)
+            fields = named.headings if named.is_new else fields
+            yield encode(f"{named.row(text, fields, reading.separator)}{end}")
+        elif named is None or not any(map(str.strip, fields)) or 0 < reading.last_row < number:
+            yield encode(record)
+        else:
+            name = name_of(number)
+            cells, is_same = named.cells(fields, name, reading.corrections.get(str(number), {}))
+            if is_same and not named.is_new:
+                yield encode(record)
+            else:
+                yield encode(f"{named.row(text if is_same else None, cells, reading.separator)}{end}")
+
+
+def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[Line]:
+    """Yield all rows of a stored file, also its title rows, with the names of its rows of data.
+
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
+    """
+    named: _Named | None = None
+    for row in sheet.all_rows(content, reading, file):
+        if named is None and row.number >= reading.heading_row:
+            named = _Named(row.fields, reading)
+            row.fields[:] = named.headings
+        elif named is not None and not 0 < reading.last_row < row.number:
+            corrected = reading.corrections.get(str(row.number), {})
+            row.fields[:] = named.cells(row.fields, name_of(row.number), corrected)[0]
+        yield row
+
+
+def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
+    """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts.
+
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
+    - ``to``: the binary file to write to.
+    """
+    write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
+
+
+class ProblemColumns(NamedTuple):
+    """The headings of the two columns that a table of refused rows has besides its own.
+
+    - ``shown``: the headings of the problem and of the suggestion in the language of the reader.
+    - ``known``: these headings in each language, in lower case. A table can be uploaded in another one than downloaded.
+    """
+
+    shown: Sequence[str]
+    known: Collection[tuple[str, ...]]
+
+
+def refused_rows(
+    content: bytes, reading: Reading, file: str, problems: Mapping[int, RowProblem], columns: ProblemColumns
+) -> Iterator[Sequence[str]]:
+    """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion.
+
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+    - ``problems``: the problem of each refused row, by the number of the row.
+
+    The result can be corrected and uploaded as it is, because an upload ignores these two columns.
+    """
+    read = sheet.lines(content, reading, file, None, None)
+    first = next(read)
+    last = tuple(heading.casefold() for heading in first.fields[-2:])
+    known = range(len(first.fields) - 2 if last in columns.known else len(first.fields))
+    yield [*(first.fields[place] for place in known), *columns.shown]
+    for row in read:
+        if problem := problems.get(row.number):
+            corrected = reading.corrections.get(str(row.number), {})
+            cells = [corrected.get(str(place), row.fields[place]) for place in known]
+            yield [*cells, *problem]
+
+
+def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) -> Iterator[bytes]:
+    """Yield rows as CSV in the encoding and with the separator of a file. Other files become UTF-8 with a byte order
+    mark.
+
+    - ``rows``: the cells of each row.
+    - ``reading``: how the file is read.
+    - ``content``: the bytes of the stored file.
+    """
+    is_csv = reading.format == "csv"
+    encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
+    if is_csv and reading.encoding == "utf-8":
+        encode = _Encoder(_UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
+    for row in rows:
+        yield encode(_line(row, reading.separator if is_csv else ",", "\r\n"))
+
+
+def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
+    """Write rows as an .xlsx workbook, with text cells only.
+
+    ``rows`` have their numbers in the sheet. ``to`` is the binary file to write to. ``title`` is the name of the sheet.
+    """
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    book = Workbook(write_only=True)
+    page: Any = book.create_sheet(re.sub(r"[\\*?:/\[\]]", " ", title)[:31] or "Table")
+    last = 0
+
+    def cell(text: str, link: str | None) -> Any:
+        made = WriteOnlyCell(page, value=_NO_XML.sub("\ufffd", text)[:32_767])
+        # Otherwise a text that begins with "=" would be a formula, and "#N/A" an error.
+        made.data_type, made.number_format = "s", "@"
+        if link:
+            made.hyperlink = link[:2_000]
+        return made
+
+    for row in rows:
+        for _ in range(row.number - last - 1):
+            page.append([])
+        last = row.number
+        links = row.extras.links if isinstance(row, sheet.RichLine) else {}
+        page.append([cell(text, links.get(str(at))) if text else None for at, text in enumerate(row.fields)])
+    book.save(to)
+
+
+class _Named:
+    """The columns of a table with its names: a new one at its end, or that of the names."""
+
+    def __init__(self, headings: Sequence[str], reading: Reading) -> None:
+        given = list(reading.columns)
+        self.is_new = "identifier" not in given
+        self._place = len(headings) if self.is_new else given.index("identifier")
+        self._width = len(headings)
+        self.headings = [*headings, _unused(headings)] if self.is_new else list(headings)
+
+    def cells(self, fields: Sequence[str], name: str | None, corrected: Mapping[str, str]) -> tuple[list[str], bool]:
+        """Return the cells of a row with its name, and whether the cells of the file are unchanged."""
+        cells = [*fields[: self._width], *[""] * (self._width - len(fields))]
+        is_same = len(cells) == len(fields)
+        for place, text in corrected.items():
+            if int(place) < self._width and cells[int(place)] != text:
+                cells[int(place)] = text
+                is_same = False
+        if self.is_new:
+            return [*cells, name or ""], is_same
+        if name and not cells[self._place].strip():
+            cells[self._place] = name
+            is_same = False
+        return cells, is_same
+
+    def row(self, text: str | None, cells: Sequence[str], separator: str) -> str:
+        """Return a record without its end: the text of the file with a cell, or the cells written again."""
+        if text is None:
+            return _line(cells, separator, "")
+        return f"{text}{separator}{_line(cells[-1:], separator, '')}" if self.is_new else text
+
+
+def _unused(headings: Sequence[str]) -> str:
+    taken = {heading.strip().casefold() for heading in headings}
+    number = 1
+    while (heading := HEADING if number == 1 else f"{HEADING} {number}").casefold() in taken:
+        number += 1
+    return heading
+
+
+def _line(cells: Sequence[str], separator: str, end: str) -> str:
+    if list(cells) == [""]:
+        return end
+    written = io.StringIO(newline="")
+    csv.writer(written, delimiter=separator, lineterminator=end).writerow(cells)
+    return written.getvalue()
+
+
+class _Encoder:
+    """Encodes texts as a file of text is encoded, with its byte order mark and its line ends."""
+
+    def __init__(self, content: bytes, reading: Reading, read_as: ReadAs) -> None:
+        self._read_as = read_as
+        self._mark = b""
+        name = reading.encoding
+        if name == "utf-16":
+            is_big = content.startswith(_UTF_16_BE)
+            self._mark = _UTF_16_BE if is_big else codecs.BOM_UTF16_LE
+            name = "utf-16-be" if is_big else "utf-16-le"
+        elif content.startswith(_UTF_8_MARK):
+            self._mark = _UTF_8_MARK
+        self._name = name
+
+    def __call__(self, text: str) -> bytes:
+        mark, self._mark = self._mark, b""
+        if self._read_as.line_end == "\r":
+            text = text.replace("\n", "\r")
+        return mark + text.encode(self._name, "replace")
+
+
+def _json_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
+    keys = next(sheet.lines(content, reading, file, None, None)).fields
+    key = keys[list(reading.columns).index("identifier")] if "identifier" in reading.columns else _unused(keys)
+    for number, line in enumerate(content.splitlines(keepends=True), 1):
+        text = line.rstrip()
+        name = name_of(number)
+        if not name or (key in keys and json.loads(text).get(key)):
+            yield line
+        elif key in keys:
+            # An empty value, which must not be there twice.
+            yield f"{json.dumps({**json.loads(text), key: name}, ensure_ascii=False)}\n".encode()
+        else:
+            inner = text[:-1].rstrip()
+            comma = b"" if inner.endswith(b"{") else b", "
+            yield b"".join([inner, comma, json.dumps(key).encode(), b": ", json.dumps(name).encode(), b"}\n"])

@@ -1,0 +1,116 @@
+"""Read uploaded files as lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ararat.bindings.names.errors import TableError
+from ararat.spreadsheets import columns, headings, sheet
+
+ROWS = 1000
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "separator"),
+    [
+        pytest.param("ARK,URL\na,b\n".encode("utf-8-sig"), "utf-8", ",", id="byte order mark"),
+        pytest.param("ARK\tURL\na\tb\n".encode("utf-16"), "utf-16", "\t", id="Unicode text of Excel"),
+        pytest.param("ARK;URL\na;b,5\n".encode("cp1252"), "utf-8", ";", id="decimal comma"),
+        pytest.param("ARK;B\u00fccher\na;b\n".encode("cp1252"), "windows-1252", ";", id="Windows"),
+        pytest.param(b"\r\n||\r\nARK|URL\r\na|b\r\n", "utf-8", "|", id="vertical line after empty lines"),
+        pytest.param(b'"ARK, new";"URL"\na;b\n', "utf-8", ";", id="separator in quotes"),
+    ],
+)
+def test_encoding_and_separator_are_detected(content: bytes, encoding: str, separator: str) -> None:
+    data, reading, _ = sheet.stored(content, "names.csv")
+    assert (reading.encoding, reading.separator) == (encoding, separator)
+    assert [len(line.fields) for line in sheet.lines(data, reading, "names.csv")] == [2, 2]
+
+
+def test_a_cell_of_a_million_characters_is_refused_with_its_line() -> None:
+    data, reading, _ = sheet.stored(b"ARK,URL\na,b\nc," + b"x" * 1_000_000 + b"\n", "names.csv")
+    with pytest.raises(TableError) as caught:
+        list(sheet.lines(data, reading, "names.csv"))
+    assert (caught.value.code, caught.value.line) == ("table-too-long", 3)
+
+
+def test_too_many_rows_are_refused() -> None:
+    sheet.stored(b"ARK\n" + b"a\n" * ROWS, "names.csv", ROWS)
+    for content, name in (
+        (b"ARK\n" + b"a\n" * (ROWS + 1), "names.csv"),
+        (b'{"a": "b"}\n' * (ROWS + 1), "a.jsonl"),
+    ):
+        with pytest.raises(TableError, match="more than 1,000 rows"):
+            sheet.stored(content, name, ROWS)
+
+
+def test_each_choice_of_columns_is_a_column() -> None:
+    for choice in columns.CHOICES - {"identifier"}:
+        assert columns.check(["identifier", choice], ["a", "b"]) == {}
+
+
+TABLES = {
+    "title rows": ("Objektliste 2026;;\n\nInventarnummer;Titel;Datierung\nINV 1;Vase;1901\n", 3, 0),
+    "a title in one cell": ("Liste\nCote;Titre;Lien\nA 1;Vase;https://m.example/1\n", 2, 0),
+    "totals": ("Titel;Wert\nVase;3\nTeller;4\nSumme:;7\n", 1, 3),
+    "a note after an empty row": ("Titel;Wert;Ort\nVase;3;\n\nQuelle: Inventar;;\n", 1, 2),
+    "headings that are not known": ("Nummer;Wert;Notiz\nA 1;3;x\n", 1, 0),
+    "texts wider than the headings": ("a;;c\nName;Ort;Notiz\n", 1, 0),
+    "sep": ("sep=;\nTitel;Wert\nVase;3\n", 1, 0),
+}
+
+
+@pytest.mark.parametrize(("text", "heading_row", "last_row"), TABLES.values(), ids=TABLES.keys())
+def test_the_rows_of_headings_and_of_totals_are_proposed(text: str, heading_row: int, last_row: int) -> None:
+    reading = sheet.stored(text.encode(), "objekte.csv").reading
+    assert (reading.separator, reading.heading_row, reading.last_row) == (";", heading_row, last_row)
+
+
+def test_rows_have_the_numbers_of_the_spreadsheet() -> None:
+    content = b'sep=;\nTitel;Wert\n"Vase\nrot";1\n\nTeller;2\n'
+    reading = sheet.stored(content, "a.csv").reading
+    assert [line.number for line in sheet.lines(content, reading, "a.csv")] == [1, 2, 4]
+
+
+GUESSES = {
+    "de": ("Titel;Künstler;Datierung;Weblink;Inventarnummer", "what who when target resource"),
+    "fr": ("Titre;Auteur;Date;Lien;Cote", "what who when target resource"),
+    "es": ("Título;Autor;Fecha;Enlace;Número de inventario", "what who when target resource"),
+    "it": ("Titolo;Autore;Datazione;Collegamento;N. inventario", "what who when target resource"),
+    "nl": ("Titel;Vervaardiger;Datering;Webadres;Inventarisnummer", "what who when target resource"),
+    "pt": ("Título;Criador;Datação;Endereço;Cota", "what who when target resource"),
+    "pl": ("Tytuł;Twórca;Datowanie;Odnośnik;Nr inwentarzowy", "what who when target resource"),
+    "cs": ("Název;Tvůrce;Datace;Odkaz;Inventární číslo", "what who when target resource"),
+    "ar": ("العنوان;الفنان;التاريخ;الرابط;رقم الجرد", "what who when target resource"),
+    "he": ("כותרת;אמן;תאריך;קישור;מספר קטלוגי", "what who when target resource"),
+    "ja": ("タイトル;作者;日付;リンク;登録番号", "what who when target resource"),
+    "zh": ("标题;作者;日期;链接;登记号", "what who when target resource"),
+    "en": ("Title;Creator;Date;URL;Accession no.", "what who when target resource"),
+    "twice": ("ARK;PID;Title;Title", "identifier  what "),
+    "private": ("Versicherungswert;Standort;Zustand", "  "),
+}
+
+
+@pytest.mark.parametrize(("names", "expected"), GUESSES.values(), ids=GUESSES.keys())
+def test_columns_are_guessed_from_headings(names: str, expected: str) -> None:
+    assert headings.guess(names.split(";"), []) == expected.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("row", "rows"),
+    [
+        pytest.param(b'x,"one\ntwo\nthree"\n' * (ROWS // 2), ROWS // 2, id="cells of several lines"),
+        pytest.param(b"x,y\n" + b",\n" * ROWS, 1, id="empty rows"),
+    ],
+)
+def test_rows_are_counted_and_not_lines(row: bytes, rows: int) -> None:
+    assert sheet.stored(b"identifier,what\n" + row, "a.csv", ROWS)[2] == rows
+
+
+def test_rows_are_counted_again_with_another_separator() -> None:
+    content = b'identifier,"what"\n' + b'x,"one\ntwo\nthree"\n' * (ROWS // 2)
+    stored, reading, _ = sheet.stored(content, "a.csv")
+    with pytest.raises(TableError, match="more than 1,000 rows"):
+        list(sheet.lines(stored, replace(reading, separator="|"), "a.csv", most_rows=ROWS))

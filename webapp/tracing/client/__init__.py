@@ -1,1 +1,0 @@
-"""The HTTP client of traces and of ``ararat doctor``: URLs, DNS, allowed addresses, connections and messages."""
