@@ -71,13 +71,15 @@ class CommandError(Exception):
 def read_name(text: str) -> Ark | Urn:
     """Parse the identifier in an argument. For a URL that contains an ARK, return this ARK.
 
-    Raises :class:`CommandError` if ``text`` is not valid.
+    Raises :class:`CommandError` if ``text`` is not valid, and :class:`.BindingError` if it is too long.
 
     >>> str(read_name("https://n2t.net/ark:/12345/x-1"))
     'ark:12345/x1'
     """
+    from ..bindings.names.naming import require_length
     from ..identifiers import EmbeddedArk, IdentifierError, parse
 
+    require_length(text)
     try:
         identifier = parse(text)
     except IdentifierError as error:

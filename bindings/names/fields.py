@@ -37,14 +37,11 @@ from .errors import BindingError
 from .metadata import metadata as elements
 from .metadata.datacite_identifier import with_identifier
 from .metadata.datacite_schema import check_record
-from .naming import TEST_NAANS, Name, assignable, is_test, spelling_of
+from .naming import MAX_CHARACTERS, TEST_NAANS, Name, assignable, is_test, spelling_of
 from .passthrough import can_append
 
 MAX_RESOURCE = MAX_REASON = 2000
 MAX_ACTOR = 200
-
-MAX_TARGET = 4000
-"""The maximum number of characters of a name or an address in a request. Names themselves are shorter."""
 
 
 class FieldArguments(TypedDict, total=False):
@@ -510,7 +507,7 @@ FIELDS: Final = (
         title=Translatable("Target"),
         help=Translatable("an http or https URL, or a path of this site"),
         check=_check_target,
-        limit=MAX_TARGET,
+        limit=MAX_CHARACTERS,
         request="fields",
         is_public=True,
         is_redacted=False,
@@ -578,7 +575,7 @@ FIELDS: Final = (
         help=Translatable("targets by media type and language, such as text/html;en"),
         type="texts",
         check=_check_alternates,
-        limit=MAX_TARGET,
+        limit=MAX_CHARACTERS,
         default=NOTHING,
         request="fields",
         is_public=False,
@@ -614,7 +611,7 @@ FIELDS: Final = (
         title=Translatable("Successor"),
         help=Translatable("the name or the address that replaces a withdrawn name"),
         check=_check_successor,
-        limit=MAX_TARGET,
+        limit=MAX_CHARACTERS,
         request="withdrawal",
         is_public=True,
         is_redacted=False,

@@ -29,9 +29,15 @@ _KINDS = {"unassigned": ("unassigned", "which is not assigned in Unicode")}
 _ENCODED_NON_ASCII = re.compile("%(?:[0189A-Fa-f][0-9A-Fa-f]|7[Ff])")
 # A list of URNs is one URN, because all of these characters can be in one.
 _SECOND_NAME = re.compile(r"[;,&](?:%20)*((?:urn|ark):[^;,&]+)", re.IGNORECASE)
+_MAX_QUOTED = 100
 # The characters that word processors and spreadsheets write for a hyphen, and characters that look like one.
 _DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\ufe58\ufe63\uff0d")
 
+
+MAX_CHARACTERS: Final = 4000
+"""The maximum number of characters of a name in any spelling, or of an address, in a request. A longer text is refused
+before it is parsed. Names themselves are shorter.
+"""
 
 TEST_NAANS: Final = frozenset({RESERVED_NAAN[4:-1]})
 """The NAANs below which a site can bind names for tests: 99999, which no organization holds (decision X-06)."""
@@ -88,12 +94,14 @@ def read(identifier: Name) -> Ark | Urn:
     """Parse the ARK ``identifier``, a URL that contains an ARK, or a URN. An :class:`Ark` or :class:`Urn` is returned
     unchanged.
 
-    Raises :class:`BindingError` with the code of the problem.
+    Raises :class:`BindingError` with the code of the problem. It is ``name-too-long`` for a text of more than
+    :data:`MAX_CHARACTERS`.
 
     >>> read("https://n2t.net/ark:/12345/x6-np1").normal_form
     'ark:12345/x6np1'
     """
     if isinstance(identifier, str):
+        require_length(identifier)
         try:
             identifier = parse(identifier)
         except IdentifierError as error:
@@ -103,6 +111,16 @@ def read(identifier: Name) -> Ark | Urn:
             raise BindingError("label-inside-segment", identifier=display.percent(identifier.text))
         return identifier.ark
     return identifier
+
+
+def require_length(text: str) -> None:
+    """Raise :class:`BindingError` with the code ``name-too-long`` if ``text``, which a person entered as a name, a
+    prefix or an address, has more than :data:`MAX_CHARACTERS`.
+
+    Call it before a function that parses the text or explains its errors.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise BindingError("name-too-long", identifier=display.percent(text[:_MAX_QUOTED]))
 
 
 def key(name: Ark | Urn) -> str:

@@ -238,7 +238,7 @@ def beginning(prefix: str) -> str:
     text = prefix.strip()
     # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit. An NBN
     # needs a hyphen: RFC 8458, section 4.2, ignores the case before it.
-    for end in ("0-0", "0", "00"):
+    for end in ("0-0", "0", "00") if len(text) < names.MAX_CHARACTERS else ():
         try:
             name = names.read(parse(f"{text}{end}"))
         except (IdentifierError, BindingError):

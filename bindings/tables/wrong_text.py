@@ -15,8 +15,8 @@ from ..names.error_codes import error_code
 from ..names.errors import BindingError
 from ..names.metadata import metadata
 
-_LINE_BREAK = re.compile(r" *\r?\n *|\r")
-_SEPARATOR = re.compile(r"\s*[|;]\s*|\s*,\s+|\s+(?=ark:|urn:|https?://)|,(?=ark:|urn:|https?://)", re.IGNORECASE)
+# The place between two values, without the white space around it: a search for a run of it takes quadratic time.
+_SEPARATOR = re.compile(r"[|;]|,(?=\s|ark:|urn:|https?://)|(?<=\s)(?=ark:|urn:|https?://)", re.IGNORECASE)
 _NAME = re.compile(r"(?:https?://[^/\s]+/)?(?:ark:|urn:)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^/]", re.IGNORECASE)
 _ONE_LINE = ("resource", "reason")
@@ -44,7 +44,11 @@ def on_one_line(text: str) -> str:
     >>> on_one_line("The Ark\r\nof Noah")
     'The Ark of Noah'
     """
-    return _LINE_BREAK.sub(" ", text)
+    first, *others = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not others:
+        return text
+    *inner, last = others
+    return " ".join([first.rstrip(" "), *(line.strip(" ") for line in inner), last.lstrip(" ")])
 
 
 def broken(cells: Mapping[str, str]) -> list[str]:
@@ -57,7 +61,7 @@ def broken(cells: Mapping[str, str]) -> list[str]:
     whole = "".join(cells.values())
     if "\n" not in whole and "\r" not in whole:
         return []
-    return [column for column, text in cells.items() if is_one_line(column) and _LINE_BREAK.search(text)]
+    return [column for column, text in cells.items() if ("\n" in text or "\r" in text) and is_one_line(column)]
 
 
 def several(column: str, text: str) -> tuple[str, str] | None:
@@ -89,7 +93,8 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
     values. ``cells`` are the texts of the row by column.
     """
     about = error_code(error.code).about
-    if about in ("identifier", "target") and (values := several(about, cells.get(about, ""))):
+    text = cells.get(about, "") if about in ("identifier", "target") else ""
+    if len(text) <= naming.MAX_CHARACTERS and (values := several(about, text)):
         first, rest = (validation.shown(value, 100) for value in values)
         message = Translatable(
             "the cell %(cell)s has several values: %(first)s, and %(rest)s", cell=about, first=first, rest=rest

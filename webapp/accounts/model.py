@@ -17,7 +17,7 @@ from ...bindings.names import selection as listing
 from ...bindings.names import validation
 from ...bindings.names.actor import Actor
 from ...bindings.names.binding import rfc3339
-from ...bindings.names.errors import BindingError, CatalogueError
+from ...bindings.names.errors import CatalogueError
 from ...bindings.names.prefixes import prefixes
 from ...identifiers.text.translatable import Translatable
 from .rights import RIGHTS, Right
@@ -328,12 +328,5 @@ def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
     """
     if text[:4].lower() == "urn:":
         return listing.beginning(text)
-    if len(text) > MAX_PREFIX:
-        message = Translatable.counted(
-            "the prefix has %(number)s character; at most %(most)s are allowed",
-            "the prefix has %(number)s characters; at most %(most)s are allowed",
-            len(text),
-            most=MAX_PREFIX,
-        )
-        raise BindingError("rule-prefix", message)
+    prefixes.require_length(text, MAX_PREFIX)
     return prefixes.check_prefix(text, test_naans)

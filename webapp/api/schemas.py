@@ -10,6 +10,7 @@ import jsonschema_rs
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
+from ...bindings.names.naming import MAX_CHARACTERS as MAX_NAME
 from ...bindings.names.operation import OperationAction
 from ...bindings.names.prefixes.prefixes import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
@@ -25,9 +26,6 @@ from ..schemas import ANY_OBJECT, FLAG, MAYBE_NUMBER, MAYBE_TEXT, NUMBER, TEXT, 
 
 MAX_NAMES = 1000
 """The maximum number of names that one request creates."""
-
-MAX_NAME = 4000
-"""The maximum number of characters of a name, a prefix or a target in a request. Names themselves are shorter."""
 
 _ELEMENTS = 200
 

@@ -628,6 +628,20 @@ def changed(
     return record(prefix, after, changed=now, actor=actor, revision=existing.revision + 1 if existing else 1)
 
 
+def require_length(prefix: str, most: int = naming.MAX_CHARACTERS) -> None:
+    """Raise :class:`BindingError` with the code ``rule-prefix`` if the text ``prefix`` has more than ``most``
+    characters.
+    """
+    if len(prefix) > most:
+        message = Translatable.counted(
+            "the prefix has %(number)s character; at most %(most)s are allowed",
+            "the prefix has %(number)s characters; at most %(most)s are allowed",
+            len(prefix),
+            most=most,
+        )
+        raise BindingError("rule-prefix", message)
+
+
 def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
     """Check a NAAN, a shoulder or the beginning of URNs, and return its stored form. ``ark:`` can be missing.
 
@@ -642,6 +656,7 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
     >>> check_prefix("URN:NBN:SE:UU:"), check_prefix("urn:nbn:de:gbv:089-")
     ('urn:nbn:se:uu:', 'urn:nbn:de:gbv:089-')
     """
+    require_length(prefix)
     if prefix[:4].lower() == "urn:":
         return _check_urn_prefix(prefix)
     if _WITHOUT_LABEL.match(prefix):

@@ -8,7 +8,7 @@ import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
-from ararat.bindings.tables.wrong_text import misread
+from ararat.bindings.tables.wrong_text import misread, on_one_line
 
 NAME = "ark:12345/k1"
 
@@ -25,6 +25,19 @@ NAME = "ark:12345/k1"
 )
 def test_utf_8_in_another_encoding_is_found(text: str, found: tuple[str, str] | None) -> None:
     assert misread(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param("a  \r\n  b", "a b", id="spaces around it"),
+        pytest.param(" a\n\nb ", " a  b ", id="two"),
+        pytest.param("a\rb\n", "a b ", id="at the end"),
+        pytest.param("a  b", "a  b", id="none"),
+    ],
+)
+def test_a_line_break_becomes_a_space(text: str, line: str) -> None:
+    assert on_one_line(text) == line
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from ..blueprint import time_zone
 
 Weight = Literal["good", "warn", "bad"]
 
-_MAX_TEXT = 4000
 _MAX_SAME_TARGET = 3
 
 
@@ -69,9 +68,13 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
 
     The check repeats the rules of the operations only to explain them. The operation itself decides.
     """
-    pasted = text.strip()[:_MAX_TEXT]
+    pasted = text.strip()
     if not pasted:
         return Check()
+    try:
+        names.require_length(pasted)
+    except BindingError as error:
+        return Check(remarks=[_refused(error)])
     found = site().inspect(pasted)
     valid = [each for each in found.findings if each.report.valid and each.key]
     if not valid:
@@ -83,8 +86,7 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
     try:
         key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.naming.test_naans)
     except BindingError as error:
-        said = _expected(sentence(error.message), error.expected, error.suggestion if error.question else None)
-        return Check(remarks=[Remark(weight="bad", text=said)])
+        return Check(remarks=[_refused(error)])
     recorded = operations.bindings.lookup(key)
     return Check(
         key=key,
@@ -122,6 +124,11 @@ def _unreadable(report: Report | None) -> Remark:
     problem = report.problems[0]
     meant = display.percent(report.suggestion) if report.suggestion else None
     return Remark(weight="bad", text=_expected(sentence(problem.message), problem.expected, meant))
+
+
+def _refused(error: BindingError) -> Remark:
+    suggestion = error.suggestion if error.question else None
+    return Remark(weight="bad", text=_expected(sentence(error.message), error.expected, suggestion))
 
 
 def _expected(problem: str, expected: str, suggestion: str | None) -> Translatable:

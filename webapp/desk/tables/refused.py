@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.error_codes import error_code
 from ....bindings.names.errors import TableError
+from ....bindings.names.metadata.metadata import MAX_BYTES
 from ....bindings.tables.delimited import Line
 from ....identifiers.text.translatable import Translatable, sentence
 from ....spreadsheets import result_table, sheet
@@ -28,7 +29,8 @@ from .uploads import CHANGED, job_of, known_upload, start_job, state_of, uploads
 MAX_CORRECTIONS = 2000
 """The maximum number of corrected cells of a table."""
 
-_MAX_CELL = 10_000
+# A longer text is too long for each column. Its end is not needed to refuse it.
+_MAX_CELL = MAX_BYTES + 1
 _SHOWN_ROWS = 10
 _MOST_GROUPS = 20
 _BLOCK = 1000
