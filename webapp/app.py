@@ -259,7 +259,7 @@ def create_app(
         version=__version__,
     )
     app.jinja_env.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
-    app.wsgi_app = BodyLimit(app.wsgi_app)
+    app.wsgi_app = security.PathsOnly(BodyLimit(app.wsgi_app))
     translation.init_app(app)
     languages.init_app(app)
     Htmx(app)

@@ -6,13 +6,18 @@ cookies (:mod:`.accounts.cookies`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import SecurityError
 from werkzeug.sansio.utils import host_is_trusted
 
+from ..middleware.http.request_target import NO_PATH, is_path
 from . import cross_site
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -53,6 +58,24 @@ _FOR_PROGRAMS = ("application/json", "application/problem+json")
 def init_app(app: Flask) -> None:
     """Add the security header fields, such as Content-Security-Policy, to every response of ``app``."""
     app.after_request(_harden)
+
+
+class PathsOnly:
+    """A WSGI application that answers 400 to a request target that is not a path, and passes other requests to ``app``.
+
+    Every URL and error page is built from the path, so the check comes before the routes. A dispatcher, such as that of
+    werkzeug, moves the beginning of such a target to ``SCRIPT_NAME``.
+    """
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if is_path(environ.get("PATH_INFO", "")) and is_path(environ.get("SCRIPT_NAME", "")):
+            return self._app(environ, start_response)
+        fields = {**_ALWAYS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(NO_PATH))}
+        start_response("400 Bad Request", [*fields.items(), ("Cache-Control", "no-store")])
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [NO_PATH]
 
 
 def is_managed(path: str) -> bool:

@@ -14,6 +14,7 @@ from ...bindings.health import health_document
 from ...bindings.system.thread_pool import ThreadPool
 from ...middleware import ResolverMiddleware
 from ...middleware.http.asgi import path_below_mount
+from ...middleware.http.request_target import NO_PATH, is_path
 from ...middleware.resolution.settings import SCHEMES
 from .mount import MountedWSGI, Mounts
 
@@ -30,6 +31,8 @@ _THREADS = 2
 
 def _answer(bindings: Bindings, path: str) -> tuple[str, str, bytes]:
     """Return the status, the media type and the body for a path that the resolver does not answer."""
+    if not is_path(path):
+        return "400 Bad Request", "text/plain; charset=utf-8", NO_PATH
     if path != "/healthz":
         return "404 Not Found", "text/plain; charset=utf-8", _NOT_FOUND
     health = health_document(bindings)

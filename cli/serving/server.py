@@ -429,19 +429,27 @@ def _accept_many(server: Any) -> None:
 
 
 _CODINGS = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
+_HOSTS = re.compile(rb"^host[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
 class _Parser(HTTPRequestParser):
-    """A parser that refuses a request whose end is not certain (RFC 9112, section 6.1), and closes its connection.
+    """A parser that refuses a request whose end or host is not certain, and closes its connection.
 
-    waitress 3.0 reads the next request on the connection, which a proxy can have taken for the body. In HTTP/1.0 it
-    ignores Transfer-Encoding.
+    - Its end (RFC 9112, section 6.1): waitress 3.0 reads the next request on the connection, which a proxy can have
+      taken for the body. In HTTP/1.0 it ignores Transfer-Encoding.
+    - Its host (section 3.2): waitress joins two fields Host.
     """
 
     path: str
 
     def parse_header(self, header_plus: bytes) -> None:
-        super().parse_header(header_plus)
+        try:
+            super().parse_header(header_plus)
+        except ValueError:
+            # waitress 3.0 closes the connection without an answer, and logs the traceback.
+            raise ParsingError("the request target is not a URL") from None
+        if len(_HOSTS.findall(header_plus)) > 1:
+            raise ParsingError("the field Host is given twice")
         if self.version not in ("1.0", "1.1"):
             raise ParsingError("the version of HTTP is not 1.0 or 1.1")
         codings = _CODINGS.findall(header_plus)

@@ -31,6 +31,9 @@ _HTTP_AUTHORITY = re.compile(r"[Hh][Tt][Tt][Pp][Ss]?://[^/?#]*")
 PLAIN_PATH = re.compile(r"(?:/(?!\.)[A-Za-z0-9:;@!$&'()*+,=~_.\-]*+)++")
 """A path with only one spelling: no triplet, no query, and no segment that begins with a dot."""
 
+NO_PATH = b"The request target is not a path. Send a path that begins with a slash, such as /ark:12345/x.\n"
+"""The body of the answer 400 to a target that :func:`is_path` refuses."""
+
 _ENCODED_COLON = re.compile("(/?(?:[Aa][Rr][Kk]|[Uu][Rr][Nn]))%3[Aa]")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
@@ -61,6 +64,19 @@ class Target(NamedTuple):
         """
         below = self.path[1:]
         return below if self.query is None else f"{below}?{self.query}"
+
+
+def is_path(decoded: str) -> bool:
+    """Return whether a decoded request target, such as ``PATH_INFO``, is a path or empty.
+
+    Servers also pass on ``*``, an authority, a text without a slash, or a whole URL. No URL can be built from these.
+
+    >>> is_path("/desk"), is_path(""), is_path("*"), is_path("example.org:443"), is_path("http://example.org/desk")
+    (True, True, False, False, False)
+
+    Source: RFC 9112, section 3.2.
+    """
+    return decoded[:1] in ("", "/")
 
 
 def reserved_labels(schemes: Iterable[str]) -> frozenset[str]:

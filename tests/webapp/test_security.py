@@ -89,3 +89,38 @@ def test_a_page_has_vary_for_every_field_that_changes_it(client):
         answer = client.get("/policy", headers=fields)
         assert {"Accept", "HX-Request", "HX-History-Restore-Request"} <= set(answer.vary)
     assert "Accept" in client.get("/qr.svg?q=x").vary
+
+
+# The environs of servers for `GET *`, `GET foo`, `CONNECT host:443` and `GET http://host/` (wsgiref), and what a
+# dispatcher makes of them.
+@pytest.mark.parametrize(
+    ("path", "mount"),
+    [
+        pytest.param("*", "", id="asterisk"),
+        pytest.param("desk", "", id="no slash"),
+        pytest.param("api/v1/names", "", id="no slash of the API"),
+        pytest.param("ark:12345/x", "", id="a name"),
+        pytest.param("example.org:443", "", id="an authority"),
+        pytest.param("http://example.org:99999/desk", "", id="a URL"),
+        pytest.param("[", "", id="half an address"),
+        pytest.param("\xff", "", id="no ASCII"),
+        pytest.param("", "*", id="a dispatcher moved the whole target"),
+        pytest.param("//u:p@evil.example/desk", "https:", id="a dispatcher moved the scheme"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
+def test_a_target_that_is_not_a_path_gets_400(client, caplog, path, mount, method):
+    environ = {"PATH_INFO": path, "SCRIPT_NAME": mount}
+    with client.open("/", method=method, environ_overrides=environ) as response:
+        assert response.status_code == 400
+        assert "not a path" in response.text or method == "HEAD"
+        assert response.headers["Content-Security-Policy"] == POLICY
+        assert response.headers["Cache-Control"] == "no-store"
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("referer", ["http://[::1", "http://[foo]/", "//[", "http://localhost:abc/", "x\xff"])
+def test_a_referer_that_is_not_a_url_is_never_an_error(client, referer):
+    for target in ("/", "/list", "/compare", "/traces", "/language", "/nowhere"):
+        with client.post(target, headers={"Referer": referer}) as response:
+            assert response.status_code < 500

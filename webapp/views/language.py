@@ -9,11 +9,10 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, redirect, request
 from werkzeug.exceptions import HTTPException
-from werkzeug.urls import iri_to_uri
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.errors import BindingsUnavailable
@@ -39,6 +38,9 @@ HEADER = "X-Language"
 COOKIE = "ararat-language"
 _MAX_LINK = 500
 """The maximum length of the address of a page in another language, in characters."""
+
+_IN_PATHS = "%!$&'()*+,/:;=@"
+"""The characters of a path that stay as they are, as in :func:`werkzeug.urls.iri_to_uri`."""
 
 _YEAR = 365 * 24 * 3600
 
@@ -105,7 +107,7 @@ def links() -> list[tuple[str, str]]:
     if request.method not in ("GET", "HEAD") or request.path.startswith("/desk"):
         return []
     # The host of the request is not used: a page in a cache must not name another site.
-    page, query = site().origin + urlsplit(iri_to_uri(request.base_url)).path, _without_language()
+    page, query = site().origin + quote(request.script_root + request.path, safe=_IN_PATHS), _without_language()
     found = [(tag, f"{page}?{urlencode([*query, (PARAMETER, tag)])}") for tag in current.languages()]
     return found if all(len(address) <= _MAX_LINK for _, address in found) else []
 
@@ -130,7 +132,10 @@ def _can_be_loaded() -> bool:
 
 def _page_of_form() -> str:
     """Return the path of the page with the form that was sent, if it is on this site."""
-    sent_from = urlsplit(request.referrer or "")
+    try:
+        sent_from = urlsplit(request.referrer or "")
+    except ValueError:
+        sent_from = urlsplit("")
     if sent_from.netloc == request.host:
         path = safe_path(f"{sent_from.path}{'?' if sent_from.query else ''}{sent_from.query}")
         if path is not None:

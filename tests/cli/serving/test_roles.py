@@ -62,6 +62,8 @@ ANSWERS = {
     "API": ("/api/v1/names", 404, "only for names"),
     "sign-in": ("/sign-in", 404, "only for names"),
     "inspector": ("/", 404, "only for names"),
+    "no path": ("*", 400, "not a path"),
+    "a name without a slash": (NAME, 400, "not a path"),
 }
 
 
@@ -106,7 +108,10 @@ def wrong_answers(client: Client) -> list[str]:
     """Return the public answers that are not as expected, with their titles."""
     wrong = []
     for title, (path, status, part) in ANSWERS.items():
-        answer = client.get(path, base_url=PREFIX, headers={"Authorization": f"Bearer {TOKEN}"})
+        # A client of a test adds a slash, which not every server does.
+        environ = {} if path.startswith("/") else {"PATH_INFO": path}
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        answer = client.get(path, base_url=PREFIX, headers=headers, environ_overrides=environ)
         text = f"{answer.location or ''} {answer.text}"
         if answer.status_code != status or part not in text:
             wrong.append(f"{title}: {answer.status_code} {text[:80]}")
@@ -139,6 +144,7 @@ def test_the_names_role_answers_readers_with_select_only(
 def test_the_asgi_application_is_the_names_role(only_select: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = load(monkeypatch, "asgi", DATABASE=only_select, ONLY="names")
     assert AsgiClient(app).request(f"/{NAME}").status == 302
+    assert [AsgiClient(app).request(target).status for target in ("*", NAME, "healthz")] == [400] * 3
     monkeypatch.setenv("ARARAT_ONLY", "desk")
     with pytest.raises(InvalidEnvironment, match=r"use ararat\.wsgi for the desk"):
         environment.asgi_application()

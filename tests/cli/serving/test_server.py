@@ -121,6 +121,34 @@ def test_a_request_whose_end_is_not_certain_is_refused(line: str, fields: str, i
     assert (parser.error is not None) == is_refused
 
 
+TWO_HOSTS = "Host: localhost\r\nhost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "fields", "status"),
+    [
+        pytest.param("/ark:12345/mp39n", "Host: localhost\r\n", 302, id="a name"),
+        pytest.param("/ark:12345/mp39n", TWO_HOSTS, 400, id="a name with two hosts"),
+        pytest.param("/ark:12345/mp39n?info", TWO_HOSTS, 400, id="a description with two hosts"),
+        pytest.param("/healthz", "Host: a\r\nX: b\r\nHOST: b\r\n", 400, id="a page with two hosts"),
+        pytest.param("*", "Host: localhost\r\n", 400, id="asterisk"),
+        pytest.param("desk", "Host: localhost\r\n", 400, id="no slash"),
+        pytest.param("ark:12345/mp39n", "Host: localhost\r\n", 400, id="a name without a slash"),
+        pytest.param("localhost:443", "Host: localhost\r\n", 400, id="an authority"),
+        pytest.param("http://[::1/", "Host: localhost\r\n", 400, id="half an address"),
+        pytest.param("http://[foo]/ark:12345/mp39n", "Host: localhost\r\n", 400, id="no address"),
+        pytest.param("http://evil.example:99999/ark:12345/mp39n", "Host: localhost\r\n", 302, id="no port"),
+    ],
+)
+def test_a_host_or_target_that_is_not_certain_gets_400(
+    ararat_server: Any, target: str, fields: str, status: int
+) -> None:
+    known = len(ararat_server.log().splitlines())
+    sent = ararat_server.exchange(f"GET {target} HTTP/1.1\r\n{fields}Connection: close\r\n\r\n".encode())
+    assert sent.startswith(f"HTTP/1.1 {status} ".encode())
+    assert len(ararat_server.log().splitlines()) - known <= 1
+
+
 def test_header_fields_of_a_client_do_not_change_the_mount_point(ararat_server: Any) -> None:
     answer = ararat_server.get(
         "/ark:12345/mp39n", script_name="/evil", x_forwarded_proto="https", x_forwarded_host="evil.example"

@@ -6,6 +6,7 @@ As a program for servers that are libraries: `python site.py werkzeug` serves it
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from contextvars import ContextVar
@@ -102,6 +103,11 @@ def wsgiref() -> None:
     print(f"listening at http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()
 
+
+if "ARARAT_DATABASE" in os.environ:
+    # The ready applications instead, with the inspector and the desk.
+    from ararat.asgi import application as asgi_application  # noqa: F401 - uvicorn and others read it
+    from ararat.wsgi import application
 
 if __name__ == "__main__":
     {"werkzeug": werkzeug, "cheroot": cheroot, "wsgiref": wsgiref}[sys.argv[1]]()
