@@ -226,11 +226,6 @@ def _row(record: _Record, table: Table, lines: Lines) -> Row:
         if not isinstance(identifier, str):
             raise _fault(lines, "the event has no identifier")
         key = index_key(identifier)
-        values.setdefault("recorded", values.get("changed"))  # a history of schema 3 lacks it
-        if values.get("passthrough") in (0, 1):
-            # A history of schema 3.
-            values["passthrough"] = "normal" if values["passthrough"] else "no"
-        values.setdefault("listed", "yes")  # a history of schema 3
         values |= {"key": key} if key == identifier else {"key": key, "long_identifier": identifier}
     row: list[Any] = []
     for column in table.columns:

@@ -155,11 +155,11 @@ def _add_missing_indexes(connection: Connection) -> int:
     return added
 
 
-def _to_4(connection: Connection, progress: Progress) -> None:
-    from .migration_to_4 import migrate_to_4
+def _to_5(connection: Connection, progress: Progress) -> None:
+    from .migration_to_5 import migrate_to_5
 
-    migrate_to_4(connection, progress)
+    migrate_to_5(connection, progress)
 
 
-_STEPS: dict[int, Callable[[Connection, Progress], object]] = {3: _to_4}
+_STEPS: dict[int, Callable[[Connection, Progress], object]] = {4: _to_5}
 """The step from each version to the next, from :data:`OLDEST` on. A step changes the tables and converts their rows."""

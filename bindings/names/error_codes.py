@@ -162,6 +162,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("edit-fields", "these fields are not edited together for many names", "metadata, resource, redirect or listed", about="fields"),
     ErrorCode("names-refused", "the check has refused names", "a check without refused names, or the choice to leave them out", status=409, about="number", fix="correct the names and check again, or leave the refused names out"),
     ErrorCode("operation-large", "the operation is for too many names for one request", "the beginning of fewer names or targets; or POST /changes of the JSON API; or ararat relocate or ararat undo", status=409, about="number"),
+    ErrorCode("operation-kind", "no operation on many names has this name", "one of the operations that the message lists", about="action"),
     ErrorCode("operation-unknown", "the operation does not exist", "a number in the list of operations", status=404, about="number"),
     ErrorCode("operation-undone", "the operation was undone already", "an operation that is in effect; to repeat this one, undo the operation that undid it", status=409, about="number"),
     ErrorCode("undo-changed", "the name was changed after this operation", "a name that has not changed since then; or an undo that leaves changed names alone", about="number"),

@@ -1,14 +1,21 @@
-"""Operations: changes of many names at once, such as an import. Each has a number, which its events contain."""
+"""Operations: changes of many names at once, such as an import. Each has a number, which its events contain.
+
+:class:`OperationKind` declares a kind of operation once, as :class:`~.fields.Field` declares a field of a name. The
+check of a request, its rights, the body of the API, the form of the desk, the command and the labels follow from it.
+:mod:`ararat.bindings.operations.kinds` declares the kinds that a user requests for selected names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
+from . import validation
 from .binding import rfc3339
-
-OperationAction = Literal["import", "relocate", "withdraw", "restore", "undo", "edit", "publish", "delete", "mint"]
+from .errors import BindingError
 
 
 class Operation(NamedTuple):
@@ -17,7 +24,7 @@ class Operation(NamedTuple):
     - ``action``: the kind of change, such as "import".
     - ``number``: the number of the operation. Numbers increase; they can have gaps.
     - ``actor``: the person or program that made the change, or None.
-    - ``started``, ``finished``: times in UTC. ``finished`` is None for an import in batches that did not end.
+    - ``started``, ``finished``: times in UTC. ``finished`` is None for an operation that did not end.
     - ``parameters``: the file, the prefixes and other values of the operation.
     - ``names``: the number of changed names.
     - ``undoes``: the number of the operation that this one undoes, or None.
@@ -25,7 +32,7 @@ class Operation(NamedTuple):
     """
 
     number: int
-    action: OperationAction
+    action: str
     actor: str | None
     started: datetime
     finished: datetime | None
@@ -41,3 +48,151 @@ class Operation(NamedTuple):
             "finished": self.finished and rfc3339(self.finished),
             "parameters": dict(self.parameters),
         }
+
+
+class FormField(NamedTuple):
+    """A field of the form of an operation.
+
+    ``choices`` is "elements" for a list of the elements of metadata. ``is_code`` is True for a URL or a name, which no
+    program must correct.
+    """
+
+    name: str
+    label: str
+    hint: str = ""
+    choices: Literal["", "elements"] = ""
+    is_code: bool = False
+
+
+Arguments = Mapping[str, Any]
+"""The arguments of a requested operation, as the body of the API has them."""
+
+
+def _withdraws_new(parameters: Arguments) -> bool:
+    return False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperationKind:
+    """The declaration of one kind of operation on many names.
+
+    - ``name``: the word in requests, such as "move". ``action``: the word in the history of operations, such as
+      "relocate". Several kinds can have the same action.
+    - ``audit``: the word in the audit.
+    - ``label``: returns the words for a recorded operation with the number that it gets as text.
+    - ``title``: the words for a requested one, as the heading of its page.
+    - ``plan``: checks the arguments, and returns which names change, and how: a
+      :class:`~ararat.bindings.operations.plan.Plan`. None for a kind that no user requests for selected names.
+    - ``body``: the arguments by name, each with its JSON Schema; or with the names of fields, for an object of fields.
+      ``required``: those that a request must have. ``is_for_names`` is False if they select the names themselves.
+    - ``rights``: the rights of which a token needs at least one, or else the operation changes no name. ``sets``:
+      returns the fields that it sets, which need further rights. A kind without both needs the rights of its changes.
+    - ``button``: the words of the button below a list of names, or "" for none. A button with ``is_final`` is shown
+      with a warning. ``is_for_reserved``: whether it concerns only reserved names.
+    - ``form``: the fields of its form. ``heading``: returns its heading for a number of names, or None for a long
+      list. ``read_form``: returns the arguments for the values of the form. ``field_of``: returns the field of the
+      form that an error is about.
+    - ``hides_new``: returns for recorded parameters whether an undo hides a new name, instead of withdrawing it.
+
+    >>> kind_of_action("import").label("7")
+    'Operation 7: import'
+    """
+
+    name: str
+    audit: str
+    label: Callable[[str], str]
+    title: str = ""
+    action: str = ""
+    plan: Callable[[Arguments], Any] | None = None
+    body: Mapping[str, Mapping[str, Any] | tuple[str, ...]]
+    required: tuple[str, ...] = ()
+    is_for_names: bool = True
+    rights: tuple[str, ...]
+    sets: Callable[[Arguments], Collection[str]] = lambda arguments: ()
+    button: str = ""
+    is_final: bool = False
+    is_for_reserved: bool = False
+    form: tuple[FormField, ...] = ()
+    heading: Callable[[int | None], str] | None = None
+    read_form: Callable[[Mapping[str, str]], Arguments] = lambda values: {}
+    field_of: Callable[[BindingError, Mapping[str, str]], str] = lambda error, values: ""
+    hides_new: Callable[[Arguments], bool] = _withdraws_new
+
+    def __post_init__(self) -> None:
+        if not self.action:
+            object.__setattr__(self, "action", self.name)
+
+    def make_plan(self, arguments: Arguments) -> Any:
+        """Return the plan for ``arguments``. Raises :class:`BindingError` for arguments that are not valid."""
+        if self.plan is None:
+            raise _unknown(self.name)
+        return self.plan(arguments)
+
+
+KINDS: dict[str, OperationKind] = {}
+"""The declared kinds of operations by name, in the order of display."""
+
+
+def declare(kind: OperationKind) -> OperationKind:
+    """Add ``kind`` to :data:`KINDS`, and return it."""
+    KINDS[kind.name] = kind
+    return kind
+
+
+def kind_of(name: str) -> OperationKind:
+    """Return the kind that users request for selected names by the word ``name``.
+
+    Raises :class:`BindingError` with the code ``operation-kind``, also for an import.
+    """
+    if (found := KINDS.get(name)) is None or found.plan is None:
+        raise _unknown(name)
+    return found
+
+
+def kind_of_action(action: str) -> OperationKind:
+    """Return the first kind with this ``action``. Raises :class:`BindingError` with the code ``operation-kind``.
+
+    >>> kind_of_action("mint").audit
+    'mint'
+    """
+    if (found := next((kind for kind in KINDS.values() if kind.action == action), None)) is None:
+        raise _unknown(action)
+    return found
+
+
+def requested() -> list[OperationKind]:
+    """Return the kinds that a user can request for selected names."""
+    return [kind for kind in KINDS.values() if kind.plan is not None]
+
+
+def _unknown(name: str) -> BindingError:
+    known = ", ".join(kind.name for kind in requested())
+    return BindingError(
+        "operation-kind",
+        Translatable(
+            "%(name)s is no operation on many names; the operations are %(known)s",
+            name=validation.shown(name, 100),
+            known=known,
+        ),
+    )
+
+
+declare(
+    OperationKind(
+        name="import",
+        audit="import",
+        label=lambda number: Translatable("Operation %(operation)s: import", operation=number),
+        body={},
+        rights=(),
+        hides_new=lambda parameters: "mint" in parameters,
+    )
+)
+declare(
+    OperationKind(
+        name="mint",
+        audit="mint",
+        label=lambda number: Translatable("Operation %(operation)s: mint", operation=number),
+        body={},
+        rights=("mint",),
+    )
+)

@@ -1,1 +1,3 @@
-"""Changes of many names in one operation: relocation, withdrawal, and undo."""
+"""Changes of many names in one operation: relocation, withdrawal, undo, and edits of selected names."""
+
+from . import kinds as kinds  # declares them

@@ -16,7 +16,6 @@ from ..names.binding import rfc3339
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, Fields, check_successor
 from ..names.metadata import metadata
-from ..names.operation import OperationAction
 from ..storage.tables.keys import index_key
 from .plan import NotedName, Plan, PlannedChange, recorded
 from .relocation import Rewriting
@@ -63,7 +62,7 @@ def edit(fields: Fields) -> Plan:
         checked = checked._replace(status="reserved" if binding.is_reserved else None)
         return assignment.bind(binding, checked.for_key(binding.identifier), now)
 
-    return _plan("edit", values, decide)
+    return plan_of_selected("edit", values, decide)
 
 
 def publish() -> Plan:
@@ -75,7 +74,7 @@ def publish() -> Plan:
         request = assignment.with_recorded_place(Fields(status="live", spelling=binding.spelling), binding)
         return assignment.bind(binding, request.for_key(binding.identifier), now)
 
-    return _plan("publish", {}, decide)
+    return plan_of_selected("publish", {}, decide)
 
 
 def move(source: str, destination: str) -> Plan:
@@ -87,7 +86,7 @@ def move(source: str, destination: str) -> Plan:
     'relocate'
     """
     rewriting = Rewriting.of(source, destination)
-    plan = _plan("relocate", {"from": source, "to": destination}, rewriting.change)
+    plan = plan_of_selected("relocate", {"from": source, "to": destination}, rewriting.change)
     return plan._replace(kept=rewriting.kept)
 
 
@@ -105,7 +104,7 @@ def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
             return NotedName(binding.identifier, "undo-changed", Translatable("the name was changed since the trace"))
         return assignment.relocate(binding, Fields(target=url), now)
 
-    plan = _plan("relocate", {"names": len(urls)}, decide)
+    plan = plan_of_selected("relocate", {"names": len(urls)}, decide)
     return plan._replace(find=lambda transaction: iter([index_key(each) for each in urls]))
 
 
@@ -128,7 +127,7 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
             return NotedName(binding.identifier, binding.status, _STATES[binding.status])
         return assignment.withdraw(binding, reason, now, successor)
 
-    return _plan("withdraw", {"reason": reason, "successor": successor}, decide)
+    return plan_of_selected("withdraw", {"reason": reason, "successor": successor}, decide)
 
 
 def restore() -> Plan:
@@ -139,7 +138,7 @@ def restore() -> Plan:
             return NotedName(binding.identifier, "not-withdrawn", _STATES[binding.status])
         return assignment.restore(binding, binding.resource, now)
 
-    return _plan("restore", {}, decide)
+    return plan_of_selected("restore", {}, decide)
 
 
 def delete() -> Plan:
@@ -152,10 +151,16 @@ def delete() -> Plan:
             )
         return assignment.delete(binding, now)
 
-    return _plan("delete", {}, decide)
+    return plan_of_selected("delete", {}, decide)
 
 
-def _plan(action: OperationAction, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
+def plan_of_selected(action: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
+    """Return the plan of an operation on selected names. ``decide`` returns the change of each, for its binding and the
+    time; or the reason to leave it alone.
+
+    ``action`` and ``parameters`` are recorded.
+    """
+
     def each(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:
         for binding in recorded(transaction, keys, None):
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: decide(known, now))

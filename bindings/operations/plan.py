@@ -23,7 +23,6 @@ from ..names.actor import Actor
 from ..names.assignment import Change, Outcome
 from ..names.binding import NOTHING, Binding
 from ..names.errors import BindingError, BindingsUnavailable, Collision
-from ..names.operation import OperationAction
 from ..storage.spill import KeySpool
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ class Plan(NamedTuple):
     - ``kept``: returns the rests of the targets of a binding that the operation keeps (:class:`Effect`).
     """
 
-    action: OperationAction
+    action: str
     parameters: Mapping[str, Any]
     find: Callable[[Transaction], Iterable[str]]
     decide: Callable[[Transaction, Sequence[str]], Iterator[PlannedChange]]

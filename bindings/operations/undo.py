@@ -25,6 +25,7 @@ from ..names.binding import Action, Binding
 from ..names.errors import BindingError
 from ..names.fields import Fields
 from ..names.naming import Name
+from ..names.operation import KINDS
 from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _decide(
         from ..storage.tables.keys import index_key
 
         effects = transaction.operations.recorded(keys, number)
-        is_minted = number is not None and "mint" in transaction.operations.get(number).parameters
+        is_minted = number is not None and _hides_new(transaction, number)
         current = {index_key(binding.identifier): binding for binding in transaction.get(keys).values()}
         for key in keys:
             event, now_recorded = effects[key], current.get(key)
@@ -154,6 +155,12 @@ def _decide(
             yield PlannedChange(identifier, now_recorded, decide)
 
     return each
+
+
+def _hides_new(transaction: Transaction, number: int) -> bool:
+    """Return whether the undo of an operation hides its new public names, instead of withdrawing them."""
+    undone = transaction.operations.get(number)
+    return any(kind.hides_new(undone.parameters) for kind in KINDS.values() if kind.action == undone.action)
 
 
 def _blank(identifier: str, now: datetime) -> Binding:

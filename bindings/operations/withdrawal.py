@@ -15,7 +15,6 @@ from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, check_successor
 from ..names.naming import Name
-from ..names.operation import OperationAction
 from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
 from .relocation import container
 
@@ -139,7 +138,7 @@ def _restored(binding: Binding, now: datetime) -> Change | NotedName:
     return assignment.restore(binding, binding.resource, now)
 
 
-def _plan_below(action: OperationAction, key: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
+def _plan_below(action: str, key: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:
     from ..storage.writing.operations import KeyRange
 
     keys = KeyRange(key, is_below=True)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .protocols import Database
 
-VERSION = 4
+VERSION = 5
 """The version of the schema. A server opens only a database of this version (:mod:`.migration.migrations`)."""
 
-OLDEST = 3
+OLDEST = 4
 """The oldest version that the command ``ararat migrate`` upgrades. No release of Ararat wrote an older one."""
 
 VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"

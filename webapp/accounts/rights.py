@@ -3,14 +3,14 @@
 A change of a name needs one or more rights (:func:`needed`), which follow from the fields that it changes. So each
 interface, each import and each job asks for the same rights.
 
->>> RIGHTS["relocate"]
-'change targets'
+>>> RIGHTS["relocate"].action, RIGHTS["relocate"].label
+('change targets', 'Change targets')
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...bindings.names.binding import PLACE
 from ...bindings.names.fields import FIELDS
@@ -19,18 +19,31 @@ from ...identifiers.text.translatable import Translatable
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
     from ...bindings.names.binding import Binding
+    from ...bindings.names.operation import OperationKind
 
 Right = Literal["read", "mint", "bind", "describe", "relocate", "withdraw"]
 
-RIGHTS: Mapping[Right, str] = {
-    "read": Translatable("read reserved names and the history"),
-    "mint": Translatable("mint names"),
-    "bind": Translatable("bind or publish names"),
-    "describe": Translatable("change metadata"),
-    "relocate": Translatable("change targets"),
-    "withdraw": Translatable("withdraw, restore, hold or delete names"),
+
+class RightText(NamedTuple):
+    """The words for a right: ``action`` in a sentence, and ``label`` beside a check box."""
+
+    action: str
+    label: str
+
+
+RIGHTS: Mapping[Right, RightText] = {
+    "read": RightText(
+        Translatable("read reserved names and the history"), Translatable("Read reserved names and the history")
+    ),
+    "mint": RightText(Translatable("mint names"), Translatable("Mint names")),
+    "bind": RightText(Translatable("bind or publish names"), Translatable("Bind or publish names")),
+    "describe": RightText(Translatable("change metadata"), Translatable("Change metadata")),
+    "relocate": RightText(Translatable("change targets"), Translatable("Change targets")),
+    "withdraw": RightText(
+        Translatable("withdraw, restore, hold or delete names"), Translatable("Withdraw, restore, hold or delete names")
+    ),
 }
-"""The rights with the requests that they permit, in the order of display."""
+"""The rights with the requests that they permit, in the order of display. Every other list of them is derived."""
 
 _OF_PLACE: Mapping[str, Right] = dict.fromkeys((*PLACE, "redirect"), "relocate")
 _OF_FIELD: Mapping[str, Right] = {
@@ -46,6 +59,24 @@ _OF_FIELD: Mapping[str, Right] = {
 # The state decides by itself, and the others follow from other changes.
 _WITHOUT_RIGHT = frozenset({"status", "changed", "once_public"})
 _ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
+
+
+def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
+    """Return the rights of which a token needs at least one, or else an operation on many names changes none of them.
+
+    ``arguments`` are those of the operation. The list is empty for an undo, which needs the rights of its changes.
+
+    >>> from ararat.bindings.names.operation import kind_of
+    >>> import ararat.bindings.operations
+    >>> rights_of(kind_of("edit"), {"fields": {"redirect": 307}}), rights_of(kind_of("publish"), {})
+    (['relocate', 'bind'], ['bind'])
+    """
+    found: list[Right] = [each for each in RIGHTS if each in kind.rights]
+    for field in kind.sets(arguments):
+        right = _OF_FIELD.get(field, "describe")
+        # The first target of a name needs "bind".
+        found.extend((right, "bind") if right == "relocate" else (right,))
+    return list(dict.fromkeys(found))
 
 
 def needed(before: Binding | None, change: Change, *, is_minted: bool = False) -> frozenset[Right]:

@@ -12,7 +12,7 @@ from ..config import url
 from ..schemas import NUMBER, TEXT, Schema, one_of, ref
 from ..security import MANAGED as BASE
 from .bodies import JSON, MAX_BYTES, MERGE_PATCH
-from .schemas import MAX_NAME, MAX_NAMES, SCHEMAS
+from .schemas import MAX_NAME, MAX_NAMES, schemas
 
 ABOUT = (
     "Every request needs an account: a token in `Authorization: Bearer`, or HTTP Basic with a token or an account and "
@@ -442,7 +442,7 @@ def description() -> dict[str, Any]:
         "security": [{"token": []}, {"basic": []}],
         "paths": PATHS,
         "components": {
-            "schemas": SCHEMAS,
+            "schemas": schemas(),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "a token of an account"},
                 "basic": {"type": "http", "scheme": "basic", "description": "a token as password, or a password"},

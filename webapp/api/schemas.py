@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import get_args
+from typing import Any, get_args
 
 import jsonschema_rs
 
@@ -11,13 +12,12 @@ from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
 from ...bindings.names.naming import MAX_CHARACTERS as MAX_NAME
-from ...bindings.names.operation import OperationAction
+from ...bindings.names.operation import KINDS, OperationKind, requested
 from ...bindings.names.prefixes.prefixes import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
 from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
 from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
 from ...bindings.names.selection import HoldFilter
-from ...bindings.operations.edits import EDITED
 from ..accounts.model import ROLES
 from ..accounts.rights import RIGHTS
 from ..jobs.exports import SEPARATORS
@@ -101,7 +101,6 @@ def _member(field: Field) -> str:
 _FIELDS = {_member(field): _of_field(field) for field in FIELDS if field.request == "fields"}
 _PATCH = {_member(field): _of_field(field, nullable=True) for field in FIELDS if field.request == "fields"}
 _RESOURCE = _FIELDS["resource"]
-_EDITED = {**_object(**{name: _PATCH[name] for name in EDITED}), "minProperties": 1}
 _DRY_RUN = {"names": NUMBER, "unchanged": NUMBER, "refusals": NUMBER, "others": NUMBER}
 _SELECTION: Schema = {
     **_object(
@@ -169,21 +168,6 @@ REQUESTS: dict[str, Schema] = {
             "description": "its accounts, which get the grants of other accounts; without them, all grants stay",
         },
     ),
-    "Change": _object(
-        ("operation",),
-        operation={
-            "oneOf": [
-                _object(("action", "fields"), action=one_of("edit"), fields=_EDITED),
-                _object(("action",), action=one_of("publish", "restore", "delete")),
-                _object(("action", "from", "to"), action=one_of("move"), **{"from": _text(401), "to": _text(401)}),
-                _object(("action",), action=one_of("withdraw"), reason=_text(MAX_NAME), successor=_text(MAX_NAME)),
-                _object(("action", "operation"), action=one_of("undo"), operation={"type": "integer", "minimum": 1}),
-            ],
-            "description": "the operation, with its arguments",
-        },
-        selection=_SELECTION,
-        names=_list(_text(MAX_NAME), minItems=1, maxItems=20_000),
-    ),
     "Export": _object(
         ("format",),
         format=one_of("csv", "tsv", "jsonl"),
@@ -226,7 +210,7 @@ REQUESTS: dict[str, Schema] = {
         "of a delegation that are not sent stay",
     },
 }
-"""The bodies of requests."""
+"""The bodies of requests, without those of operations on many names."""
 
 _NAME = {
     "identifier": {**TEXT, "description": "the normal form"},
@@ -237,7 +221,7 @@ _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}
 
 _RECORDED_OPERATION = _shown(
     number=NUMBER,
-    action=one_of(*get_args(OperationAction)),
+    action=TEXT,  # of a declared kind (:func:`schemas`)
     actor=MAYBE_TEXT,
     started=TEXT,
     finished={**MAYBE_TEXT, "description": "null if it did not end"},
@@ -429,10 +413,48 @@ RESPONSES["Problem"]["properties"] |= {
 }
 """The bodies of responses."""
 
-SCHEMAS = REQUESTS | RESPONSES
+
+def _argument(schema: Mapping[str, Any] | tuple[str, ...]) -> Schema:
+    """Return the schema of an argument of an operation: its own, or that of an object with these fields."""
+    if isinstance(schema, tuple):
+        return {**_object(**{name: _PATCH[name] for name in schema}), "minProperties": 1}
+    return {**schema}
 
 
-@lru_cache(maxsize=len(REQUESTS))
+def _operation(kind: OperationKind) -> Schema:
+    members = {name: _argument(schema) for name, schema in kind.body.items()}
+    return _object(("action", *kind.required), action=one_of(kind.name), **members)
+
+
+def _change(kinds: Iterable[OperationKind]) -> Schema:
+    return _object(
+        ("operation",),
+        operation={
+            "oneOf": [_operation(kind) for kind in kinds],
+            "description": "the operation, with its arguments",
+        },
+        selection=_SELECTION,
+        names=_list(_text(MAX_NAME), minItems=1, maxItems=20_000),
+    )
+
+
+def requests() -> dict[str, Schema]:
+    """Return the schemas of the bodies of requests, with those of all declared operations."""
+    return REQUESTS | {"Change": _change(requested())}
+
+
+def schemas() -> dict[str, Schema]:
+    """Return the schemas of all requests and responses, with the names of all declared operations."""
+    actions = one_of(*dict.fromkeys(kind.action for kind in KINDS.values()))
+    recorded = {**_RECORDED_OPERATION, "properties": _RECORDED_OPERATION["properties"] | {"action": actions}}
+    return requests() | RESPONSES | {"RecordedOperation": recorded}
+
+
 def validator(name: str) -> jsonschema_rs.Draft202012Validator:
-    """Return the validator of JSON values for a schema. ``name`` is the name of an entry of :data:`REQUESTS`."""
-    return jsonschema_rs.Draft202012Validator({**ref(name), "components": {"schemas": REQUESTS}})
+    """Return the validator of JSON values for a schema. ``name`` is the name of an entry of :func:`requests`."""
+    return _validator(name, tuple(KINDS))
+
+
+@lru_cache(maxsize=100)
+def _validator(name: str, kinds: tuple[str, ...]) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({**ref(name), "components": {"schemas": requests()}})

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ...bindings.names import naming
 from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
-from ...bindings.names.fields import Fields
-from ...bindings.operations import edits
+from ...bindings.names.operation import kind_of
 from ...bindings.operations.batches import MAX_NAMES, Batches, Hooks
-from ...bindings.operations.undo import undo_plan
 from ...identifiers.text.translatable import Translatable
+from ..accounts.rights import rights_of
 from ..management.permissions import Forbidden, require_right
 from .model import Job, caller_of, stored_caller
 from .queue import Claim, Jobs
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from ...bindings.operations.plan import BulkResult, Plan
     from ..accounts.model import Caller
-    from ..accounts.rights import Right
     from ..management import Management
 
 CHECK = "bulk-check"
@@ -36,18 +34,6 @@ CHANGE = "bulk-change"
 
 MAX_LISTED_NAMES = 20_000
 """The maximum number of names in the list of a request. A selection has :data:`~.batches.MAX_NAMES`."""
-
-ACTIONS = ("edit", "publish", "move", "withdraw", "restore", "delete", "undo")
-"""The operations on selected names. "undo" concerns the names of an earlier operation instead."""
-
-_RIGHTS: Mapping[str, tuple[Right, ...]] = {
-    "publish": ("bind",),
-    "move": ("relocate",),
-    "withdraw": ("withdraw",),
-    "restore": ("withdraw",),
-    "delete": ("withdraw",),
-}
-_RIGHTS_OF_FIELDS: Mapping[str, tuple[Right, ...]] = {"embargo": ("bind",), "redirect": ("relocate", "bind")}
 
 _TIMES = ("created_since", "created_before", "changed_since", "changed_before")
 
@@ -60,24 +46,7 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
     >>> plan_of({"action": "move", "from": "old.example", "to": "new.example"}).action
     'relocate'
     """
-    match operation["action"]:
-        case "edit":
-            fields: dict[str, Any] = {
-                name: "" if value is None else value for name, value in operation["fields"].items()
-            }
-            return edits.edit(Fields(**fields))
-        case "publish":
-            return edits.publish()
-        case "move":
-            return edits.move(operation["from"], operation["to"])
-        case "withdraw":
-            return edits.withdraw(operation.get("reason"), operation.get("successor"))
-        case "restore":
-            return edits.restore()
-        case "delete":
-            return edits.delete()
-        case _:
-            return undo_plan(operation["operation"])
+    return kind_of(operation["action"]).make_plan(operation)
 
 
 def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
@@ -121,7 +90,7 @@ class BulkJobs:
         """
         plan_of(operation)
         # Without this, a check would tell the states of names to a token that cannot change them.
-        rights = _rights_of(operation)
+        rights = rights_of(kind_of(operation["action"]), operation)
         if rights and not any(map(caller.may, rights)):
             require_right(caller, rights[0])
         if selection is not None:
@@ -226,19 +195,9 @@ class BulkJobs:
         yield from (key for key in keys if (name := found.get(key)) is None or not name.is_reserved)
 
 
-def _rights_of(operation: Mapping[str, Any]) -> list[Right]:
-    """Return the rights of which a token needs at least one, or else the operation changes no name.
-
-    An undo needs those of its changes, so the list is empty.
-    """
-    if operation["action"] != "edit":
-        return [*_RIGHTS.get(operation["action"], ())]
-    return [right for name in operation["fields"] for right in _RIGHTS_OF_FIELDS.get(name, ("describe",))]
-
-
 def is_bulk(job: Job) -> bool:
     """Return whether a job is a check or change of many names. ``job`` is the job."""
     return job.kind in (CHECK, CHANGE)
 
 
-__all__ = ["ACTIONS", "CHANGE", "CHECK", "MAX_LISTED_NAMES", "MAX_NAMES", "BulkJobs", "is_bulk", "plan_of"]
+__all__ = ["CHANGE", "CHECK", "MAX_LISTED_NAMES", "MAX_NAMES", "BulkJobs", "is_bulk", "plan_of"]

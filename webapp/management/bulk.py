@@ -10,7 +10,7 @@ from ...bindings.imports.exporting import table_lines
 from ...bindings.imports.importing import import_table
 from ...bindings.imports.summary import Summary
 from ...bindings.minting import read_pattern
-from ...bindings.names.operation import Operation
+from ...bindings.names.operation import Operation, kind_of_action
 from ...bindings.operations import edits, relocation, undo
 from ...bindings.operations.plan import BulkResult, carry_out
 from .permissions import require_administrator, require_curator, require_granted, require_reader, require_right
@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 MAX_NAMES = 20_000
 """The maximum number of names of a relocation or undo. It takes about two seconds, in which other writers
 wait. An import is a job and has no maximum."""
-
-_OPERATIONS = {
-    "edit": "edit-names",
-    "publish": "publish-names",
-    "relocate": "relocate-prefix",
-    "withdraw": "withdraw-names",
-    "restore": "restore-names",
-    "delete": "delete-names",
-    "undo": "undo",
-}
-"""The operations for the audit."""
 
 Progress = Callable[[int], object]
 R = TypeVar("R", BulkResult, Summary)
@@ -238,7 +227,7 @@ class BulkOperations:
         - ``plan``: the action and its values.
         - ``hooks``: the functions that are called for progress and for each batch.
         """
-        with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
+        with self._recorder.acting(caller, kind_of_action(plan.action).audit) as actor:
             return batches.check(plan, hooks, actor=actor)
 
     def change_checked(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
@@ -251,7 +240,7 @@ class BulkOperations:
 
         Raises :class:`Forbidden` if a permission is revoked during the change.
         """
-        with self._recorder.acting(caller, _OPERATIONS[plan.action]) as actor:
+        with self._recorder.acting(caller, kind_of_action(plan.action).audit) as actor:
             return batches.carry_out(plan, hooks, actor=actor)
 
     def require_undoable(self, caller: Caller, number: int) -> None:

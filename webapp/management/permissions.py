@@ -83,7 +83,9 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
     """
     if not caller.may(right):
         _refuse_right(
-            caller, Translatable("has no right to %(action)s (%(right)s)", action=RIGHTS[right], right=right), key
+            caller,
+            Translatable("has no right to %(action)s (%(right)s)", action=RIGHTS[right].action, right=right),
+            key,
         )
 
 

@@ -84,14 +84,13 @@ operations = Table(
     "operations",
     metadata,
     row_number(),
-    Column("action", Text, nullable=False),
+    Column("action", Text, nullable=False),  # of a declared kind (:class:`.OperationKind`)
     Column("actor", Text),
     Column("started", Text, nullable=False),
     Column("finished", Text),
     Column("parameters", Text),  # JSON
     Column("names", NUMBER),
     Column("undoes", NUMBER),  # the operation that this one undoes
-    one_of("action", ("import", "relocate", "withdraw", "restore", "undo", "edit", "publish", "delete", "mint")),
 )
 
 rules = Table(

@@ -17,7 +17,7 @@ from sqlalchemy import insert, update
 from ....identifiers.text.translatable import Translatable
 from ...names.binding import Binding, rfc3339
 from ...names.errors import BindingError, UnreadableBinding
-from ...names.operation import Operation, OperationAction
+from ...names.operation import Operation, kind_of_action
 from ...names.selection import LAST
 from ..listing import Lists
 from ..rows import STATE, binding_of
@@ -61,7 +61,7 @@ class Operations:
 
     def begin(
         self,
-        action: OperationAction,
+        action: str,
         actor: str | None,
         started: datetime,
         parameters: Mapping[str, Any],
@@ -72,7 +72,10 @@ class Operations:
         ``actor`` is the name of the user for the history, or None. ``action`` is the kind of the operation, and
         ``started`` the time in UTC. ``parameters`` are recorded as JSON. ``undoes`` is the number of the operation that
         it undoes, or None.
+
+        Raises :class:`BindingError` with the code ``operation-kind`` for an action that no kind declares.
         """
+        kind_of_action(action)
         row = {
             "action": action,
             "actor": actor,

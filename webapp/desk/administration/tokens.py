@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from http import HTTPStatus
-from typing import Final
 
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -14,7 +12,7 @@ from ....identifiers.text.translatable import Translatable
 from ...accounts import identify
 from ...accounts.model import AccountError, Caller, Token
 from ...accounts.records.tokens import EMERGENCY_DAYS, MAX_LABEL
-from ...accounts.rights import RIGHTS, Right
+from ...accounts.rights import RIGHTS
 from ...errors import HTTPRefusal
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -23,16 +21,6 @@ from .forms import account_problem, read_prefixes
 
 DAYS = 365
 """The suggested time until a token expires."""
-
-_RIGHTS: Final[Mapping[Right, str]] = {
-    "read": Translatable("Read reserved names and the history"),
-    "mint": Translatable("Mint names"),
-    "bind": Translatable("Bind or publish names"),
-    "describe": Translatable("Change metadata"),
-    "relocate": Translatable("Change targets"),
-    "withdraw": Translatable("Withdraw, restore, hold or delete names"),
-}
-"""The rights of a token, as labels."""
 
 _FIELDS = {"token-label": "label", "token-right": "rights"}
 
@@ -126,7 +114,7 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
         may_create=asking.token is None,
         form=request.form or {"expires": suggested.isoformat()},
         most=MAX_LABEL,
-        rights=list(_RIGHTS.items()),
+        rights=[(right, words.label) for right, words in RIGHTS.items()],
         chosen_rights=request.form.getlist("rights") if request.form else [*RIGHTS],
         emergency_days=EMERGENCY_DAYS,
         errors=problems or {},

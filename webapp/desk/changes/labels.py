@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
+from ....bindings.names.errors import BindingError
+from ....bindings.names.operation import kind_of_action
 from ....identifiers.text.translatable import Translatable, sentence
 from ...links.model import LABELS, State
 from ..blueprint import blueprint
@@ -25,18 +27,6 @@ ACTIONS: Final[Mapping[str, str]] = {
     "unchanged": Translatable("Unchanged"),
 }
 """The actions of events, and the outcomes of changes."""
-
-_OPERATIONS: Final[Mapping[str, Callable[[str], str]]] = {
-    "import": lambda number: Translatable("Operation %(operation)s: import", operation=number),
-    "relocate": lambda number: Translatable("Operation %(operation)s: relocate", operation=number),
-    "withdraw": lambda number: Translatable("Operation %(operation)s: withdraw", operation=number),
-    "restore": lambda number: Translatable("Operation %(operation)s: restore", operation=number),
-    "undo": lambda number: Translatable("Operation %(operation)s: undo", operation=number),
-    "edit": lambda number: Translatable("Operation %(operation)s: edit", operation=number),
-    "publish": lambda number: Translatable("Operation %(operation)s: publish", operation=number),
-    "delete": lambda number: Translatable("Operation %(operation)s: delete", operation=number),
-    "mint": lambda number: Translatable("Operation %(operation)s: mint", operation=number),
-}
 
 _OUTCOMES: Final[Mapping[str, str]] = {
     "reserved": Translatable("reserved"),
@@ -108,9 +98,11 @@ def operation_label(number: int, action: str) -> str:
     >>> operation_label(1200, "import")
     'Operation 1200: import'
     """
-    known = _OPERATIONS.get(action)
-    # As a text, the number has no groups of digits: it is an identifier.
-    return known(str(number)) if known else f"{number}: {action}"
+    try:
+        # As a text, the number has no groups of digits: it is an identifier.
+        return kind_of_action(action).label(str(number))
+    except BindingError:
+        return f"{number}: {action}"  # another version of Ararat declares it
 
 
 @blueprint.app_template_global()

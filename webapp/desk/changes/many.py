@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import folding
-from ....bindings.names.operation import Operation
+from ....bindings.names.operation import Operation, kind_of
 from ....identifiers.text.translatable import Translatable, sentence
 from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
@@ -30,16 +30,6 @@ from ..counts import STATES
 
 _MAX_NUMBER = 2**31 - 1
 _FIELDS = {field.name: field.title for field in FIELDS}
-
-_TITLES = {
-    "edit": Translatable("Edit names"),
-    "publish": Translatable("Publish names"),
-    "move": Translatable("Move targets"),
-    "withdraw": Translatable("Withdraw names"),
-    "restore": Translatable("Restore names"),
-    "delete": Translatable("Delete reserved names"),
-    "undo": Translatable("Undo an operation"),
-}
 
 
 def start(
@@ -146,7 +136,7 @@ def _page(job: Job) -> str:
     wanted: dict[str, Any] = job.parameters["operation"]
     return render_template(
         "desk/many.html",
-        title=translated(_TITLES[wanted["action"]]),
+        title=translated(kind_of(wanted["action"]).title),
         job=job,
         wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},
         is_check=job.kind == CHECK,

@@ -17,10 +17,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names import naming
 from ....bindings.names.errors import BindingError
+from ....bindings.names.operation import KINDS, OperationKind
 from ....bindings.names.selection import Selection
-from ....bindings.operations.relocation import Rewriting
 from ....identifiers.text.translatable import Translatable, sentence
 from ...jobs.bulk import MAX_LISTED_NAMES
+from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import exports, messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -36,32 +37,7 @@ MAX_PICKED = 1000
 """The maximum number of names that are selected one by one."""
 
 _SHOWN = 10
-_WITH_FORM = ("edit", "move", "withdraw")
 _EMBARGO = ("embargo", Translatable("Live from: the date when reserved names become public"))
-
-
-def heading_of(wanted: str, number: int | None) -> str:
-    """Return the heading of the form for a change of the selected names.
-
-    ``wanted`` is the code of the change, such as "move". ``number`` is the number of names, or None for a long list.
-
-    >>> heading_of("move", 1), heading_of("edit", None)
-    ('Move targets: 1 name', 'Edit metadata: all names of the list')
-    """
-    counted = Translatable.counted
-    match wanted:
-        case "edit":
-            if number is None:
-                return Translatable("Edit metadata: all names of the list")
-            return counted("Edit metadata: %(number)s name", "Edit metadata: %(number)s names", number)
-        case "move":
-            if number is None:
-                return Translatable("Move targets: all names of the list")
-            return counted("Move targets: %(number)s name", "Move targets: %(number)s names", number)
-        case _:
-            if number is None:
-                return Translatable("Withdraw: all names of the list")
-            return counted("Withdraw: %(number)s name", "Withdraw: %(number)s names", number)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,11 +137,12 @@ def select() -> AnyResponse:
     if wanted == "labels":
         return see_other("desk.labels", **chosen.address())
     require_curator(caller())
-    if wanted in _WITH_FORM:
+    kind = _kind(wanted)
+    if kind is None:
+        return see_other("desk.names", **chosen.filters.address())
+    if kind.form:
         return see_other("desk.selected", do=wanted, **chosen.address())
-    if wanted in ("publish", "delete"):
-        return _started({"action": wanted}, chosen)
-    return see_other("desk.names", **chosen.filters.address())
+    return _started({"action": wanted}, chosen)
 
 
 @blueprint.get("/names/selected", endpoint="selected")
@@ -173,50 +150,37 @@ def page() -> AnyResponse:
     """Return the HTML page with the form for a change of the selected names."""
     require_curator(caller())
     chosen, wanted = Chosen.of(request.args), request.args.get("do", "")
-    if not chosen or wanted not in _WITH_FORM:
+    kind = _kind(wanted)
+    if not chosen or kind is None or not kind.form:
         return see_other("desk.names", **chosen.filters.address())
-    return Response(_page(wanted, chosen, {}))
+    return Response(_page(kind, chosen, {}))
 
 
 @blueprint.post("/names/change", endpoint="change_selected")
 def change() -> AnyResponse:
     """Start the check of a change of the selected names with the values in the form, and redirect to its page."""
     require_curator(caller())
-    chosen, wanted, form = Chosen.of(request.form), request.form.get("do", ""), request.form
-    values = {name: form.get(name, "").strip() for name in ("element", "value", "source", "to", "reason", "successor")}
-    operations: dict[str, dict[str, Any]] = {
-        "edit": {"action": "edit", "fields": _edited(values["element"], values["value"])},
-        "move": {"action": "move", "from": values["source"], "to": values["to"]},
-        "withdraw": {
-            "action": "withdraw",
-            "reason": values["reason"] or None,
-            "successor": values["successor"] or None,
-        },
-    }
-    if not chosen or wanted not in operations:
+    chosen, kind = Chosen.of(request.form), _kind(request.form.get("do", ""))
+    if not chosen or kind is None or not kind.form:
         return see_other("desk.names", **chosen.filters.address())
+    values = {field.name: request.form.get(field.name, "").strip() for field in kind.form}
     try:
-        return _checked(operations[wanted], chosen)
+        return _checked({"action": kind.name, **kind.read_form(values)}, chosen)
     except BindingError as error:
-        problems = {_field_of(error, wanted, values): FieldProblem.of(error)}
-        return Response(_page(wanted, chosen, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+        problems = {kind.field_of(error, values): FieldProblem.of(error)}
+        return Response(_page(kind, chosen, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-def _edited(field: str, value: str) -> Mapping[str, Any]:
-    return {field: value} if field == _EMBARGO[0] else {"metadata": {field: value}}
+def _kind(wanted: str) -> OperationKind | None:
+    """Return the operation of a button, or None for another button."""
+    kind = KINDS.get(wanted)
+    return kind if kind is not None and kind.button else None
 
 
-def _field_of(error: BindingError, wanted: str, values: Mapping[str, str]) -> str:
-    """Return the field of the form that an error is about."""
-    if wanted == "withdraw":
-        return "successor" if error.field == "successor" else "reason"
-    if wanted == "edit":
-        return "value"
-    try:
-        Rewriting.of(values["source"], values["source"])
-    except BindingError:
-        return "source"
-    return "to"
+@blueprint.app_template_global()
+def operation_buttons() -> list[OperationKind]:
+    """Return the operations that have a button below a list of names."""
+    return [kind for kind in KINDS.values() if kind.button]
 
 
 def _started(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
@@ -231,7 +195,7 @@ def _checked(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
     return many.start(operation, **chosen.for_job())
 
 
-def _page(wanted: str, chosen: Chosen, problems: Mapping[str, FieldProblem]) -> str:
+def _page(kind: OperationKind, chosen: Chosen, problems: Mapping[str, FieldProblem]) -> str:
     shown = list(islice(chosen.names(), _SHOWN + 1))
     number = None if chosen.is_all and len(shown) > _SHOWN else len(shown)
     if not chosen.is_all:
@@ -242,8 +206,8 @@ def _page(wanted: str, chosen: Chosen, problems: Mapping[str, FieldProblem]) -> 
     ]
     return render_template(
         "desk/selected.html",
-        wanted=wanted,
-        heading_of=heading_of,
+        kind=kind,
+        title=translated(kind.heading(number) if kind.heading else kind.title),
         chosen=chosen,
         number=number,
         shown=shown[:_SHOWN],

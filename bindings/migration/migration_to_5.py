@@ -1,0 +1,47 @@
+"""Migrate the tables from version 4 to version 5: the kinds of operations are declared by the program.
+
+Version 4 listed them in a CHECK constraint, so that a new kind needed a change of the database.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from ..storage.tables import schema
+
+Progress = Callable[[str, int, int], object]
+
+_CHECK = re.compile(r",\s*CONSTRAINT action_known CHECK \((?:[^()]|\([^()]*\))*\)")
+
+
+def migrate_to_5(connection: Connection, progress: Progress) -> None:
+    """Remove the list of actions from the table of operations, in the transaction of ``connection``.
+
+    ``progress`` is called at the end with the name of the table.
+    """
+    table = schema.operations.name
+    if connection.dialect.name == "sqlite":
+        _remove_check(connection, table)
+    else:
+        connection.exec_driver_sql(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS action_known")
+    progress(table, 1, 1)
+
+
+def _remove_check(connection: Connection, table: str) -> None:
+    """Edit the recorded statement of the table. Other ways copy all rows.
+
+    Source: https://www.sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes
+    """
+    recorded = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+    sql = connection.exec_driver_sql(recorded, (table,)).scalar_one()
+    version = connection.exec_driver_sql("PRAGMA schema_version").scalar_one()
+    connection.exec_driver_sql("PRAGMA writable_schema = ON")
+    connection.exec_driver_sql(
+        "UPDATE sqlite_master SET sql = ? WHERE type = 'table' AND name = ?", (_CHECK.sub("", sql), table)
+    )
+    # Other connections, and this one, read the statement again.
+    connection.exec_driver_sql(f"PRAGMA schema_version = {version + 1}")
+    connection.exec_driver_sql("PRAGMA writable_schema = RESET")
