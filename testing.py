@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from werkzeug.test import Client
 
     from .middleware import Bindings
-    from .middleware.http.expected_answers import AnswerFault, ExpectedAnswer, SiteAnswer
+    from .middleware.http.expected_answers import AnswerFault, ExpectedAnswer
+    from .net.response import SiteAnswer
 
 _ORIGIN = "http://localhost"
 _REASONS = "application/problem+json, */*;q=0.1"
@@ -58,7 +59,7 @@ class LiveSite(NamedTuple):
         """Send a request, and return the answer. Redirects are not followed."""
         import http.client
 
-        from .middleware.http.expected_answers import SiteAnswer
+        from .net.response import SiteAnswer
 
         connection = http.client.HTTPConnection(self.url.partition("://")[2], timeout=_SECONDS)
         try:
@@ -236,7 +237,7 @@ def _ask(client: Any, path: str, accept: str) -> SiteAnswer:
     """Send a request with a test client of any library, without following redirects."""
     import inspect
 
-    from .middleware.http.expected_answers import SiteAnswer
+    from .net.response import SiteAnswer
 
     if isinstance(client, str) or not callable(getattr(client, "get", None)):
         raise TypeError(

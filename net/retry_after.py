@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from werkzeug.http import parse_date
@@ -54,22 +54,22 @@ class RetryAfter:
                 )
                 raise HopFailed("too-often", sentence)
             response = fetch(method, url, deadline)
-            if response.status in _STATUSES and (seconds := seconds_of(response)):
+            if response.status in _STATUSES and (seconds := seconds_of(response.headers)):
                 self.pause(host, seconds)
             return response
 
         return polite
 
 
-def seconds_of(response: HopResponse) -> float:
-    """Return the seconds in the field Retry-After of a response, or 0. ``response`` is the response.
+def seconds_of(fields: Iterable[tuple[str, str]]) -> float:
+    """Return the seconds in the first field Retry-After of these header fields, or 0.
 
     Source: RFC 9110, section 10.2.3.
 
-    >>> seconds_of(HopResponse(503, "", (("Retry-After", "120"),))), seconds_of(HopResponse(503, "", ()))
+    >>> seconds_of([("Retry-After", "120")]), seconds_of([])
     (120.0, 0.0)
     """
-    value = next(iter(response.all("retry-after")), "").strip()
+    value = next((value for name, value in fields if name.lower() == "retry-after"), "").strip()
     if value.isascii() and value.isdecimal():
         return float(value[:9])
     when = parse_date(value)

@@ -17,10 +17,10 @@ from click.testing import CliRunner, Result
 from ararat.bindings.collection import Bindings
 from ararat.cli.doctor import in_process, names
 from ararat.cli.doctor.finding import HealthFinding
-from ararat.cli.doctor.requests import RawResponse
 from ararat.cli.main import main
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.net.hop import HopFailed
+from ararat.net.response import SiteAnswer
 from ararat.net.url import WebURL
 from ararat.webapp.tracing.algorithm import trace
 from ararat.webapp.tracing.events import End, Hop
@@ -71,10 +71,10 @@ class Consortium:
         """Return the findings of the centre about its delegations."""
         return [*names.delegations(self.bindings["centre"], CENTRE, self._ask)]
 
-    def _ask(self, url: WebURL, method: str, target: str, fields: Any = None) -> RawResponse:
+    def _ask(self, url: WebURL, method: str, target: str, fields: Any = None) -> SiteAnswer:
         app = self.apps.get(f"{url.scheme}://{url.authority}")
         if url.host == "archive.example":
-            return RawResponse(200, (), b"")
+            return SiteAnswer(200, (), b"")
         if app is None:
             raise HopFailed("connect")
         return in_process.client_of(app)(url, method, target, fields)

@@ -14,8 +14,9 @@ from urllib.parse import unquote_to_bytes
 from ...identifiers.text import display
 from ...middleware.asgi_detection import is_asgi
 from ...net.hop import HopFailed
+from ...net.response import PROBLEM, SiteAnswer
 from ...net.url import WebURL
-from .requests import PROBLEM, ProbeClient, RawResponse
+from .requests import ProbeClient
 
 _MAX_BODY = 65_536
 _SECONDS = 30.0
@@ -31,11 +32,11 @@ def client_of(application: Any) -> ProbeClient:
     ...     start_response("204 No Content", [])
     ...     return []
     >>> client_of(site)(weburl.parse("http://a.example/"), "GET", "/x?")
-    RawResponse(status=204, fields=(), body=b'')
+    SiteAnswer(status=204, fields=(), body=b'')
     """
     send = _ask_asgi if is_asgi(application) else _ask_wsgi
 
-    def ask(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def ask(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor", "Cache-Control": "no-cache", **(fields or {})}
         try:
             return send(application, url, method, target, {"Host": url.authority, **sent})
@@ -48,7 +49,7 @@ def client_of(application: Any) -> ProbeClient:
     return ask
 
 
-def _ask_wsgi(application: Any, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
+def _ask_wsgi(application: Any, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
     path, _, query = target.partition("?")
     environ: dict[str, Any] = {
         "REQUEST_METHOD": method,
@@ -86,10 +87,10 @@ def _ask_wsgi(application: Any, url: WebURL, method: str, target: str, fields: M
     finally:
         if hasattr(parts, "close"):
             parts.close()
-    return RawResponse(int(begun[0][:3]), tuple(begun[1]), b"".join(written)[:_MAX_BODY])
+    return SiteAnswer(int(begun[0][:3]), tuple(begun[1]), b"".join(written)[:_MAX_BODY])
 
 
-def _ask_asgi(application: Any, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
+def _ask_asgi(application: Any, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
     path, _, query = target.partition("?")
     scope: dict[str, Any] = {
         "type": "http",
@@ -107,7 +108,7 @@ def _ask_asgi(application: Any, url: WebURL, method: str, target: str, fields: M
         "state": {},
     }
 
-    def answer() -> RawResponse:
+    def answer() -> SiteAnswer:
         return asyncio.run(asyncio.wait_for(_exchange(application, scope), _SECONDS))
 
     # The calling thread may have a running event loop already, for example in a test of an asynchronous site.
@@ -115,7 +116,7 @@ def _ask_asgi(application: Any, url: WebURL, method: str, target: str, fields: M
         return thread.submit(answer).result()
 
 
-async def _exchange(application: Any, scope: dict[str, Any]) -> RawResponse:
+async def _exchange(application: Any, scope: dict[str, Any]) -> SiteAnswer:
     messages: list[dict[str, Any]] = []
     is_complete = asyncio.Event()
     was_read = False
@@ -143,4 +144,4 @@ async def _exchange(application: Any, scope: dict[str, Any]) -> RawResponse:
     start = next(each for each in messages if each["type"] == "http.response.start")
     headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in start.get("headers", ()))
     body = b"".join(each.get("body", b"") for each in messages if each["type"] == "http.response.body")
-    return RawResponse(start["status"], headers, body[:_MAX_BODY])
+    return SiteAnswer(start["status"], headers, body[:_MAX_BODY])

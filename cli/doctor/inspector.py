@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 from ...identifiers.text import display
 from ...net.hop import HopFailed
+from ...net.response import SiteAnswer
 from ...net.url import WebURL
 from ...webapp import trusted_proxy
 from ..output import counted
 from .finding import HealthFinding
 from .fixes import ReverseProxy, remedy
-from .requests import Ask, RawResponse
+from .requests import Ask
 
 _SHOWN = 100
 # RFC 5737: an address for documentation. No client has it.
@@ -45,12 +46,12 @@ def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask
         yield from _underscores(plain, other if isinstance(other, dict) else {})
 
 
-def health_of(response: RawResponse | None) -> dict[str, Any]:
+def health_of(response: SiteAnswer | None) -> dict[str, Any]:
     """Return the JSON document of ``/healthz`` of an inspector, or {} for the response of another program.
 
     ``response`` is the response to a request of this path, or None if no program answered.
 
-    >>> health_of(RawResponse(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
+    >>> health_of(SiteAnswer(200, (("Content-Type", "application/json"),), b'{"status": "ok"}'))
     {}
     """
     try:
@@ -61,7 +62,7 @@ def health_of(response: RawResponse | None) -> dict[str, Any]:
     return document if ours else {}
 
 
-def _answer(send: Ask, target: str, fields: dict[str, str] | None = None) -> RawResponse | None:
+def _answer(send: Ask, target: str, fields: dict[str, str] | None = None) -> SiteAnswer | None:
     try:
         return send("GET", target, fields) if fields else send("GET", target)
     except HopFailed:

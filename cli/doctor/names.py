@@ -21,13 +21,14 @@ from ...bindings.names.selection import Selection, shoulder_of
 from ...identifiers.text import display
 from ...middleware import Bindings, ResolverMiddleware
 from ...net.hop import HopFailed
+from ...net.response import SiteAnswer
 from ...net.url import BadURL, WebURL, parse
 from ..output import counted
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
 from .in_process import client_of
 from .probes import GATEWAY, ReachedDeployment, answered_by, parse_echo, redirected
-from .requests import ProbeClient, RawResponse
+from .requests import ProbeClient
 
 MAX_NAMES = 12
 """The number of names that are chosen from a database."""
@@ -59,7 +60,7 @@ class ReferenceResolver:
         own: dict[str, Any] = {**settings, "prefix": prefix}
         self._client = client_of(ResolverMiddleware(_site, bindings, **own))
 
-    def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> RawResponse:
+    def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
         """Return the right response of the site to a request, which does not use the network.
 
         - ``url``: the URL of the site.
@@ -166,7 +167,7 @@ class _Fault(NamedTuple):
 
     name: str
     message: str
-    response: RawResponse | None = None
+    response: SiteAnswer | None = None
 
 
 def examine(
@@ -198,7 +199,7 @@ class _Check:
     def name(self, name: str, *, is_first: bool) -> Iterator[HealthFinding]:
         hops: list[ProbeHop] = []
         summary = ""
-        faults: list[tuple[Cause, State, str, RawResponse | None]]
+        faults: list[tuple[Cause, State, str, SiteAnswer | None]]
         try:
             first = self._chain(name, hops)
             expected = self._wanted("GET", name)
@@ -239,15 +240,15 @@ class _Check:
 
     # Requests ---------------------------------------------------------------------------------------------------------
 
-    def _ask(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def _ask(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         return self._reached.client(self._reached.url, method, f"{self._mount}/{rest}", fields)
 
-    def _wanted(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> RawResponse | None:
+    def _wanted(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> SiteAnswer | None:
         if self._expected is None:
             return None
         return self._expected.answer(self._reached.url, method, f"/{rest}", fields or {})
 
-    def _chain(self, name: str, hops: list[ProbeHop]) -> RawResponse:
+    def _chain(self, name: str, hops: list[ProbeHop]) -> SiteAnswer:
         """Request a name as a client that has the printed address, and follow the redirects to the resolver."""
         url = self._reached.http or self._reached.start
         while True:
@@ -271,8 +272,8 @@ class _Check:
     # Comparison -------------------------------------------------------------------------------------------------------
 
     def _plain(
-        self, name: str, first: RawResponse, expected: RawResponse | None, tries: int
-    ) -> tuple[Cause, State, str, RawResponse | None] | None:
+        self, name: str, first: SiteAnswer, expected: SiteAnswer | None, tries: int
+    ) -> tuple[Cause, State, str, SiteAnswer | None] | None:
         """Return the fault of the answers for a name, or None. Send the request several times."""
         answers = [first, *(self._ask("GET", name) for _ in range(tries))]
         if all(self._is_right(answer, expected, first) for answer in answers):
@@ -300,7 +301,7 @@ class _Check:
             )
         return self._cause(name, response, expected), "error", difference, response
 
-    def _is_right(self, answer: RawResponse, expected: RawResponse | None, first: RawResponse) -> bool:
+    def _is_right(self, answer: SiteAnswer, expected: SiteAnswer | None, first: SiteAnswer) -> bool:
         if expected is None:
             return _signature(answer) == _signature(first)
         if expected.body == _SERVED:
@@ -308,7 +309,7 @@ class _Check:
             return answer.status < 400
         return _signature(answer) == _signature(expected)
 
-    def _cause(self, name: str, response: RawResponse, expected: RawResponse) -> Cause:
+    def _cause(self, name: str, response: SiteAnswer, expected: SiteAnswer) -> Cause:
         """Return why a name is always answered in another way than expected."""
         where, right = response.field("Location"), expected.field("Location")
         causes = self._reached.causes
@@ -339,8 +340,8 @@ class _Check:
         return "rule" if response.status == 403 else "not-forwarded"
 
     def _age(
-        self, name: str, answers: Sequence[RawResponse], expected: RawResponse | None
-    ) -> tuple[Cause, State, str, RawResponse | None] | None:
+        self, name: str, answers: Sequence[SiteAnswer], expected: SiteAnswer | None
+    ) -> tuple[Cause, State, str, SiteAnswer | None] | None:
         """Return the fault of a stored answer that is older than Ararat allows."""
         allowed = _seconds((expected or answers[0]).field("Cache-Control"))
         for answer in answers:
@@ -351,8 +352,8 @@ class _Check:
         return None
 
     def _details(
-        self, name: str, first: RawResponse, expected: RawResponse | None
-    ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        self, name: str, first: SiteAnswer, expected: SiteAnswer | None
+    ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
         """Compare the other header fields, and the answers to other requests for the same name."""
         if expected is not None and expected.body != _SERVED and expected.status < 400:
             yield from self._fields(name, first, expected)
@@ -365,8 +366,8 @@ class _Check:
             yield from self._negotiated(name)
 
     def _fields(
-        self, name: str, first: RawResponse, expected: RawResponse
-    ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        self, name: str, first: SiteAnswer, expected: SiteAnswer
+    ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
         shown = _short(name)
         # The first link, to the description, depends on no setting but the prefix.
         described = (expected.field("Link") or "").partition(">")[0]
@@ -385,8 +386,8 @@ class _Check:
             yield "cache", "warning", f"{message} by default. This is right if the setting cache is set", first
 
     def _spellings(
-        self, name: str, first: RawResponse, expected: RawResponse | None
-    ) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+        self, name: str, first: SiteAnswer, expected: SiteAnswer | None
+    ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
         label, _, rest = name.partition(":")
         # The method, the name and its end, the code of the probe, the cause of another answer if the probe found none,
         # and whether the answer is that for the name.
@@ -435,7 +436,7 @@ class _Check:
             message = f"{method} {_short(sent)}{with_fields} is answered by {_said(answer)}, not by {_said(right)}"
             yield cause, "error", message, answer
 
-    def _negotiated(self, name: str) -> Iterator[tuple[Cause, State, str, RawResponse | None]]:
+    def _negotiated(self, name: str) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
         """Request the description as HTML and then as JSON: a cache must keep both apart."""
         expected = self._wanted("GET", f"{name}?info", {"Accept": "application/json"})
         if expected is not None and expected.status != 200:
@@ -449,7 +450,7 @@ class _Check:
         message = f"{_short(name)}?info is requested as application/json and answered as {kind}"
         yield ("vary" if _is_json(fresh) else "fields"), "error", message, answer
 
-    def _summary(self, first: RawResponse, expected: RawResponse | None) -> str:
+    def _summary(self, first: SiteAnswer, expected: SiteAnswer | None) -> str:
         agrees = "as in the database" if expected is not None else "the same each time"
         if expected is not None and expected.body == _SERVED:
             return f"The site answers by {first.status}."
@@ -481,11 +482,11 @@ def _hyphened(name: str) -> str | None:
     return f"{name[:-1]}-{name[-1]}"
 
 
-def _signature(response: RawResponse) -> tuple[int, str | None]:
+def _signature(response: SiteAnswer) -> tuple[int, str | None]:
     return response.status, response.field("Location") if 300 <= response.status < 400 else None
 
 
-def _said(response: RawResponse) -> str:
+def _said(response: SiteAnswer) -> str:
     where = response.field("Location")
     if where and 300 <= response.status < 400:
         return f"{response.status} to {display.percent(where[:_SHOWN])}"
@@ -517,9 +518,9 @@ def _same_path(one: str, other: str) -> bool:
         return False
 
 
-def _is_json(response: RawResponse) -> bool:
+def _is_json(response: SiteAnswer) -> bool:
     return "json" in (response.field("Content-Type") or "").lower()
 
 
-def _proxy(response: RawResponse) -> Any:
+def _proxy(response: SiteAnswer) -> Any:
     return reverse_proxy(response.field("Server"), response.field("Via"))

@@ -23,13 +23,14 @@ from ...middleware.resolution.settings import Settings
 from ...middleware.views.error_page import ECHOED
 from ...net import url as weburl
 from ...net.hop import HopFailed
+from ...net.response import PROBLEM, SiteAnswer
 from ...net.url import WebURL
 from ..output import counted
 from . import inspector
 from .configuration import FrontConfiguration
 from .finding import HealthFinding, State
 from .fixes import Cause, ReverseProxy, remedy, reverse_proxy
-from .requests import PROBLEM, Ask, PatientClient, ProbeClient, RawResponse, network
+from .requests import Ask, PatientClient, ProbeClient, network
 
 _SHOWN = 100
 _TRIPLET = re.compile("%[0-9A-Fa-f]{2}")
@@ -164,7 +165,7 @@ def examine(
     Raises :class:`NotAnswered` if no server answers at the URL.
     """
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         if asking is None:
             return network(url, method, target, fields)
         return asking(method, target, fields) if fields else asking(method, target)
@@ -329,10 +330,10 @@ class Deployment:
             return HealthFinding("url", "https", "warning", "https", message, change)
         return HealthFinding("url", "https", "ok", "https", f"Ararat answers at {shown}.")
 
-    def _asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def _asked(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         return self._client(self._url, method, target, fields)
 
-    def _follow(self, following: WebURL, plain: RawResponse) -> Iterator[HealthFinding]:
+    def _follow(self, following: WebURL, plain: SiteAnswer) -> Iterator[HealthFinding]:
         """Continue at the prefix to which all names are redirected, and check that the redirect loses nothing."""
         before, after = (_prefix_of(url) for url in (self._url, following))
         yield from self._redirect_keeps_all(self._url, following, _proxy_of(plain))
@@ -397,10 +398,10 @@ class Deployment:
             change = self.remedy("redirect-query", _proxy_of(response))
             yield HealthFinding("url", "http", "error", "http", message, change)
 
-    def _ask(self, rest: str, method: str = "GET") -> RawResponse:
+    def _ask(self, rest: str, method: str = "GET") -> SiteAnswer:
         return self._asked(method, f"{self._mount}/{self._base}{rest}")
 
-    def _try(self, rest: str) -> RawResponse | None:
+    def _try(self, rest: str) -> SiteAnswer | None:
         try:
             return self._ask(rest)
         except HopFailed:
@@ -490,7 +491,7 @@ class Deployment:
             return None
         return None if echo is None else (self._base + rest, echo.identifier)
 
-    def _stopped(self, probe: Probe, sent: str, message: str, response: RawResponse | None = None) -> HealthFinding:
+    def _stopped(self, probe: Probe, sent: str, message: str, response: SiteAnswer | None = None) -> HealthFinding:
         cause: Cause = "long" if probe.code == "long" else "stopped"
         if probe.code.startswith("extension-"):
             cause = "extension"
@@ -531,7 +532,7 @@ class Deployment:
         probe = Probe(code, "", shown, f"{lost} are lost", reference)
         return self._compared(probe, identifier, echo)
 
-    def _head(self, get: RawResponse) -> HealthFinding:
+    def _head(self, get: SiteAnswer) -> HealthFinding:
         try:
             response = self._ask("x", "HEAD")
         except HopFailed as failed:
@@ -551,7 +552,7 @@ class Deployment:
             return HealthFinding("url", "head", "ok", "HEAD", "The same as GET, without a body.")
         return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
 
-    def _cache_control(self, plain: RawResponse) -> HealthFinding:
+    def _cache_control(self, plain: SiteAnswer) -> HealthFinding:
         expected = {404: "max-age=60", 400: "no-store"}.get(plain.status)
         seen = plain.field("Cache-Control")
         if expected is None or seen == expected:
@@ -576,7 +577,7 @@ class Deployment:
         else:
             yield HealthFinding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
 
-    def _urns(self, response: RawResponse) -> Iterator[HealthFinding]:
+    def _urns(self, response: SiteAnswer) -> Iterator[HealthFinding]:
         if self._schemes is not None and "urn" not in self._schemes and not self._has_urns:
             yield HealthFinding("url", "urn", "ok", "URNs", "The settings exclude URNs.")
             return
@@ -650,7 +651,7 @@ class Deployment:
         change = f"Answer {expected} at {WELL_KNOWN}, as text/plain."
         return HealthFinding("url", code, "error" if is_path else "warning", shown, message, change, reference)
 
-    def _not_ararat(self, response: RawResponse) -> HealthFinding:
+    def _not_ararat(self, response: SiteAnswer) -> HealthFinding:
         """Return why the first request got no answer of Ararat."""
         proxy, who = _proxy_of(response), response.field("Server")
         by = f" (Server: {display.escape(who[:_SHOWN])})" if who else ""
@@ -697,7 +698,7 @@ class Deployment:
             return False
         return response.status == 204 and response.field("Allow") == METHODS
 
-    def _hsts(self, response: RawResponse) -> HealthFinding:
+    def _hsts(self, response: SiteAnswer) -> HealthFinding:
         code, shown, seen = "hsts", "HSTS", response.field("Strict-Transport-Security")
         if self._url.scheme == "http":
             if seen is None:
@@ -723,7 +724,7 @@ class Deployment:
         return HealthFinding("url", code, "error", shown, message, self.remedy(cause), reference, sent)
 
 
-def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
+def redirected(url: WebURL, name: str, response: SiteAnswer) -> WebURL | None:
     """Return the prefix to which a front server redirects a name, or None for another response.
 
     - ``url``: the prefix that was requested.
@@ -732,7 +733,7 @@ def redirected(url: WebURL, name: str, response: RawResponse) -> WebURL | None:
       target of the name does not count.
 
     >>> from ararat.net import url as weburl
-    >>> answer = RawResponse(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
+    >>> answer = SiteAnswer(301, (("Location", "https://www.a.example/ark:12345/x"),), b"")
     >>> redirected(weburl.parse("http://a.example/"), "ark:12345/x", answer).authority
     'www.a.example'
     """
@@ -768,12 +769,12 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
     return target.origin, target.target
 
 
-def answered_by(response: RawResponse) -> str | None:
+def answered_by(response: SiteAnswer) -> str | None:
     """Return the header fields of a response that name the server and a cache, as one text, or None without them.
 
     ``response`` is the response.
 
-    >>> answered_by(RawResponse(302, (("Server", "nginx"), ("Age", "17")), b""))
+    >>> answered_by(SiteAnswer(302, (("Server", "nginx"), ("Age", "17")), b""))
     'nginx, Age: 17'
     """
     named = [response.field(name) for name in ("Via", "Server")]
@@ -793,16 +794,16 @@ def _are_neighbours(one: str, other: str) -> bool:
     return one in loopback and other in loopback
 
 
-def _proxy_of(response: RawResponse) -> ReverseProxy | None:
+def _proxy_of(response: SiteAnswer) -> ReverseProxy | None:
     return reverse_proxy(response.field("Server"), response.field("Via"))
 
 
-def parse_echo(response: RawResponse) -> Echo | None:
+def parse_echo(response: SiteAnswer) -> Echo | None:
     """Return the identifier that a resolver received, as its refusal repeats it, or None for another response.
 
     ``response`` is the response to a request for a name that cannot be bound.
 
-    >>> parse_echo(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
+    >>> parse_echo(SiteAnswer(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>")) is None
     True
     """
     if (response.field("Content-Type") or "").partition(";")[0].strip().lower() != PROBLEM:
@@ -827,7 +828,7 @@ def parse_echo(response: RawResponse) -> Echo | None:
     )
 
 
-def _status(response: RawResponse) -> str:
+def _status(response: SiteAnswer) -> str:
     return f"Answered by {response.status}"
 
 

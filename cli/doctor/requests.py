@@ -6,54 +6,29 @@ therefore do not apply. Its limits do: every wait ends at a deadline, and at mos
 
 from __future__ import annotations
 
-import dataclasses
 import socket
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from ...net.deadline import Deadline
-from ...net.exchange import Exchange
-from ...net.http_client import GuardedClient
+from ...net.response import PROBLEM, SiteAnswer
+from ...net.retry_after import seconds_of
+from ...net.send import CHOSEN_BY_OPERATOR, send
 from ...net.url import WebURL
 
 SECONDS = 10.0
 """Time limit of one request, with its lookup and connection."""
 
-PROBLEM = "application/problem+json"
-"""The media type in which Ararat describes its errors to programs."""
-
 # Seconds before the requests that follow a refused one, and between all later requests.
 _WAITS = (0.5, 1.0, 2.0, 4.0)
 _MAX_WAIT = 30.0
 _MIN_PAUSE, _MAX_PAUSE = 0.25, 1.0
-_ALL_NETWORKS = ("0.0.0.0/0", "::/0")
-
-
-class RawResponse(NamedTuple):
-    """An HTTP response: its status, its header fields in order, and its body of at most 64 kB."""
-
-    status: int
-    fields: tuple[tuple[str, str], ...]
-    body: bytes
-
-    def field(self, name: str) -> str | None:
-        """Return the values of a header field of the response, joined by commas, or None if it is missing.
-
-        The case of ``name`` does not matter.
-
-        >>> RawResponse(200, (("Vary", "Accept"), ("vary", "Origin")), b"").field("Vary")
-        'Accept, Origin'
-        """
-        values = [value for field, value in self.fields if field.lower() == name.lower()]
-        return ", ".join(values) if values else None
 
 
 class Ask(Protocol):
     """The interface of a function that sends a request to one host. It raises HopFailed without an answer."""
 
-    def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None, /) -> RawResponse: ...
+    def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None, /) -> SiteAnswer: ...
 
 
 def raw_request(
@@ -64,7 +39,7 @@ def raw_request(
     accept: str = "*/*",
     fields: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
-) -> RawResponse:
+) -> SiteAnswer:
     """Send a request, and return the response.
 
     - ``url``: the URL whose host gets the request.
@@ -78,15 +53,9 @@ def raw_request(
     Raises :class:`~ararat.net.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
     in time.
     """
-    client = GuardedClient(networks=_ALL_NETWORKS)
-    deadline = Deadline(time.monotonic() + seconds, what="this request")
     # A cached refusal would hide a change of the configuration for a minute.
-    sent = [("User-Agent", "ararat-doctor"), ("Accept", accept), ("Cache-Control", "no-cache")]
-    sent += (fields or {}).items()
-    with closing(client.connect(url, deadline)) as connection:
-        exchange = Exchange(connection, method, dataclasses.replace(url, target=target), sent)
-        header = exchange.header()
-        return RawResponse(header.status, header.headers, exchange.body())
+    sent = [("User-Agent", "ararat-doctor"), ("Accept", accept), ("Cache-Control", "no-cache"), *(fields or {}).items()]
+    return send(url, method, target=target, fields=sent, to=CHOSEN_BY_OPERATOR, seconds=seconds)
 
 
 class ProbeClient(Protocol):
@@ -94,10 +63,10 @@ class ProbeClient(Protocol):
 
     def __call__(
         self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /
-    ) -> RawResponse: ...
+    ) -> SiteAnswer: ...
 
 
-def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+def network(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
     """Send a request over the network, and return the response. An error of Ararat is returned as a JSON problem
     document.
 
@@ -126,9 +95,7 @@ class PatientClient:
         self.status: int | None = None
         self.server: str | None = None
 
-    def __call__(
-        self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /
-    ) -> RawResponse:
+    def __call__(self, url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None, /) -> SiteAnswer:
         if self._pause:
             self._sleep(self._pause)
         response = self._client(url, method, target, fields)
@@ -138,7 +105,7 @@ class PatientClient:
         for wait in _WAITS:
             # From now on, send more slowly.
             self._pause = min(max(_MIN_PAUSE, 2 * self._pause), _MAX_PAUSE)
-            self._sleep(min(_retry_after(response) or wait, _MAX_WAIT))
+            self._sleep(min(seconds_of(response.fields) or wait, _MAX_WAIT))
             response = self._client(url, method, target, fields)
             if not _is_limited(response):
                 self.limited += 1
@@ -146,21 +113,15 @@ class PatientClient:
         return response
 
 
-def _is_limited(response: RawResponse) -> bool:
+def _is_limited(response: SiteAnswer) -> bool:
     """Return whether an answer is that of a rate limit. A 503 of Ararat is a JSON problem document."""
     if response.status == 429:
         return True
-    kind = (response.field("Content-Type") or "").partition(";")[0].strip().lower()
     return (
         response.status == 503
-        and kind != PROBLEM
+        and response.media_type != PROBLEM
         and (response.field("Retry-After") is not None or "nginx" in (response.field("Server") or "").lower())
     )
-
-
-def _retry_after(response: RawResponse) -> float | None:
-    value = (response.field("Retry-After") or "").strip()
-    return float(value) if value.isascii() and value.isdigit() and len(value) < 6 else None
 
 
 def is_this_machine(url: WebURL) -> bool:

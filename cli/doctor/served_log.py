@@ -14,11 +14,12 @@ from ...bindings.log.notes.checkpoints import Checkpoint, read_checkpoint
 from ...bindings.log.notes.keys import VerifierKey
 from ...identifiers.text import display
 from ...net.hop import HopFailed
+from ...net.response import SiteAnswer
 from ...net.url import WebURL
 from ..output import counted
 from .finding import HealthFinding
 from .fixes import reverse_proxy
-from .requests import RawResponse, raw_request
+from .requests import raw_request
 
 MAX_SECONDS = 60
 """The longest time in seconds for which a cache may keep the checkpoint without a warning."""
@@ -33,7 +34,7 @@ _CACHE = (
 
 
 def examine(
-    url: WebURL, path: str, folder: Path, key: VerifierKey, *, asking: Callable[[str], RawResponse] | None = None
+    url: WebURL, path: str, folder: Path, key: VerifierKey, *, asking: Callable[[str], SiteAnswer] | None = None
 ) -> Iterator[HealthFinding]:
     """Request the checkpoint from the site with the prefix ``url``, and yield the findings.
 
@@ -68,7 +69,7 @@ def examine(
     yield _cache_control(response)
 
 
-def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: RawResponse) -> HealthFinding:
+def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: SiteAnswer) -> HealthFinding:
     """Compare the checkpoint of the site with that in the folder, which was read later and therefore is not older."""
     code, shown = "log-served", "served log"
     try:
@@ -104,7 +105,7 @@ def _entries(checkpoint: Checkpoint) -> str:
     return counted(checkpoint.size, "entry", "entries")
 
 
-def _content_type(response: RawResponse) -> HealthFinding:
+def _content_type(response: SiteAnswer) -> HealthFinding:
     code, shown = "log-content-type", "Content-Type"
     seen = response.field("Content-Type")
     kind, options = parse_options_header(seen)
@@ -118,7 +119,7 @@ def _content_type(response: RawResponse) -> HealthFinding:
     return HealthFinding("log", code, "warning", shown, message, change, _REFERENCE)
 
 
-def _cache_control(response: RawResponse) -> HealthFinding:
+def _cache_control(response: SiteAnswer) -> HealthFinding:
     code, shown = "log-cache-control", "Cache-Control"
     seen = response.field("Cache-Control")
     control = parse_cache_control_header(seen, cls=ResponseCacheControl)

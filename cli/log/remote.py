@@ -6,10 +6,7 @@ is limited.
 
 from __future__ import annotations
 
-import time
-from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
 from ...bindings.log.errors import LogError
 from ...bindings.log.folder import CHECKPOINT
@@ -17,14 +14,10 @@ from ...bindings.log.notes.notes import MAX_BYTES
 from ...bindings.log.tree.tiles import ENTRIES, MAX_BUNDLE_BYTES, WIDTH, Tile
 from ...bindings.log.tree.tree import HASH_BYTES
 from ...identifiers.text import display
-from ...net import url as weburl
 from ...net.allowed_addresses import ANYWHERE, Destinations
-from ...net.connection import RESPONSE_BYTES, TraceConnection
-from ...net.deadline import Deadline
-from ...net.exchange import Exchange
 from ...net.hop import HopFailed
-from ...net.http_client import GuardedClient
-from ...net.url import WebURL
+from ...net.response import SiteAnswer
+from ...net.send import KeptConnection, send
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError
 from ..output import words
 
@@ -34,14 +27,6 @@ SECONDS = 30.0
 _FIELDS = (("User-Agent", "ararat-log"), ("Accept", "*/*"), ("Cache-Control", "no-cache"))
 
 
-class Reply(NamedTuple):
-    """The status, the media type and the body of a response."""
-
-    status: int
-    media_type: str
-    body: bytes
-
-
 class Client:
     """A client that sends HTTP requests to web servers of logs and to witnesses, at these destinations only.
 
@@ -49,61 +34,31 @@ class Client:
     """
 
     def __init__(self, destinations: Destinations = ANYWHERE) -> None:
-        self._client = GuardedClient.to(destinations)
-        self._kept: tuple[tuple[str, str, int], TraceConnection] | None = None
+        self._destinations = destinations
+        self._kept = KeptConnection()
 
     def close(self) -> None:
         """Close the connection that is kept for the next request."""
-        if self._kept is not None:
-            self._kept[1].close()
-            self._kept = None
+        self._kept.close()
 
-    def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> Reply:
+    def request(self, url: str, content: bytes | None = None, *, limit: int = MAX_BYTES) -> SiteAnswer:
         """Send a request, and return the response.
 
-        - ``url``: the URL to request.
         - ``content``: the body of a POST request, or None for GET.
         - ``limit``: the largest body of the response, in bytes.
 
         Raises :class:`LogError` for an invalid URL or a longer body, and :class:`HopFailed` without a response.
         """
+        method = "GET" if content is None else "POST"
+        limits = {"most": limit, "cut": False, "seconds": SECONDS}
         try:
-            parsed = weburl.parse(url)
-        except weburl.BadURL as error:
-            raise LogError(f"{display.escape(url[:200])} is not the URL of a file: {error}") from None
-        deadline = Deadline(time.monotonic() + SECONDS, what="this request")
-        kept, self._kept = self._kept, None
-        if kept is not None and (content is not None or kept[0] != parsed.origin):
-            kept[1].close()
-            kept = None
-        try:
-            peer = kept[1] if kept else self._client.connect(parsed, deadline)
-            return self._exchange(peer, parsed, deadline, content, limit)
+            return send(url, method, fields=_FIELDS, content=content, to=self._destinations, kept=self._kept, **limits)
         except HopFailed as failed:
-            if kept is None or failed.code != "dropped":
-                raise
-        # The server closed the kept connection before it read the request.
-        return self._exchange(self._client.connect(parsed, deadline), parsed, deadline, content, limit)
-
-    def _exchange(
-        self, peer: TraceConnection, url: WebURL, deadline: Deadline, content: bytes | None, limit: int
-    ) -> Reply:
-        with ExitStack() as stack:
-            stack.callback(peer.close)
-            # The header has its own limit, so that it does not take from the body.
-            peer.deadline, peer.bytes_left = deadline, limit + RESPONSE_BYTES
-            method = "GET" if content is None else "POST"
-            exchange = Exchange(peer, method, url, _FIELDS, content, keeps=content is None)
-            header = exchange.header()
-            body = exchange.body()
-            if len(body) > limit or not peer.bytes_left:
-                where = f"{url.scheme}://{url.authority}{url.target}"
-                raise LogError(f"{display.escape(where[:200])} is longer than {limit:,} bytes")
-            if exchange.is_reusable:
-                stack.pop_all()
-                self._kept = url.origin, peer
-        types = [value for name, value in header.headers if name.lower() == "content-type"]
-        return Reply(header.status, "".join(types).partition(";")[0].strip().lower(), body)
+            if failed.code == "bad-url":
+                raise LogError(f"{display.escape(url[:200])} is not the URL of a file: {failed.sentence}") from None
+            if failed.code == "too-large":
+                raise LogError(f"{display.escape(url[:200])} is longer than {limit:,} bytes") from None
+            raise
 
     def get(self, url: str, *, limit: int = MAX_BYTES) -> bytes:
         """Return the content of a URL as bytes.
@@ -120,15 +75,16 @@ class Client:
             raise LogError(f"{display.escape(url[:200])} answers {reply.status}")
         return reply.body
 
-    def post(self, url: str, content: bytes) -> Reply:
-        """Send a POST request, and return the response. ``url`` is the URL, and ``content`` is the body of the request.
+    def post(self, url: str, content: bytes) -> tuple[int, str, bytes]:
+        """Send a POST request, and return the status, the media type and the body of the response.
 
         Raises :class:`LogError` without a response.
         """
         try:
-            return self.request(url, content)
+            answer = self.request(url, content)
         except HopFailed as failed:
             raise LogError(f"{failed}; check the network, or allow a private one with --allow-network") from None
+        return answer.status, answer.media_type, answer.body
 
 
 class RemoteLog:

@@ -14,9 +14,9 @@ from ...identifiers import iri_policy
 from ...identifiers.iri_policy import AllocationFacts, Profile
 from ...identifiers.problems import Problem
 from ...identifiers.text import display
-from ...middleware.http.expected_answers import SiteAnswer
 from ...middleware.http.well_known import PATH as WELL_KNOWN
 from ...net.hop import HopFailed
+from ...net.response import SiteAnswer
 from .. import streams
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
 from ..output import Sheet, Style, counted, identifier

@@ -10,19 +10,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from typing import TypeVar
 
 import click
 
 from ... import __version__
 from ...bindings.system.fork_safety import ForkSafeLock
-from ...middleware.http.expected_answers import SiteAnswer
 from ...net import url as weburl
-from ...net.deadline import Deadline
-from ...net.exchange import Exchange
 from ...net.hop import HopFailed
-from ...net.http_client import GuardedClient
+from ...net.response import SiteAnswer
+from ...net.retry_after import seconds_of
+from ...net.send import CHOSEN_BY_OPERATOR, send
 from ...net.url import WebURL
 from ..errors import UNAVAILABLE, CommandError
 
@@ -36,7 +34,6 @@ UNREACHABLE = ("dns", "no-address", "connect", "tls")
 """The codes of :class:`~ararat.net.hop.HopFailed` that do not depend on the path."""
 
 _AGENT = f"ararat/{__version__} (check of a site)"
-_ALL_NETWORKS = ("0.0.0.0/0", "::/0")
 _SECONDS = 15.0
 _TRIES = 3
 _LONGEST_WAIT = 30.0
@@ -57,7 +54,6 @@ class RunningSite:
         self.url = parsed_url(url)
         self.pause = pause
         self._sleep = sleep
-        self._client = GuardedClient(networks=_ALL_NETWORKS)
         self._one_at_a_time = ForkSafeLock()
         self._stop = threading.Event()
 
@@ -86,9 +82,7 @@ class RunningSite:
             answer = self._paced(target, accept, most, seconds)
             if answer.status != 429 or tried == _TRIES:
                 return answer
-            value = (answer.field("Retry-After") or "").strip()
-            wait = float(value) if value.isascii() and value.isdigit() and len(value) < 6 else _USUAL_WAIT * tried
-            self._sleep(min(wait, _LONGEST_WAIT))
+            self._sleep(min(seconds_of(answer.fields) or _USUAL_WAIT * tried, _LONGEST_WAIT))
         raise AssertionError("a loop of tries ends with an answer")
 
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
@@ -122,16 +116,9 @@ class RunningSite:
             return answer
 
     def _send(self, target: str, accept: str, most: int, seconds: float) -> SiteAnswer:
-        deadline = Deadline(time.monotonic() + seconds, self._stop, "this request")
-        try:
-            whole = weburl.parse(f"{self.origin}{target}")
-        except weburl.BadURL as error:
-            raise HopFailed("bad-url", str(error)) from None
-        with closing(self._client.connect(whole, deadline)) as connection:
-            connection.bytes_left = most
-            exchange = Exchange(connection, "GET", whole, [("User-Agent", _AGENT), ("Accept", accept)])
-            header = exchange.header()
-            return SiteAnswer(header.status, header.headers, exchange.body())
+        fields = [("User-Agent", _AGENT), ("Accept", accept)]
+        url = f"{self.origin}{target}"
+        return send(url, fields=fields, to=CHOSEN_BY_OPERATOR, most=most, seconds=seconds, stop=self._stop)
 
 
 def parsed_url(url: str) -> WebURL:

@@ -5,21 +5,16 @@ The assertions of the pytest plugin and the command ``ararat check --url`` use i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 from ...identifiers.text import display
+from ...net.response import SiteAnswer
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from ...bindings.names.binding import Binding
-
-PROBLEM = "application/problem+json"
-"""The media type in which a resolver describes its errors to programs."""
 
 TEMPORARY = (302, 303, 307)
 PERMANENT = (301, 308)
@@ -27,50 +22,6 @@ FOUND = (200, 204, *TEMPORARY)
 """The statuses of a name that resolves."""
 
 _SHOWN = 300
-
-
-class SiteAnswer(NamedTuple):
-    """The answer of a site to a request: ``status`` is the HTTP status, ``fields`` are the header fields in order, and
-    ``body`` is the content in bytes.
-    """
-
-    status: int
-    fields: tuple[tuple[str, str], ...]
-    body: bytes = b""
-
-    def field(self, name: str) -> str | None:
-        """Return the first value of a header field of the answer, or None. The case of ``name`` does not matter.
-
-        >>> SiteAnswer(302, (("location", "/x"),)).field("Location")
-        '/x'
-        """
-        return next((value for field, value in self.fields if field.lower() == name.lower()), None)
-
-    @property
-    def problem(self) -> Mapping[str, Any]:
-        """The problem document of a refusal, or an empty mapping for another answer."""
-        if (self.field("Content-Type") or "").partition(";")[0].strip().lower() != PROBLEM:
-            return {}
-        try:
-            document = json.loads(self.body)
-        except (ValueError, RecursionError):
-            return {}
-        return document if isinstance(document, dict) else {}
-
-    def __str__(self) -> str:
-        """Return the status and what explains it: the Location, the reason of a refusal, or the media type."""
-        try:
-            phrase = f" {HTTPStatus(self.status).phrase}"
-        except ValueError:
-            phrase = ""
-        shown = f"{self.status}{phrase}"
-        if (where := self.field("Location")) is not None:
-            return f"{shown} to {display.escape(where[:_SHOWN])}"
-        detail = self.problem.get("detail")
-        if isinstance(detail, str):
-            return f"{shown}: {display.escape(detail[:_SHOWN])}"
-        kind = self.field("Content-Type")
-        return f"{shown} ({display.escape(kind[:_SHOWN])})" if kind else shown
 
 
 class ExpectedAnswer(NamedTuple):

@@ -44,5 +44,5 @@ def test_a_host_gets_no_request_before_the_time_it_asked_for(status, value, seco
 
 
 def test_a_date_is_read():
-    response = HopResponse(503, "", (("Retry-After", http_date(datetime.now(UTC) + timedelta(minutes=2))),))
-    assert 100 < seconds_of(response) <= 120
+    date = http_date(datetime.now(UTC) + timedelta(minutes=2))
+    assert 100 < seconds_of([("Retry-After", date)]) <= 120

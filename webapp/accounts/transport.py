@@ -6,9 +6,9 @@ the server permanently. An endless or compressed body would fill the memory.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from contextlib import closing
+from dataclasses import replace
+from http.client import responses
 from typing import Any
 
 from requests.adapters import BaseAdapter
@@ -17,13 +17,9 @@ from requests.exceptions import InvalidURL
 from requests.models import PreparedRequest, Response
 from requests.structures import CaseInsensitiveDict
 
-from ...identifiers.text.translatable import Translatable
-from ...net import url as weburl
 from ...net.allowed_addresses import Network
-from ...net.deadline import Deadline
-from ...net.exchange import Exchange
 from ...net.hop import HopFailed
-from ...net.http_client import GuardedClient
+from ...net.send import CHOSEN_BY_OPERATOR, send
 
 SECONDS = 10.0
 """Time limit of one request."""
@@ -31,8 +27,6 @@ SECONDS = 10.0
 MAX_BYTES = 1_000_000
 """The number of bytes of a response that are read."""
 
-# The operator chooses the provider, so it can be in a private network.
-_ALL_NETWORKS = ("0.0.0.0/0", "::/0")
 # The exchange sends its own values of these fields.
 _OWN_FIELDS = frozenset({"accept-encoding", "connection", "content-length", "host"})
 
@@ -56,29 +50,20 @@ class LimitedAdapter(BaseAdapter):
         ``request`` is the request of the library "requests". Its other parameters, ``args`` and ``kwargs``, have no
         effect.
         """
-        try:
-            url = weburl.parse(request.url or "")
-        except weburl.BadURL as error:
-            raise InvalidURL(str(error), request=request) from None
         fields = [(name, str(value)) for name, value in request.headers.items() if name.lower() not in _OWN_FIELDS]
         content: Any = request.body.encode() if isinstance(request.body, str) else request.body
-        deadline = Deadline(time.monotonic() + SECONDS, what=Translatable("this request"))
+        to = replace(CHOSEN_BY_OPERATOR, denied=tuple(self._denied))
+        method, limits = request.method or "GET", {"most": MAX_BYTES, "cut": False, "seconds": SECONDS}
         try:
-            with closing(
-                GuardedClient(networks=_ALL_NETWORKS, denied=self._denied).connect(url, deadline)
-            ) as connection:
-                connection.bytes_left = MAX_BYTES
-                exchange = Exchange(connection, request.method or "GET", url, fields, content)
-                header, body = exchange.header(), exchange.body()
-                if not connection.bytes_left:
-                    raise HopFailed("too-large", f"the response is longer than {MAX_BYTES:,} bytes")
+            answer = send(request.url or "", method, fields=fields, content=content, to=to, **limits)
         except HopFailed as failed:
-            raise NotAnswered(str(failed), request=request) from None
+            error = InvalidURL if failed.code == "bad-url" else NotAnswered
+            raise error(str(failed), request=request) from None
         response = Response()
-        response.status_code, response.reason = header.status, header.reason
-        response.headers = CaseInsensitiveDict(header.headers)
+        response.status_code, response.reason = answer.status, responses.get(answer.status, "")
+        response.headers = CaseInsensitiveDict(answer.fields)
         response.url, response.request, response.encoding = request.url or "", request, "utf-8"
-        response._content = body
+        response._content = answer.body
         return response
 
     def close(self) -> None:

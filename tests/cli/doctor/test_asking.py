@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 import pytest
 import trustme
 
-from ararat.cli.doctor.requests import RawResponse, raw_request
+from ararat.cli.doctor.requests import raw_request
 from ararat.net import http_client
 from ararat.net import url as weburl
 from ararat.net.hop import HopFailed
+from ararat.net.response import SiteAnswer
 from ararat.net.url import WebURL
 
 Serve = Callable[..., tuple[WebURL, list[bytes]]]
@@ -62,7 +63,7 @@ def serve() -> Iterator[Serve]:
 )
 def test_the_target_is_sent_unchanged(serve: Serve, target: str) -> None:
     url, got = serve(b"HTTP/1.1 204 No Content\r\n\r\n")
-    assert raw_request(url, target) == RawResponse(204, (), b"")
+    assert raw_request(url, target) == SiteAnswer(204, (), b"")
     assert got[0].startswith(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n".encode())
 
 

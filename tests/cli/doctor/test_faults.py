@@ -13,12 +13,13 @@ import pytest
 from ararat.bindings.health import Condition
 from ararat.cli.doctor import edge, in_process, names, probes, stores
 from ararat.cli.doctor.finding import HealthFinding
-from ararat.cli.doctor.requests import PatientClient, ProbeClient, RawResponse
+from ararat.cli.doctor.requests import PatientClient, ProbeClient
 from ararat.middleware import Bindings, ResolverASGIMiddleware, ResolverMiddleware, open_bindings
 from ararat.middleware.edge.exporting import export_redirects
 from ararat.middleware.resolution.settings import Settings
 from ararat.net import url as weburl
 from ararat.net.hop import HopFailed
+from ararat.net.response import SiteAnswer
 from ararat.net.url import WebURL
 
 from .faults import FAULTS
@@ -26,8 +27,8 @@ from .faults import FAULTS
 HOST = "museum.example"
 PREFIX = f"https://{HOST}"
 Findings = Iterator[HealthFinding]
-Before = Callable[[str, str, Mapping[str, str]], str | RawResponse]
-After = Callable[[RawResponse], RawResponse]
+Before = Callable[[str, str, Mapping[str, str]], str | SiteAnswer]
+After = Callable[[SiteAnswer], SiteAnswer]
 LONG = f"https://example.org/{'a' * 2000}"
 
 
@@ -77,8 +78,8 @@ def application(bindings: Bindings, **settings: Any) -> ProbeClient:
     return in_process.client_of(ResolverMiddleware(site, bindings, **given))
 
 
-def page(status: int, *fields: tuple[str, str]) -> RawResponse:
-    return RawResponse(status, (("Content-Type", "text/html"), *fields), b"<title>front</title>")
+def page(status: int, *fields: tuple[str, str]) -> SiteAnswer:
+    return SiteAnswer(status, (("Content-Type", "text/html"), *fields), b"<title>front</title>")
 
 
 def front(
@@ -90,11 +91,11 @@ def front(
 ) -> ProbeClient:
     """Return a front server: it answers over https, and redirects http to https."""
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         if url.scheme == "http":
             return page(301, ("Location", f"https://{url.host}{target}"), ("Server", server))
         changed = before(method, target, fields or {})
-        response = changed if isinstance(changed, RawResponse) else behind(url, method, changed, fields)
+        response = changed if isinstance(changed, SiteAnswer) else behind(url, method, changed, fields)
         if method == "HEAD":
             response = response._replace(body=b"")
         response = after(response)
@@ -123,7 +124,7 @@ def refused(unless: str, status: int = 404) -> Before:
 
 
 def with_field(name: str, value: str | None) -> After:
-    def change(response: RawResponse) -> RawResponse:
+    def change(response: SiteAnswer) -> SiteAnswer:
         kept = tuple(field for field in response.fields if field[0] != name)
         return response._replace(fields=kept if value is None else (*kept, (name, value)))
 
@@ -141,9 +142,9 @@ def cleaned(target: str) -> str:
 
 def cached(behind: ProbeClient, key: Callable[[str], str] = str, *, varies: bool = True) -> ProbeClient:
     """Return a cache that never deletes an answer. ``key`` shortens a target."""
-    kept: dict[tuple[str, ...], RawResponse] = {}
+    kept: dict[tuple[str, ...], SiteAnswer] = {}
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         place = (method, key(target), *(map(str, (fields or {}).items()) if varies else ()))
         if place not in kept:
             kept[place] = behind(url, method, target, fields)
@@ -173,18 +174,18 @@ def conditions(code: str, fault: str) -> Callable[[Bindings, Bindings, Path], Fi
 
 
 def forged(right: Bindings, other: Bindings, folder: Path) -> Findings:
-    def before(method: str, target: str, fields: Mapping[str, str]) -> str | RawResponse:
+    def before(method: str, target: str, fields: Mapping[str, str]) -> str | SiteAnswer:
         if not target.startswith("/healthz"):
             return target
         number = 1 if "X-Forwarded-For" in fields else 0
         health = {"status": "ok", "bindings": "readable", "forwarded": {"values": number, "position": number}}
-        return RawResponse(200, (("Content-Type", "application/json"),), json.dumps(health).encode())
+        return SiteAnswer(200, (("Content-Type", "application/json"),), json.dumps(health).encode())
 
     return diagnosed(front(application(right), before=before, server="waitress"), right)
 
 
 def self_signed(right: Bindings, other: Bindings, folder: Path) -> Findings:
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         raise HopFailed("tls", "the certificate is self-signed")
 
     return diagnosed(client, right)
@@ -204,7 +205,7 @@ def outdated(right: Bindings, other: Bindings, folder: Path) -> Findings:
 def two_databases(right: Bindings, other: Bindings, folder: Path) -> Findings:
     sites = [application(right), application(other)]
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         sites.reverse()
         return sites[0](url, method, target, fields)
 
@@ -223,7 +224,7 @@ def cached_redirect(right: Bindings, other: Bindings, folder: Path) -> Findings:
 def http_loses_query(right: Bindings, other: Bindings, folder: Path) -> Findings:
     behind = front(application(right))
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         if url.scheme == "http":
             where = f"{PREFIX}{target.partition('?')[0].replace('%2F', '/')}"
             return page(301, ("Location", where), ("Server", "nginx"))
@@ -253,7 +254,7 @@ def ignored_vary(right: Bindings, other: Bindings, folder: Path) -> Findings:
 def www(right: Bindings, other: Bindings, folder: Path) -> Findings:
     behind = front(application(right))
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         if url.host == HOST:
             return page(301, ("Location", f"https://www.{HOST}{target}"), ("Server", "nginx"))
         return behind(url, method, target, fields)
@@ -267,7 +268,7 @@ def rate_limit(right: Bindings, other: Bindings, folder: Path) -> Findings:
     def sleep(seconds: float) -> None:
         clock[0] += seconds
 
-    def before(method: str, target: str, fields: Mapping[str, str]) -> str | RawResponse:
+    def before(method: str, target: str, fields: Mapping[str, str]) -> str | SiteAnswer:
         now, last = clock
         if now - last < 0.2:
             return page(503)
@@ -278,7 +279,7 @@ def rate_limit(right: Bindings, other: Bindings, folder: Path) -> Findings:
 
 
 def small_buffer(right: Bindings, other: Bindings, folder: Path) -> Findings:
-    def after(response: RawResponse) -> RawResponse:
+    def after(response: SiteAnswer) -> SiteAnswer:
         size = sum(len(name) + len(value) + 4 for name, value in response.fields)
         return page(502) if size > 2048 else response
 
@@ -288,7 +289,7 @@ def small_buffer(right: Bindings, other: Bindings, folder: Path) -> Findings:
         return iter([*diagnosed(front(application(bindings), after=after), bindings)])
 
 
-def changed_location(response: RawResponse) -> RawResponse:
+def changed_location(response: SiteAnswer) -> SiteAnswer:
     where = response.field("Location")
     if where is None or not where.startswith("https://example.org"):
         return response
@@ -298,13 +299,13 @@ def changed_location(response: RawResponse) -> RawResponse:
 def lost_request_fields(right: Bindings, other: Bindings, folder: Path) -> Findings:
     behind = application(right)
 
-    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         return behind(url, method, target, {"Accept": "*/*"})
 
     return diagnosed(front(client), right)
 
 
-def intercepted(response: RawResponse) -> RawResponse:
+def intercepted(response: SiteAnswer) -> SiteAnswer:
     return page(response.status) if response.status >= 400 else response
 
 

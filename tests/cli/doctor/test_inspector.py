@@ -11,10 +11,10 @@ from werkzeug.test import Client
 
 from ararat.cli.doctor import inspector, probes
 from ararat.cli.doctor.finding import HealthFinding
-from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.net import url as weburl
 from ararat.net.hop import HopFailed
+from ararat.net.response import SiteAnswer
 from ararat.webapp import create_app
 from ararat.webapp.trusted_proxy import ForwardedFields
 
@@ -35,7 +35,7 @@ class Chain:
     def __init__(self, app: Any, *modes: str, server: str | None = None, scheme: str | None = "https") -> None:
         self.client, self.modes, self.server, self.scheme = Client(app), modes, server, scheme
 
-    def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def __call__(self, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         sent, address = dict(fields or {}), VISITOR
         for number, mode in enumerate(self.modes):
             for name, value in (("X-Forwarded-For", address), ("X-Forwarded-Proto", self.scheme)):
@@ -48,7 +48,7 @@ class Chain:
             target, method=method, headers=sent | {"Accept": "application/problem+json"}, environ_base=environ
         )
         own = [("Server", self.server)] if self.server else []
-        return RawResponse(answer.status_code, (*answer.headers.items(), *own), answer.data)
+        return SiteAnswer(answer.status_code, (*answer.headers.items(), *own), answer.data)
 
 
 def site(environ: Any, start_response: Any) -> list[bytes]:
@@ -103,13 +103,13 @@ def test_a_server_that_reads_fields_with_underscores_is_found(bindings: Any, kee
     app: Any = ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX, inspector="/")
     app = ForwardedFields(app, trusted) if trusted else app
 
-    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         # Client of werkzeug sends both spellings under one key; the last field wins, as under granian.
         kept = {name: value for name, value in (fields or {}).items() if keeps or "_" not in name}
         sent = {"X-Forwarded-For": VISITOR, "X-Forwarded-Proto": "https", "Accept": "application/problem+json"}
         environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in (sent | kept).items()}
         answer = Client(app).open(target, method=method, environ_overrides=environ)
-        return RawResponse(answer.status_code, (*answer.headers.items(), ("Server", "Apache")), answer.data)
+        return SiteAnswer(answer.status_code, (*answer.headers.items(), ("Server", "Apache")), answer.data)
 
     found = examined(asked).get("underscores")
     assert bool(found) is (keeps and trusted == 1)
@@ -121,7 +121,7 @@ def test_a_server_that_reads_fields_with_underscores_is_found(bindings: Any, kee
 @pytest.mark.parametrize("document", [{"forwarded": 7}, {"forwarded": {"values": "2", "position": None}}])
 def test_a_hostile_health_document_is_read_as_zero(document: dict[str, Any]) -> None:
     body = json.dumps({"bindings": "readable", "names": 1} | document).encode()
-    answer = RawResponse(200, (), body)
+    answer = SiteAnswer(200, (), body)
     found = list(inspector.examine(weburl.parse(PREFIX), None, None, lambda method, target, fields=None: answer))
     assert {finding.state for finding in found} == {"ok"}
 
@@ -143,10 +143,10 @@ def test_the_link_of_error_pages_must_lead_to_the_inspector(
     names_alone = Client(app)
     pages = Client(ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX)) if behind == "inspector" else None
 
-    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         client = pages if pages and not target.startswith("/ark:") else names_alone
         answer = client.open(target, method=method, headers={"Accept": "application/problem+json"})
-        return RawResponse(answer.status_code, (*answer.headers.items(), ("Server", "nginx")), answer.data)
+        return SiteAnswer(answer.status_code, (*answer.headers.items(), ("Server", "nginx")), answer.data)
 
     found = examined(asked).get("inspector")
     assert (found and found.state) == state
@@ -163,7 +163,7 @@ def test_the_link_of_error_pages_must_lead_to_the_inspector(
 def test_a_hostile_link_gets_no_request(link: str) -> None:
     asked: list[str] = []
 
-    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> RawResponse:
+    def ask(method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         asked.append(target)
         raise HopFailed("connect")
 

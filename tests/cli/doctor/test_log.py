@@ -23,10 +23,10 @@ from ararat.bindings.storage.store import DatabaseStore
 from ararat.cli import main
 from ararat.cli.doctor import log, served_log
 from ararat.cli.doctor.finding import HealthFinding
-from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import Bindings, ResolverMiddleware, open_bindings
 from ararat.net import url as weburl
 from ararat.net.hop import FAILURES, HopFailed
+from ararat.net.response import SiteAnswer
 
 from ...databases import Cluster
 
@@ -66,16 +66,16 @@ class Deployment:
     def problems(self) -> dict[str, str]:
         return {code: each.state for code, each in self.findings().items() if each.state != "ok"}
 
-    def served(self, answer: RawResponse) -> dict[str, HealthFinding]:
+    def served(self, answer: SiteAnswer) -> dict[str, HealthFinding]:
         found = served_log.examine(SITE, "/log", self.folder, self.key, asking=lambda target: answer)
         return {each.code: each for each in found}
 
-    def answer(self, **fields: str) -> RawResponse:
+    def answer(self, **fields: str) -> SiteAnswer:
         """Return the checkpoint as a web server could serve it."""
         given = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "max-age=5"} | {
             name.replace("_", "-"): value for name, value in fields.items()
         }
-        return RawResponse(200, tuple(given.items()), (self.folder / "checkpoint").read_bytes())
+        return SiteAnswer(200, tuple(given.items()), (self.folder / "checkpoint").read_bytes())
 
 
 @pytest.fixture
@@ -226,10 +226,10 @@ def test_cosignatures_are_counted_and_verified_by_a_policy(deployment: Deploymen
 def test_the_checkpoint_that_the_middleware_serves_has_no_problem(deployment: Deployment) -> None:
     app = ResolverMiddleware(lambda *_: [], deployment.bindings, log="/log", log_folder=str(deployment.folder))
 
-    def ask(target: str) -> RawResponse:
+    def ask(target: str) -> SiteAnswer:
         assert target == PATH
         answer = Client(app).get(target.removeprefix("/names"), base_url="https://example.org/names")
-        return RawResponse(answer.status_code, tuple(answer.headers), answer.data)
+        return SiteAnswer(answer.status_code, tuple(answer.headers), answer.data)
 
     found = list(served_log.examine(SITE, "/log", deployment.folder, deployment.key, asking=ask))
     assert [(each.code, each.state) for each in found] == [
@@ -274,12 +274,12 @@ def test_an_older_checkpoint_names_the_cache_and_a_newer_one_is_an_error(deploym
 
 
 def test_a_site_that_does_not_serve_the_log_is_an_error(deployment: Deployment) -> None:
-    for answer in (RawResponse(404, (), b""), RawResponse(200, (), b"<html>\x1b"), RawResponse(200, (), b"x" * 65536)):
+    for answer in (SiteAnswer(404, (), b""), SiteAnswer(200, (), b"<html>\x1b"), SiteAnswer(200, (), b"x" * 65536)):
         found = deployment.served(answer)
         assert [(code, each.state) for code, each in found.items()] == [("log-served", "error")]
         assert 'log="/log"' in (found["log-served"].remedy or "")
 
-    def fail(target: str) -> RawResponse:
+    def fail(target: str) -> SiteAnswer:
         raise HopFailed(next(iter(FAILURES)))
 
     [found] = served_log.examine(SITE, "/log", deployment.folder, deployment.key, asking=fail)

@@ -12,10 +12,10 @@ import pytest
 
 from ararat.cli.doctor import probes
 from ararat.cli.doctor.finding import HealthFinding
-from ararat.cli.doctor.requests import RawResponse
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.net import url as weburl
 from ararat.net.hop import HopFailed
+from ararat.net.response import SiteAnswer
 
 PREFIX = "https://r.example"
 ALL = {
@@ -43,9 +43,9 @@ class Deployment:
     def __init__(
         self,
         *,
-        before: Callable[[str], str | RawResponse] = lambda target: target,
+        before: Callable[[str], str | SiteAnswer] = lambda target: target,
         path_info: Callable[[str], str] = lambda path: path,
-        after: Callable[[str, RawResponse], RawResponse] = lambda method, said: said,
+        after: Callable[[str, SiteAnswer], SiteAnswer] = lambda method, said: said,
         raw: bool = True,
         secure: bool = True,
         **settings: Any,
@@ -53,9 +53,9 @@ class Deployment:
         self.before, self.path_info, self.after, self.raw, self.secure = before, path_info, after, raw, secure
         self.app = ResolverMiddleware(site, Nothing(), **{"prefix": PREFIX} | settings)  # type: ignore[arg-type]
 
-    def __call__(self, method: str, target: str) -> RawResponse:
+    def __call__(self, method: str, target: str) -> SiteAnswer:
         asked = self.before(target)
-        if isinstance(asked, RawResponse):
+        if isinstance(asked, SiteAnswer):
             return asked
         path, _, query = asked.partition("?")
         environ = {
@@ -69,7 +69,7 @@ class Deployment:
             environ["RAW_URI"] = asked
         begun: list[Any] = []
         body = b"".join(self.app(environ, lambda *header: begun.extend(header)))  # type: ignore[arg-type]
-        return self.after(method, RawResponse(int(begun[0][:3]), tuple(begun[1]), body))
+        return self.after(method, SiteAnswer(int(begun[0][:3]), tuple(begun[1]), body))
 
 
 def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> dict[str, HealthFinding]:
@@ -87,21 +87,21 @@ def codes(found: dict[str, HealthFinding], state: str) -> set[str]:
     return {code for code, finding in found.items() if finding.state == state}
 
 
-def with_field(name: str, value: str) -> Callable[[str, RawResponse], RawResponse]:
-    def change(method: str, said: RawResponse) -> RawResponse:
+def with_field(name: str, value: str) -> Callable[[str, SiteAnswer], SiteAnswer]:
+    def change(method: str, said: SiteAnswer) -> SiteAnswer:
         kept = [field for field in said.fields if field[0] != name]
-        return RawResponse(said.status, (*kept, (name, value)), said.body)
+        return SiteAnswer(said.status, (*kept, (name, value)), said.body)
 
     return change
 
 
-def answered_by_apache(unwanted: str) -> Callable[[str], str | RawResponse]:
-    page = RawResponse(404, (("Content-Type", "text/html"), ("Server", "Apache/2.4.62 (Debian)")), b"Not Found")
+def answered_by_apache(unwanted: str) -> Callable[[str], str | SiteAnswer]:
+    page = SiteAnswer(404, (("Content-Type", "text/html"), ("Server", "Apache/2.4.62 (Debian)")), b"Not Found")
     return lambda target: page if re.search(unwanted, target) else target
 
 
-def refused_beyond(octets: int) -> Callable[[str], str | RawResponse]:
-    return lambda target: RawResponse(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
+def refused_beyond(octets: int) -> Callable[[str], str | SiteAnswer]:
+    return lambda target: SiteAnswer(400, (("Server", "gunicorn"),), b"") if len(target) > octets else target
 
 
 def test_an_unchanged_request_is_reported_as_ok() -> None:
@@ -125,7 +125,7 @@ def test_a_mounted_resolver_is_probed_below_its_path() -> None:
     deployment = Deployment(prefix=f"{PREFIX}/app", hsts="max-age=60")
     asked = []
 
-    def mounted(method: str, target: str) -> RawResponse:
+    def mounted(method: str, target: str) -> SiteAnswer:
         asked.append(target)
         return deployment(method, target.removeprefix("/app"))
 
@@ -179,7 +179,7 @@ def cleaned(target: str) -> str:
         pytest.param(
             {
                 "before": lambda target: (
-                    RawResponse(404, (("Server", "nginx"),), b"") if target.endswith(".pdf") else target
+                    SiteAnswer(404, (("Server", "nginx"),), b"") if target.endswith(".pdf") else target
                 ),
             },
             {"extension-pdf"},
@@ -245,7 +245,7 @@ def test_a_name_beyond_the_limit_should_be_answered_by_414() -> None:
 
 
 def test_an_older_version_does_not_report_the_exact_target() -> None:
-    def forget(method: str, said: RawResponse) -> RawResponse:
+    def forget(method: str, said: SiteAnswer) -> SiteAnswer:
         if (said.field("Content-Type") or "") != "application/problem+json":
             return said
         document = json.loads(said.body) if said.body else {}
@@ -288,9 +288,9 @@ def test_hsts_must_be_sent_over_https_only(url: str, field: str | None, state: s
     assert examined(Deployment(after=after), url)["hsts"].state == state
 
 
-def with_health(**health: Any) -> Callable[[str], str | RawResponse]:
+def with_health(**health: Any) -> Callable[[str], str | SiteAnswer]:
     body = json.dumps({"status": "ok", "bindings": "readable"} | health).encode()
-    page = RawResponse(200, (("Content-Type", "application/json"),), body)
+    page = SiteAnswer(200, (("Content-Type", "application/json"),), body)
     return lambda target: page if target.partition("?")[0] == "/healthz" else target
 
 
@@ -332,23 +332,23 @@ PROBLEM = (("Content-Type", "application/problem+json"),)
 @pytest.mark.parametrize(
     "said",
     [
-        pytest.param(RawResponse(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
-        pytest.param(RawResponse(404, (), b""), id="nothing"),
+        pytest.param(SiteAnswer(200, (("Content-Type", "text/html"),), b"<title>Ararat</title>"), id="a page"),
+        pytest.param(SiteAnswer(404, (), b""), id="nothing"),
         pytest.param(
-            RawResponse(404, PROBLEM, b'{"title": "Not Found", "status": 404}'),
+            SiteAnswer(404, PROBLEM, b'{"title": "Not Found", "status": 404}'),
             id="another problem document",
         ),
-        pytest.param(RawResponse(404, PROBLEM, b"[" * 60_000), id="deep"),
-        pytest.param(RawResponse(404, PROBLEM, b"\xff\x00"), id="no JSON"),
-        pytest.param(RawResponse(404, PROBLEM, b"[1]"), id="no object"),
-        pytest.param(RawResponse(404, PROBLEM, refusal(identifier=7)), id="a number for a name"),
-        pytest.param(RawResponse(404, PROBLEM, refusal(code=None)), id="no code"),
-        pytest.param(RawResponse(500, PROBLEM, refusal()), id="another status"),
-        pytest.param(RawResponse(404, (("Content-Type", "application/json"),), refusal()), id="another media type"),
-        pytest.param(RawResponse(200, (("Server", "evil\x1b[2J\u202e" * 50),), b""), id="a hostile server"),
+        pytest.param(SiteAnswer(404, PROBLEM, b"[" * 60_000), id="deep"),
+        pytest.param(SiteAnswer(404, PROBLEM, b"\xff\x00"), id="no JSON"),
+        pytest.param(SiteAnswer(404, PROBLEM, b"[1]"), id="no object"),
+        pytest.param(SiteAnswer(404, PROBLEM, refusal(identifier=7)), id="a number for a name"),
+        pytest.param(SiteAnswer(404, PROBLEM, refusal(code=None)), id="no code"),
+        pytest.param(SiteAnswer(500, PROBLEM, refusal()), id="another status"),
+        pytest.param(SiteAnswer(404, (("Content-Type", "application/json"),), refusal()), id="another media type"),
+        pytest.param(SiteAnswer(200, (("Server", "evil\x1b[2J\u202e" * 50),), b""), id="a hostile server"),
     ],
 )
-def test_an_answer_of_another_program_is_reported(said: RawResponse) -> None:
+def test_an_answer_of_another_program_is_reported(said: SiteAnswer) -> None:
     found = examined(lambda method, target: said)
     assert [*found] == ["answered"]
     assert found["answered"].state == "error"
@@ -357,7 +357,7 @@ def test_an_answer_of_another_program_is_reported(said: RawResponse) -> None:
 
 @pytest.mark.parametrize("status", [502, 503, 504])
 def test_a_proxy_without_a_running_server_is_reported(status: int) -> None:
-    found = examined(lambda method, target: RawResponse(status, (("Server", "nginx/1.22.1"),), b"<h1>Bad Gateway</h1>"))
+    found = examined(lambda method, target: SiteAnswer(status, (("Server", "nginx/1.22.1"),), b"<h1>Bad Gateway</h1>"))
     assert [*found] == ["backend"]
     assert f"Answered by {status}" in found["backend"].message
     assert "the reverse proxy works" in found["backend"].message
@@ -378,7 +378,7 @@ OF_FRONTS = {
 @pytest.mark.parametrize("server", OF_FRONTS)
 def test_the_line_to_change_is_that_of_the_front_server(server: str) -> None:
     for status, code, line in zip((502, 404), ("backend", "answered"), OF_FRONTS[server], strict=True):
-        answer = RawResponse(status, (("Server", server),), b"")
+        answer = SiteAnswer(status, (("Server", server),), b"")
         remedy = examined(lambda method, target, answer=answer: answer)[code].remedy or ""
         assert line in remedy
         others = {name.partition("/")[0] for name in OF_FRONTS} - {server.partition("/")[0]}
@@ -389,9 +389,7 @@ def test_the_line_to_change_is_that_of_the_front_server(server: str) -> None:
 def test_a_location_for_an_extension_is_found(end: str) -> None:
     found = examined(
         Deployment(
-            before=lambda target: (
-                RawResponse(404, (("Server", "nginx"),), b"") if target.endswith(f".{end}") else target
-            )
+            before=lambda target: SiteAnswer(404, (("Server", "nginx"),), b"") if target.endswith(f".{end}") else target
         )
     )
     assert codes(found, "error") == {f"extension-{end}"}
@@ -410,7 +408,7 @@ def test_a_location_for_an_extension_is_found(end: str) -> None:
     ],
 )
 def test_a_redirect_that_takes_names_away_is_reported(location: str, code: str, remedy: str) -> None:
-    found = examined(lambda method, target: RawResponse(301, (("Location", location),), b""))
+    found = examined(lambda method, target: SiteAnswer(301, (("Location", location),), b""))
     assert [*found] == [code]
     assert remedy in (found[code].remedy or "")
     assert "ark:99999" not in (found[code].remedy or "")
@@ -419,9 +417,9 @@ def test_a_redirect_that_takes_names_away_is_reported(location: str, code: str, 
 def test_hosts_that_redirect_to_each_other_are_followed_a_few_times() -> None:
     hosts: list[str] = []
 
-    def loop(method: str, target: str, fields: Any = None, /) -> RawResponse:
+    def loop(method: str, target: str, fields: Any = None, /) -> SiteAnswer:
         hosts.append("www." * (len(hosts) % 2) + "r.example")
-        return RawResponse(301, (("Location", f"https://{hosts[-1]}{target}"),), b"")
+        return SiteAnswer(301, (("Location", f"https://{hosts[-1]}{target}"),), b"")
 
     found = [*probes.examine(weburl.parse("https://www.r.example"), asking=loop, sleep=lambda seconds: None)]
     assert found[-1].state == "error"
@@ -431,8 +429,8 @@ def test_hosts_that_redirect_to_each_other_are_followed_a_few_times() -> None:
 def test_texts_of_a_hostile_resolver_are_escaped_and_shortened() -> None:
     hostile = "\u202e\x1b]0;" + "x" * 5000
 
-    def lie(method: str, target: str) -> RawResponse:
-        return RawResponse(404, PROBLEM, refusal(identifier=hostile, suggestion=f"http{hostile}/ark:b9999/x"))
+    def lie(method: str, target: str) -> SiteAnswer:
+        return SiteAnswer(404, PROBLEM, refusal(identifier=hostile, suggestion=f"http{hostile}/ark:b9999/x"))
 
     found = examined(lie)
     assert len(codes(found, "error")) > 8
@@ -450,7 +448,7 @@ def test_an_unreadable_store_is_bad() -> None:
 
 
 def test_no_answer_raises_not_answered() -> None:
-    def dead(method: str, target: str) -> RawResponse:
+    def dead(method: str, target: str) -> SiteAnswer:
         raise HopFailed("connect")
 
     with pytest.raises(probes.NotAnswered, match="no connection"):
@@ -460,7 +458,7 @@ def test_no_answer_raises_not_answered() -> None:
 def test_probes_without_an_answer_are_bad() -> None:
     deployment = Deployment()
 
-    def faint(method: str, target: str) -> RawResponse:
+    def faint(method: str, target: str) -> SiteAnswer:
         if target != "/ark:99999/x":
             raise HopFailed("timeout")
         return deployment(method, target)
@@ -473,14 +471,14 @@ def test_probes_without_an_answer_are_bad() -> None:
     ("answer", "state"),
     [
         pytest.param(None, "ok", id="the resolver"),
-        pytest.param(RawResponse(200, (), b"/ids/"), "error", id="another path"),
-        pytest.param(RawResponse(200, (), b"/"), "ok", id="the same by the site"),
-        pytest.param(RawResponse(200, (), b"<title>Home</title>"), "warning", id="a page of the site"),
-        pytest.param(RawResponse(404, (), b""), "warning", id="not forwarded"),
+        pytest.param(SiteAnswer(200, (), b"/ids/"), "error", id="another path"),
+        pytest.param(SiteAnswer(200, (), b"/"), "ok", id="the same by the site"),
+        pytest.param(SiteAnswer(200, (), b"<title>Home</title>"), "warning", id="a page of the site"),
+        pytest.param(SiteAnswer(404, (), b""), "warning", id="not forwarded"),
     ],
 )
-def test_the_host_must_announce_the_resolver(answer: RawResponse | None, state: str) -> None:
-    def before(target: str) -> str | RawResponse:
+def test_the_host_must_announce_the_resolver(answer: SiteAnswer | None, state: str) -> None:
+    def before(target: str) -> str | SiteAnswer:
         return answer if answer is not None and target == "/.well-known/ark" else target
 
     found = examined(Deployment(before=before, hsts="max-age=60"))["well-known"]

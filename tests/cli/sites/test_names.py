@@ -13,7 +13,7 @@ from defusedxml import ElementTree
 from ararat.bindings.collection import Bindings
 from ararat.cli import main
 from ararat.cli.sites.requests import RunningSite
-from ararat.middleware.http.expected_answers import SiteAnswer
+from ararat.net.response import SiteAnswer
 from ararat.testing import LiveSite
 from tests.wrapping import unwrapped
 

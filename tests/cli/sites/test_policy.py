@@ -16,8 +16,8 @@ from werkzeug.test import Client
 from ararat.cli import main
 from ararat.cli.sites.requests import RunningSite
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.http.expected_answers import SiteAnswer
 from ararat.net.hop import HopFailed
+from ararat.net.response import SiteAnswer
 from tests.wrapping import unwrapped
 
 pytest_plugins = ["ararat.testing"]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ararat.bindings.names.fields import Fields
-from ararat.middleware.http.expected_answers import TEMPORARY, ExpectedAnswer, SiteAnswer, answer_of, fault
+from ararat.middleware.http.expected_answers import TEMPORARY, ExpectedAnswer, answer_of, fault
+from ararat.net.response import SiteAnswer
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 TARGET = "https://example.org/x"
