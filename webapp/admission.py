@@ -20,6 +20,7 @@ from flask import Response, after_this_request, request, stream_with_context
 from ..bindings.system.concurrency import Busy, HoldingSlot, Slot
 from ..bindings.system.thread_slots import slots
 from ..identifiers.text.translatable import Translatable
+from ..middleware.http.list_fields import shortened
 from .config import site
 from .errors import HTTPRefusal
 
@@ -94,6 +95,18 @@ def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
     response.call_on_close(slot.release)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+class FieldLimit:
+    """A WSGI application of whose requests only the first elements of each list are read (:mod:`.list_fields`)."""
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        # PEP 3333: "the application is allowed to modify the dictionary in any way it desires".
+        environ.update(shortened(environ))
+        return self._app(environ, start_response)
 
 
 class BodyLimit:

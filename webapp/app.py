@@ -30,7 +30,7 @@ from ..net import uri as web_reference
 from ..net.allowed_addresses import Destinations, parse_networks
 from . import errors, security
 from .accounts import first_account
-from .admission import BodyLimit
+from .admission import BodyLimit, FieldLimit
 from .config import (
     EXAMPLES,
     FACTS,
@@ -259,7 +259,7 @@ def create_app(
         version=__version__,
     )
     app.jinja_env.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
-    app.wsgi_app = security.PathsOnly(BodyLimit(app.wsgi_app))
+    app.wsgi_app = security.PathsOnly(FieldLimit(BodyLimit(app.wsgi_app)))
     translation.init_app(app)
     languages.init_app(app)
     Htmx(app)

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from .handover import Handover, adapt
+from .list_fields import shortened
 from .request import FIELDS, MAX_FORM, READING, Request
 from .request_target import PLAIN_PATH, Target, quoted_mount, recover_from
 
@@ -104,12 +105,13 @@ def read_request(scope: Scope, target: Target, prefix: str | None) -> Request:
 
     ``target`` is its recovered target, ``prefix`` the resolver prefix.
     """
-    fields: dict[str, str] = {}
+    values: dict[str, list[str]] = {}
     for name, value in scope["headers"]:
         if field := _FIELDS.get(name):
-            text = value.decode("latin-1")
-            # RFC 9110, section 5.3: several fields with the same name are one list.
-            fields[field] = f"{fields[field]}, {text}" if field in fields else text
+            values.setdefault(field, []).append(value.decode("latin-1"))
+    # RFC 9110, section 5.3: several fields with the same name are one list.
+    fields = {field: ", ".join(texts) for field, texts in values.items()}
+    fields |= shortened(fields)
     return Request(
         scope["method"],
         target,

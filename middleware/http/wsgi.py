@@ -12,6 +12,7 @@ from werkzeug.wsgi import get_input_stream
 
 from .answer import Answer
 from .handover import Handover, adapt
+from .list_fields import shortened
 from .request import MAX_FORM, READING, Request
 from .request_target import Target, mount_path, recover
 
@@ -50,7 +51,7 @@ def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | Non
         environ.get("REQUEST_METHOD"),
         target,
         prefix or mount_path(environ),
-        environ,
+        {**environ, **long} if (long := shortened(environ)) else environ,
         environ.get("wsgi.url_scheme") == "https",
     )
 
