@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from .names.errors import BindingError, BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from .open import database_at, open_file, table_file
 from .storage.databases.snapshot_file import SnapshotFile
-from .storage.databases.sqlite import error_code
+from .storage.databases.sqlite import SQLite, error_code
 from .storage.versions import VERSION_SQL, wrong_version
 
 if TYPE_CHECKING:
     from .collection import Bindings
     from .names.binding import NameCount
-    from .storage.databases.sqlite import SQLite
     from .storage.protocols import Database
 
 
@@ -194,9 +193,8 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def _free(database: Database) -> int | None:
-    path = getattr(database, "path", None)
     try:
-        return None if path is None else shutil.disk_usage(path.parent).free
+        return shutil.disk_usage(database.path.parent).free if isinstance(database, SQLite) else None
     except OSError:
         return None
 

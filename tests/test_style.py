@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -153,6 +154,75 @@ def test_exceptions_are_necessary():
     for name, exception in EXCEPTIONS.items():
         text = (ROOT / name).read_text("utf-8")
         assert re.search(exception, text), name
+
+
+# Attributes of objects of other projects: of WSGI servers and applications, drivers, files and platforms.
+FOREIGN_ATTRIBUTES = {
+    "backup.py": {"error.sqlite_errorcode"},
+    "health.py": {"error.sqlstate"},
+    "copy.py": {"os.O_BINARY", "os.O_NONBLOCK"},
+    "sqlite.py": {"error.sqlite_errorcode", "os.pread"},
+    "concurrency.py": {"self._parts.close"},
+    "fork_safety.py": {"os.register_at_fork"},
+    "thread_slots.py": {
+        *("sys.modules['uwsgi'].opt", "sys.modules['mod_wsgi'].threads_per_process", "server.pid"),
+        *("sys.modules.get('gunicorn.workers.base').Worker", "sys.modules.get('waitress.adjustments').Adjustments"),
+    },
+    "text_stream.py": {"file.name"},
+    "text_tables.py": {"file.name"},
+    "wrong_files.py": {"self._file.peek"},
+    "applications.py": {
+        *("app.mounts", "app[name]", "each.url_patterns", "pattern._regex", "pattern._route", "route.path"),
+        "sys.modules.get(module)[name]",
+    },
+    "in_process.py": {"body.close", "parts.close"},
+    "main.py": {"os.kill", "signal[name]"},
+    "options.py": {"os.getuid"},
+    "server.py": {"body.close", "select.poll", "signal[name]"},
+    "record.py": {"error.lineno"},
+    "asgi.py": {"body.close"},
+    "well_known.py": {"body.close"},
+    "testing.py": {"answer.get_data", "answer.streaming", "client.get", "headers.multi_items"},
+    "connection.py": {"selectors.PollSelector"},
+    "keepalive.py": {"events.close"},
+    "workbook.py": {"parser.merged_cells.mergeCell"},
+}
+
+
+def optional_attributes(source: str) -> set[str]:
+    """Return the attributes that a module reads by name and that can be missing: getattr with a default, hasattr."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    found = set()
+    for call in calls:
+        if ast.unparse(call.func) == "hasattr" or (ast.unparse(call.func) == "getattr" and len(call.args) > 2):
+            subject, name = call.args[:2]
+            literal = isinstance(name, ast.Constant)
+            found.add(f"{ast.unparse(subject)}{f'.{name.value}' if literal else f'[{ast.unparse(name)}]'}")
+    return found
+
+
+def test_a_missing_attribute_of_an_own_class_has_no_default():
+    # A renamed attribute of an own class would silently have the default.
+    folders = [each for each in ROOT.iterdir() if (each / "__init__.py").exists() and each.name != "tests"]
+    found: dict[str, set[str]] = {}
+    for path in (path for folder in folders for path in folder.rglob("*.py")):
+        if names := optional_attributes(path.read_text("utf-8")):
+            found.setdefault(path.name, set()).update(names)
+    found["testing.py"] = optional_attributes((ROOT / "testing.py").read_text("utf-8"))
+    assert found == FOREIGN_ATTRIBUTES
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        pytest.param('getattr(a.b, "c", None)', {"a.b.c"}, id="default"),
+        pytest.param('hasattr(a, "c")', {"a.c"}, id="hasattr"),
+        pytest.param("getattr(a, name, None)", {"a[name]"}, id="variable"),
+        pytest.param("getattr(a, name)", set(), id="no default"),
+    ],
+)
+def test_optional_attributes_are_found(source, found):
+    assert optional_attributes(source) == found
 
 
 def test_glossary_has_each_term_in_each_language():

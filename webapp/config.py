@@ -163,7 +163,7 @@ class Site:
     @property
     def test_naans(self) -> Collection[str]:
         """The NAANs below which this site has names for tests (decision X-06)."""
-        return getattr(self.bindings, "test_naans", ())
+        return () if self.bindings is None else self.bindings.naming.test_naans
 
     @property
     def origin(self) -> str:

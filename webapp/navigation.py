@@ -79,8 +79,7 @@ def header() -> Header:
 def branding() -> Branding:
     """Return the branding in the store over that of the settings."""
     bindings = site().bindings
-    recorded = getattr(bindings, "branding", None)
-    return site().branding if recorded is None else recorded.current().over(site().branding)
+    return site().branding if bindings is None else bindings.branding.current().over(site().branding)
 
 
 def logo_file() -> tuple[str, bytes] | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..names import validation
 from ..names.errors import BindingError, BindingsUnavailable
 from ..open import database_at, table_file
+from ..storage.databases.sqlite import SQLite
 from ..storage.versions import VERSION, VERSION_SQL, number_of, wrong_version
 
 if TYPE_CHECKING:
@@ -107,15 +108,14 @@ def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
     if table_file(url_or_path) is not None:
         return None
     database = database_at(url_or_path)
-    path = getattr(database, "path", None)
-    if database.dialect_name != "sqlite" or path is None:
+    if not isinstance(database, SQLite):
         return None
     try:
         with closing(database.connect_to_read()) as connection:
             version = number_of((connection.execute(VERSION_SQL).fetchone() or (None,))[0])
     except (database.driver_error, BindingsUnavailable):
         return None  # the migration reports it
-    return (path, version) if version in _STEPS else None
+    return (database.path, version) if version in _STEPS else None
 
 
 def _add_missing_columns(connection: Connection) -> None:

@@ -67,6 +67,10 @@ class _Held(NamedTuple):
     began: float
 
 
+class _OfThread(threading.local):
+    is_apart = False
+
+
 class ThreadSlots:
     """The number of threads of this process, and the slots for work that can hold a thread for long.
 
@@ -84,7 +88,7 @@ class ThreadSlots:
         self._found: int | None = None
         self._held: dict[object, _Held] = {}
         self._lock = ForkSafeLock()
-        self._own = threading.local()
+        self._own = _OfThread()
         _at_fork.add(self)
 
     @contextmanager
@@ -145,7 +149,7 @@ class ThreadSlots:
 
         Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
         """
-        if getattr(self._own, "is_apart", False):
+        if self._own.is_apart:
             return Slot(lambda: None)
         until = time.monotonic() + brief
         held, name = _Held(work, client_key(client), time.monotonic()), object()

@@ -17,6 +17,7 @@ from ..streams import does_not_exist
 if TYPE_CHECKING:
     from ...bindings.names.fields import Fields
     from ...bindings.names.naming import NameWarning
+    from ...bindings.names.policy import ChangeCheck
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
     from ...webapp.accounts.store import Accounts
@@ -58,10 +59,12 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
             bindings.close()
 
 
-def _warn_of_policy(check: object) -> None:
+def _warn_of_policy(check: ChangeCheck) -> None:
     """Print the warnings of a policy about the changes that were made."""
+    from ...bindings.names.policy import PolicyCheck
+
     sheet = Sheet.of(sys.stderr)
-    for warning in getattr(check, "warnings", ()):
+    for warning in check.warnings if isinstance(check, PolicyCheck) else ():
         write(sheet.prose(f"ararat: warning: {warning}", style="warning"), to=sys.stderr)
 
 

@@ -353,9 +353,8 @@ def run(
     server.channel_class = Channel
     _accept_many(server)
     server.task_dispatcher.queue = FairQueue()
-    if not trusted_proxies:
-        # The connections by the addresses of their clients.
-        server.by_client = {}
+    # The connections by the addresses of their clients. With a proxy, all have its address.
+    server.by_client = None if trusted_proxies else {}
     # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
     serving = threading.Thread(target=server.run, name="ararat-server", daemon=True)
     try:
@@ -486,6 +485,7 @@ class Channel(HTTPChannel):
     """A connection that is closed if its client sends or reads too slowly, or has too many others."""
 
     parser_class = _Parser
+    server: Any  # run() has added by_client
     octets = 0
     _is_closed = False
 
@@ -561,7 +561,7 @@ class Channel(HTTPChannel):
 
     def del_channel(self, map: Any = None) -> None:
         super().del_channel(map)
-        channels = getattr(self.server, "by_client", None)
+        channels = self.server.by_client
         if channels is not None and (own := channels.get(self.client)):
             own.discard(self)
             if not own:
@@ -604,7 +604,7 @@ class Channel(HTTPChannel):
 
     def _limit_client(self) -> None:
         """Close the slowest connection of a client that has too many, or of the one with most if there are too many."""
-        clients: dict[str, set[Any]] | None = getattr(self.server, "by_client", None)
+        clients: dict[str, set[Any]] | None = self.server.by_client
         if clients is None:
             return
         own = clients.setdefault(self.client, set())

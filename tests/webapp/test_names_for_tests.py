@@ -284,6 +284,26 @@ def test_a_trace_asks_for_the_name_only_with_the_setting() -> None:
             prepare(text, normalize=False)
 
 
+@pytest.mark.parametrize("spelling", [NAME, "ark:/9-9999/fk4-x", f"{SITE}/{NAME}"])
+def test_an_inspector_traces_the_names_for_tests_of_its_site(bindings: Bindings, spelling: str) -> None:
+    bindings.bind(NAME, f"{SITE}/page")
+    resolver = ResolverMiddleware(_no_page, bindings, prefix=SITE)
+    client = create_app(bindings, prefix=SITE, local={SITE: resolver}, trace_elsewhere=False).test_client()
+    query, events = {"q": spelling}, {"Accept": "text/event-stream"}
+    answers = {
+        "page": client.get("/trace", query_string=query),
+        "events": client.get("/trace", query_string=query, headers=events),
+        "API": client.get("/api/trace", query_string=query),
+        "list": client.post("/traces", data=query),
+        "list of the API": client.post("/api/traces", data=spelling, content_type="text/plain"),
+    }
+    assert {door: answer.status_code for door, answer in answers.items()} == dict.fromkeys(answers, 200)
+    texts = {door: answer.text for door, answer in answers.items()}
+    assert "2 hops" in texts.pop("list")
+    assert {door: f"{SITE}/page" in text for door, text in texts.items()} == dict.fromkeys(texts, True)
+    assert all("302" in texts[door] for door in ("page", "events", "API"))
+
+
 def test_only_a_test_is_replaced_by_a_test(site: Client, bindings: Bindings) -> None:
     bindings.withdraw(NAME, successor="ark:99999/fk4y")
     with pytest.raises(BindingError) as caught:
