@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +17,12 @@ from ararat.cli.databases.import_report import dump_report, table_report
 from ararat.cli.output import Sheet
 from ararat.cli.render import imports
 from ararat.identifiers import PROBLEMS
+from ararat.net.hop import FAILURES
 from ararat.webapp.desk.tables import refused
-from ararat.webapp.tracing.hop import FAILURES
 
 ROOT = Path(__file__).parents[3]
 ALL = {*ERROR_CODES, *PROBLEMS}
+CODE = re.compile("[a-z]+(-[a-z0-9]+)*")
 
 TABLES = {
     **dict.fromkeys(["BindingError", "AccountError", "PrefixError", "BindingConflict"], (0, ALL)),
@@ -28,26 +30,23 @@ TABLES = {
     **dict.fromkeys(["NotedName", "_note_warning"], (1, ALL)),
     "HopFailed": (0, FAILURES.keys()),
     "Contradiction": (0, verification.CODES.keys()),
-    "verification.py finding": (0, verification.CODES.keys()),
-    "history.py _fault": (2, ALL),
-    "importing.py _refuse": (1, ALL),
-    "resolver.py _refuse": (1, {*REFUSALS, *PROBLEMS}),
+    "_fault": (2, ALL),
+    "_refuse": (1, {*ALL, *REFUSALS}),
 }
 """The calls that have a code, with the position of the code and the table that explains it."""
 
 
 def used() -> Iterator[tuple[str, str, str]]:
     """Yield each code that is written in a call, with the function and its place."""
-    for package in ("bindings", "cli", "middleware", "webapp"):
+    for package in ("bindings", "cli", "middleware", "net", "spreadsheets", "webapp"):
         for file in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text("utf-8"))):
                 if not isinstance(node, ast.Call):
                     continue
-                name = ast.unparse(node.func).rpartition(".")[2]
-                function = f"{file.name} {name}" if f"{file.name} {name}" in TABLES else name
+                function = ast.unparse(node.func).rpartition(".")[2]
                 if function not in TABLES or len(node.args) <= TABLES[function][0]:
                     continue
-                for code in constants(node.args[TABLES[function][0]]):
+                for code in filter(CODE.fullmatch, constants(node.args[TABLES[function][0]])):
                     yield function, code, f"{file.relative_to(ROOT)}:{node.lineno}"
 
 
@@ -68,7 +67,7 @@ def test_each_code_in_the_program_is_in_its_table() -> None:
 
 @pytest.mark.parametrize("code", ["cell-shown", "cell-merged"])
 def test_the_notes_of_workbooks_are_in_the_table(code: str) -> None:
-    assert f'"{code}"' in (ROOT / "webapp" / "uploads" / "sheet.py").read_text("utf-8")
+    assert f'"{code}"' in "".join(file.read_text("utf-8") for file in (ROOT / "spreadsheets").glob("*.py"))
     assert error_code(code).severity == "warning"
 
 
