@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import LargeBinary, Table
 
 from .names.errors import BindingError, ReadOnlyBindings
-from .storage.tables import account_tables, log_tables, schema
+from .storage.tables import schema
+from .storage.tables.retention import of_table
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection as CoreConnection
@@ -28,13 +29,8 @@ if TYPE_CHECKING:
     from .storage.writing.transaction import Transaction
     from .stores import Snapshot
 
-TABLES = (
-    *(schema.meta, schema.operations, schema.bindings, schema.events, schema.rules, schema.rule_events),
-    *(schema.prefixes, schema.prefix_events),
-    *(account_tables.accounts, account_tables.identities, account_tables.grants, account_tables.tokens),
-    *(account_tables.audit, *log_tables.TABLES),
-)
-"""The tables that are copied."""
+TABLES = tuple(table for table in schema.TABLES if of_table(table).is_copied)
+"""The tables that are copied, by their declarations."""
 
 _OF_NEW_DATABASE = "('schema', 'rules')"
 _BLOCK = 1000

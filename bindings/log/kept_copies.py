@@ -1,166 +1,250 @@
-"""Copies of names in the tables of requests: replies to repeated requests, answers to forms, checks, uploaded tables,
-exported files.
+"""Copies of the texts of names: replies to repeated requests, answers to forms, jobs, uploaded tables, exported files.
 
-They are kept for a time and then deleted (:func:`delete_old`). A redaction deletes those that contain its name
-(:func:`delete_of_name`), because they contain what it removes. It deletes all answers to forms: a form can repeat a
-value without the name. It deletes all exported files, too, and stops exports that run: they can be made again.
+The tables declare which of their columns hold copies, and how long (:mod:`~..storage.tables.retention`). Old copies are
+deleted (:func:`delete_old`).
+
+A redaction deletes the copies of all work that has ended (:func:`delete_of_name`). Each of them can contain what it
+removes, also without the name: the values of a bulk edit, or the reason of a withdrawal. It deletes an uploaded table
+only if it contains the name, and stops unfinished jobs that concern the name. They can be started again.
 """
 
 from __future__ import annotations
 
-import io
 import json
-import re
-import zipfile
-import zlib
-from collections.abc import Iterator
-from datetime import datetime, timedelta
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, or_, select, text, union_all, update
-
-from ..names.binding import rfc3339
-from ..storage.tables.account_tables import idempotency, jobs, sessions
-from ..storage.tables.desk_tables import bulk_names, bulk_progress, export_parts, upload_rows, uploads
-
-REPLIES_KEPT = timedelta(hours=24)
-"""The time for which the reply to a request with ``Idempotency-Key`` is kept."""
-
-UPLOADS_KEPT = timedelta(days=30)
-"""The time after the last use of an uploaded table for which it is kept. The operation of its import remains."""
-
-CHECKS_KEPT = timedelta(days=30)
-"""The time after the end of a job for which the names that it checked are kept, the progress of its change, and the
-file of an export. The operation of the change remains."""
-
-_DELETED_AT_ONCE = 20_000
-
-_STOPPED = json.dumps(
-    {"problem": {"code": "name-redacted", "detail": "A name was redacted meanwhile. Start the export again."}}
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    literal,
+    or_,
+    select,
+    text,
+    true,
+    union_all,
+    update,
 )
 
-_PART, _OVERLAP = 2**20, 2**16
+from ...identifiers.text.translatable import Translatable
+from ...identifiers.text.translatable import stored as stored_sentence
+from ..names.binding import rfc3339
+from ..names.operation import EMPTIED
+from ..storage.tables import schema
+from ..storage.tables.account_tables import IN_USE, jobs
+from ..storage.tables.desk_tables import bulk_names, bulk_progress
+from ..storage.tables.keys import index_key
+from ..storage.tables.retention import Old, of_table
+from .mentions import Mentions
 
-_MAX_UNPACKED = 64 * 2**20
-_OLD_REPLY, _OLD_UPLOAD = idempotency.c.created < bindparam("replied"), uploads.c.changed < bindparam("uploaded")
-_HAS_ENDED = text("jobs.state NOT IN ('waiting', 'running')")
-_OLD_JOBS = select(jobs.c.id).where(_HAS_ENDED, jobs.c.changed < bindparam("ended"))
-_OLD_CHECK, _OLD_PROGRESS = bulk_names.c.job.in_(_OLD_JOBS), bulk_progress.c.job.in_(_OLD_JOBS)
-_OLD_EXPORT = export_parts.c.job.in_(_OLD_JOBS)
-OLD = union_all(
-    select(idempotency.c.account).where(_OLD_REPLY),
-    select(uploads.c.id).where(_OLD_UPLOAD),
-    select(bulk_names.c.job).where(_OLD_CHECK),
-    select(bulk_progress.c.job).where(_OLD_PROGRESS),
-    select(export_parts.c.job).where(_OLD_EXPORT),
-).limit(1)
+_DELETED_AT_ONCE = 20_000
+_EMPTIED_AT_ONCE = 1_000
+
+_STOPPED = Translatable("A name was redacted meanwhile. Start again.")
+
+_HOLDERS = tuple(table for table in schema.TABLES if of_table(table).copies)
+_LIMITED: Mapping[Table, Old] = {table: old for table in _HOLDERS if (old := of_table(table).old) is not None}
+# Without parameters, because the query OLD is compiled once.
+_IN_USE = f"({', '.join(map(repr, IN_USE))})"
+_IS_OPEN, _HAS_ENDED = text(f"jobs.state IN {_IN_USE}"), text(f"jobs.state NOT IN {_IN_USE}")
+_ENDED = select(jobs.c.id).where(_HAS_ENDED)
+# In a text of a person, the quotation marks would be escaped.
+_MARK = f'%"{EMPTIED}":%'
+
+
+def _is_of_jobs(table: Table) -> bool:
+    return table in _LIMITED and _LIMITED[table].since is None
+
+
+def _at_rest(table: Table) -> ColumnElement[bool]:
+    """Return the condition for the rows that no unfinished job needs."""
+    if table is jobs:
+        return and_(_HAS_ENDED)
+    return table.c.job.in_(_ENDED) if _is_of_jobs(table) else true()
+
+
+def _is_full(table: Table) -> ColumnElement[bool]:
+    """Return the condition for the rows whose copies are not emptied."""
+    return or_(
+        *(
+            table.c[name].is_not(None) if facts is None else table.c[name].not_like(_MARK)
+            for name, facts in of_table(table).copies.items()
+        )
+    )
+
+
+def _is_old(table: Table, old: Old) -> ColumnElement[bool]:
+    before = bindparam(f"before_{table.name}")
+    if old.since is None:
+        return table.c.job.in_(_ENDED.where(jobs.c.changed < before))
+    is_old = and_(_at_rest(table), table.c[old.since] < before)
+    return is_old & _is_full(table) if old.way == "emptied" else is_old
+
+
+_OLD = {table: _is_old(table, old) for table, old in _LIMITED.items()}
+OLD = union_all(*(select(literal(1)).select_from(table).where(is_old) for table, is_old in _OLD.items())).limit(1)
 """A query that has a row if :func:`delete_old` would delete something."""
 
 
 def limits(now: datetime) -> dict[str, str]:
-    """Return the times before which old copies of names are deleted, as the parameters of the query :data:`OLD`.
+    """Return the times before which copies are old, as the parameters of the query :data:`OLD`.
 
     ``now`` is the current time in UTC.
     """
-    return {
-        "replied": rfc3339(now - REPLIES_KEPT),
-        "uploaded": rfc3339(now - UPLOADS_KEPT),
-        "ended": rfc3339(now - CHECKS_KEPT),
-    }
+    return {f"before_{table.name}": rfc3339(now - old.after) for table, old in _LIMITED.items()}
 
 
 def delete_old(connection: Connection, now: datetime) -> None:
-    """Delete old replies, answers, uploads and exported files, and some of the names of old checks.
+    """Delete some of the old copies.
 
     ``connection`` is an open connection to the database. ``now`` is the current time in UTC.
 
     Call it again until :data:`OLD` has no row: a check can have a million names.
     """
-    connection.execute(delete(idempotency).where(_OLD_REPLY), limits(now))
-    connection.execute(delete(bulk_progress).where(_OLD_PROGRESS), limits(now))
-    connection.execute(delete(export_parts).where(_OLD_EXPORT), limits(now))
-    first = select(bulk_names.c.job, bulk_names.c.place).where(_OLD_CHECK).limit(_DELETED_AT_ONCE)
-    some = [{"of": job, "at": place} for job, place in connection.execute(first, limits(now))]
-    if some:
-        of_name = bulk_names.c.job == bindparam("of"), bulk_names.c.place == bindparam("at")
-        connection.execute(delete(bulk_names).where(*of_name), some)
-    for number in list(connection.execute(select(uploads.c.id).where(_OLD_UPLOAD), limits(now)).scalars()):
-        _delete_upload(connection, number)
+    for table, old in _LIMITED.items():
+        if old.way == "emptied":
+            _empty_some(connection, table, _OLD[table], now)
+        else:
+            _delete_some(connection, table, _OLD[table], now)
 
 
-def delete_of_name(connection: Connection, key: str, published: str) -> None:
-    """Delete the replies, answers, uploads and exported files that contain a name, or that cannot be searched for it.
+def delete_of_name(
+    connection: Connection, key: str, spellings: Collection[str], operations: Collection[int], now: datetime
+) -> None:
+    """Delete the copies of a redacted name, and those that cannot be searched for it.
 
-    ``connection`` is an open connection to the database.
-
-    ``key`` is its normal form, and ``published`` the spelling under which it was first bound.
+    - ``connection``: an open connection to the database.
+    - ``key``: the normal form of the name. ``spellings``: this and those under which it was bound.
+    - ``operations``: the numbers of the operations whose changes of the name are redacted.
+    - ``now``: the current time in UTC.
     """
-    connection.execute(update(sessions).where(sessions.c.answers.is_not(None)).values(answers=None))
-    connection.execute(delete(export_parts))
-    running = jobs.c.kind == "export", jobs.c.state.in_(("waiting", "running"))
-    connection.execute(update(jobs).where(*running).values(state="failed", result=_STOPPED))
-    pattern = _pattern({key, published})
-    replies = select(idempotency.c.account, idempotency.c.key, idempotency.c.response)
-    for account, used, response in connection.execute(replies).all():
-        if response and pattern.search(_plain(response)):
-            of_reply = idempotency.c.account == account, idempotency.c.key == used
-            connection.execute(delete(idempotency).where(*of_reply))
-    spelled = or_(upload_rows.c.identifier == key, upload_rows.c.identifier == published)
-    numbers = {*connection.execute(select(upload_rows.c.upload).where(spelled)).scalars()}
-    for number in list(connection.execute(select(uploads.c.id)).scalars()):
-        data = connection.execute(select(uploads.c.data).where(uploads.c.id == number)).scalar_one()
-        if number in numbers or _contains(data, pattern):
-            _delete_upload(connection, number)
+    mentions = Mentions(spellings)
+    for table in _HOLDERS:
+        if of_table(table).redaction == "found" and of_table(table).part_of is None:
+            _delete_found(connection, table, mentions)
+    _stop_jobs(connection, key, operations, mentions, now)
+    for table in _HOLDERS:
+        rows = table.c.id.in_(operations) if table is schema.operations else _at_rest(table)
+        way = of_table(table).redaction
+        while way == "emptied" and _empty_some(connection, table, and_(rows, _is_full(table)), now):
+            pass
+        if way == "rows":
+            connection.execute(delete(table).where(rows))
 
 
-def _delete_upload(connection: Connection, number: int) -> None:
-    connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
-    connection.execute(delete(uploads).where(uploads.c.id == number))
+def _stop_jobs(
+    connection: Connection, key: str, operations: Collection[int], mentions: Mentions, now: datetime
+) -> None:
+    """Stop the exports, the unfinished jobs that concern a name, and the checks whose change has not begun."""
+    unfinished = select(jobs.c.id, jobs.c.kind, jobs.c.parameters, jobs.c.result).where(_IS_OPEN)
+    selected = {*connection.execute(select(bulk_names.c.job).where(bulk_names.c.key == index_key(key))).scalars()}
+    progress = connection.execute(select(bulk_progress.c.job, bulk_progress.c.operation))
+    begun = {row.job: row.operation for row in progress}
+    numbers = {
+        job
+        for job, kind, parameters, data in connection.execute(unfinished)
+        if kind == "export"
+        or job in selected
+        or begun.get(job) in operations
+        or mentions.are_in(parameters)
+        or mentions.are_in_packed(data)
+    }
+    numbers.update(connection.execute(select(bulk_names.c.job).where(_at_rest(bulk_names)).distinct()).scalars())
+    for number in numbers:
+        result: dict[str, Any] = {"problem": {"code": "name-redacted", "detail": stored_sentence(_STOPPED)}}
+        result |= {"operation": begun[number]} if number in begun else {}
+        of_job = jobs.c.id == number
+        if (parameters := connection.execute(select(jobs.c.parameters).where(of_job)).scalar()) is not None:
+            values = {
+                "state": "failed",
+                "parameters": _emptied(parameters, of_table(jobs).copies["parameters"], now),
+                "result": json.dumps({**result, EMPTIED: rfc3339(now)}),
+            }
+            connection.execute(update(jobs).where(of_job).values(values))
 
 
-def _pattern(spellings: set[str]) -> re.Pattern[str]:
-    """Return a pattern for the part after the label, because a table can have ARKs with and without it."""
-    parts = {_plain(each.partition(":")[2].lstrip("/")) for each in spellings}
-    return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, sorted(parts)))})(?![a-z0-9])")
+def _delete_found(connection: Connection, table: Table, mentions: Mentions) -> None:
+    """Delete the rows of a table that contain a name, or whose parts do."""
+    found = {
+        number
+        for part, whole in _parts_of(table)
+        for number in connection.execute(select(whole).where(_is_one_of(part, mentions)).distinct()).scalars()
+    }
+    # A file can be large, so that each row is read alone.
+    for row in connection.execute(select(*table.primary_key.columns)).all():
+        values = connection.execute(select(*_copies(table)).where(*_has_key(table)), _key_of(table, row)).one()
+        if row[0] in found or any(map(mentions.are_in, values)):
+            _delete_rows(connection, table, [row])
 
 
-def _plain(text: str) -> str:
-    return text.lower().replace("-", "")
+def _is_one_of(table: Table, mentions: Mentions) -> ColumnElement[bool]:
+    return or_(*(column.in_(mentions.spellings) for column in _copies(table)))
 
 
-def _parts(stored: bytes) -> Iterator[bytes]:
-    """Yield the parts of a compressed file, each with the end of the part before: a file can have 100 MB.
-
-    Each begins at an even place, as a character of UTF-16 does. Raises zlib.error.
-    """
-    unpacked, kept, more = zlib.decompressobj(), b"", stored
-    while True:
-        part = unpacked.decompress(more, _PART)
-        more = unpacked.unconsumed_tail
-        if not part and not more:
-            yield kept + unpacked.flush()
-            if not unpacked.eof:
-                raise zlib.error("the file is not complete")
-            return
-        kept += part
-        if len(kept) >= _PART:
-            yield kept
-            kept = kept[max(len(kept) - _OVERLAP, 0) // 2 * 2 :]
+def _copies(table: Table) -> list[Column[Any]]:
+    return [table.c[name] for name in of_table(table).copies]
 
 
-def _contains(stored: bytes, pattern: re.Pattern[str]) -> bool:
-    """Return whether an uploaded file contains a name, or cannot be searched."""
+def _parts_of(table: Table) -> Iterator[tuple[Table, Column[Any]]]:
+    """Yield the tables whose rows are parts of the rows of a table, each with the column that refers to them."""
+    for part in _HOLDERS:
+        if (whole := of_table(part).part_of) is not None and whole[1] is table:
+            yield part, part.c[whole[0]]
+
+
+def _has_key(table: Table) -> list[ColumnElement[bool]]:
+    return [column == bindparam(f"its_{column.name}") for column in table.primary_key.columns]
+
+
+def _key_of(table: Table, row: Sequence[Any]) -> dict[str, Any]:
+    return {f"its_{column.name}": value for column, value in zip(table.primary_key.columns, row, strict=True)}
+
+
+def _delete_rows(connection: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+    """Delete the rows with these keys, and their parts."""
+    if keys := [_key_of(table, row) for row in rows]:
+        for part, whole in _parts_of(table):
+            connection.execute(delete(part).where(whole == bindparam("its_id")), keys)
+        connection.execute(delete(table).where(*_has_key(table)), keys)
+
+
+def _delete_some(connection: Connection, table: Table, rows: ColumnElement[bool], now: datetime) -> None:
+    some = select(*table.primary_key.columns).where(rows).limit(_DELETED_AT_ONCE)
+    _delete_rows(connection, table, connection.execute(some, limits(now)).all())
+
+
+def _empty_some(connection: Connection, table: Table, rows: ColumnElement[bool], now: datetime) -> int:
+    """Delete the texts of some rows, and return their number. Members of JSON that are facts stay."""
+    copies, number = of_table(table).copies, len(table.primary_key.columns)
+    some = select(*table.primary_key.columns, *_copies(table)).where(rows).limit(_EMPTIED_AT_ONCE)
+    found = connection.execute(some, limits(now)).all()
+    if found:
+        values = {name: bindparam(f"new_{name}") for name in copies}
+        emptied = [
+            _key_of(table, row[:number])
+            | {
+                f"new_{name}": _emptied(value, copies[name], now)
+                for name, value in zip(copies, row[number:], strict=True)
+            }
+            for row in found
+        ]
+        connection.execute(update(table).where(*_has_key(table)).values(values), emptied)
+    return len(found)
+
+
+def _emptied(stored: str | None, kept: Collection[str] | None, now: datetime) -> str | None:
+    """Return JSON with the members that are kept, or None for a text of which nothing is kept."""
+    if stored is None or kept is None:
+        return None
     try:
-        if not zlib.decompressobj().decompress(stored, 2).startswith(b"PK"):
-            # An older spreadsheet is not text. Its strings can be UTF-16.
-            return any(
-                pattern.search(_plain(part.decode(encoding, "replace")))
-                for part in _parts(stored)
-                for encoding in ("latin-1", "utf-16-le")
-            )
-        data = zlib.decompress(stored)
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sum(member.file_size for member in archive.infolist()) > _MAX_UNPACKED:
-                return True
-            return any(pattern.search(_plain(archive.read(each).decode("latin-1"))) for each in archive.namelist())
-    except (zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError):
-        return True
+        members = json.loads(stored)
+    except ValueError:
+        members = {}  # another program wrote it
+    facts = {name: value for name, value in members.items() if name in kept} if isinstance(members, dict) else {}
+    return json.dumps({**facts, EMPTIED: rfc3339(now)}, ensure_ascii=False, separators=(",", ":"))

@@ -6,24 +6,27 @@ salts in the database, so that the removed values cannot be guessed from them. T
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
 from ..collection import Bindings
 from ..names import naming as names
 from ..names.actor import Actor
 from ..names.assignment import Change, next_revision
+from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.fields import FIELDS
 from ..names.naming import Name
 from ..storage.rows import column_value
 from ..storage.tables import triggers
+from ..storage.tables.account_tables import audit
 from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
-from ..storage.tables.schema import events
+from ..storage.tables.retention import of_table
+from ..storage.tables.schema import events, meta, operations
 from ..storage.writing.transaction import Transaction
 from . import kept_copies
 from .sequencer import logged_events
@@ -32,6 +35,12 @@ REDACTED = "(:unal)"
 """The text that replaces a removed resource: "unallowed; suppressed intentionally" in the kernel of ERC."""
 
 _REDACTED = tuple(field for field in FIELDS if field.is_redacted)
+# The values of an event afterwards. Its resource stays without a request, because it is what the name was given to.
+_REMOVED: Mapping[str, object] = {
+    **dict.fromkeys(of_table(events).of_name - {"resource"}),
+    **{field.name: column_value(field, field.default) for field in _REDACTED},
+}
+_LAST = select(func.max(events.c.revision))
 _OF_EVENTS, _OF_RESOURCE = "events_never_changed", "bindings_never_reassigned"
 
 
@@ -39,14 +48,18 @@ _OF_EVENTS, _OF_RESOURCE = "events_never_changed", "bindings_never_reassigned"
 class Redaction:
     """The result of :func:`redact`: the new event of the name, and the number of events whose values were removed.
 
-    - ``revision``: the revision of the new event.
+    - ``revision``: the revision of the new event; None for a deleted name, which gets no event.
     - ``events``: the number of events whose values were removed.
     - ``logged``: the number of these events that are in the public log.
+    - ``is_erased``: whether the files of the database have none of the values any more. False if another program reads
+      the write-ahead log of SQLite: then it has them until the next large change. None for PostgreSQL, which keeps them
+      until ``VACUUM``.
     """
 
-    revision: int
+    revision: int | None
     events: int
     logged: int
+    is_erased: bool | None
 
 
 def redact(
@@ -60,7 +73,8 @@ def redact(
     """Remove personal values from the history of the name ``identifier``: metadata, reasons, actors and sources of its
     events.
 
-    Replies that are kept for repeated requests, and uploaded tables, are deleted if they contain the name.
+    The name can be a reserved name that was deleted. Copies of its values are deleted, too:
+    :func:`.kept_copies.delete_of_name` describes which.
 
     - ``bindings``: the open store.
     - ``revisions``: the events to redact; without it, all events and the binding itself.
@@ -72,41 +86,57 @@ def redact(
     ``revision-unknown`` for an event that does not exist, and :class:`ReadOnlyBindings` for a file.
     """
     key = names.key(names.read(identifier))
-    now = datetime.now(UTC)
+    now = bindings.now()
     who = Actor.of(actor)
+    of_name = events.c.key == index_key(key)
     with bindings.transaction(exclusive=True, actor=who) as transaction:
-        existing = transaction.get([key]).get(key)
-        if existing is None:
-            raise BindingError("not-bound", identifier=key)
-        numbers = sorted(revisions) or list(range(1, existing.revision + 1))
-        if numbers[0] < 1 or numbers[-1] > existing.revision:
-            raise BindingError("revision-unknown", f"its revisions are 1 to {existing.revision:,}", identifier=key)
-        logged = _forget_salts(transaction, index_key(key), numbers, resource=resource)
         connection = transaction.connection
-        if transaction.dialect_name == "sqlite":
-            # Without it, the file keeps the deleted texts until their place is used again.
-            connection.exec_driver_sql("PRAGMA secure_delete = ON")
-        of_name = events.c.key == index_key(key)
+        existing = transaction.get([key]).get(key)
+        last = existing.revision if existing else connection.execute(_LAST.where(of_name)).scalar()
+        if last is None:
+            raise BindingError("not-bound", identifier=key)
+        numbers = sorted(revisions) or list(range(1, last + 1))
+        if numbers[0] < 1 or numbers[-1] > last:
+            raise BindingError("revision-unknown", f"its revisions are 1 to {last:,}", identifier=key)
+        logged = _forget_salts(transaction, index_key(key), numbers, resource=resource)
+        of_events = of_name & events.c.revision.in_(numbers)
         disabled = (_OF_EVENTS, _OF_RESOURCE) if resource else (_OF_EVENTS,)
         _protect(transaction, disabled, on=False)
-        removed: dict[str, object] = {"actor": None, "source": None}
-        removed |= {field.name: column_value(field, field.default) for field in _REDACTED}
-        changed = connection.execute(
-            update(events).where(of_name, events.c.revision.in_(numbers)).values(removed)
-        ).rowcount
+        written: Change | None = None
+        if existing is not None:
+            # It also writes the publication of a name that is due, whose event is then redacted, too.
+            (written,) = transaction.put([_redacted(existing, numbers, now, resource=resource)], who.name)
+        else:
+            transaction.noted[key] = "redacted"
+        found = connection.execute(
+            select(events.c.operation, events.c.actor, events.c.resource, events.c.spelling).where(of_events)
+        ).all()
+        changed = connection.execute(update(events).where(of_events).values(_REMOVED)).rowcount
         if resource:
             connection.execute(update(events).where(of_name, events.c.resource.is_not(None)).values(resource=REDACTED))
-        after = existing
-        if existing.revision in numbers:
-            after = replace(after, **{field.name: field.default for field in _REDACTED})
-        if resource and existing.resource is not None:
-            after = replace(after, resource=REDACTED)
-        change = Change("redacted", next_revision(existing, after, now), "redacted")
-        (written,) = transaction.put([change], who.name)
-        kept_copies.delete_of_name(connection, key, existing.spelling)
+            _forget_resources(connection, key, {row.resource for row in found} - {None})
+        spellings = {key, *(row.spelling for row in found if row.spelling)}
+        changed_by = {row.operation for row in found} - {None}
+        _forget_actors(connection, spellings, changed_by, {row.actor for row in found} - {None})
+        kept_copies.delete_of_name(connection, key, spellings, changed_by, now)
         kept_copies.delete_old(connection, now)
         _protect(transaction, disabled, on=True)
-    return Redaction(revision=written.after.revision, events=changed, logged=logged)
+    return Redaction(
+        revision=written and written.after.revision,
+        events=changed,
+        logged=logged,
+        is_erased=transaction.erase_deleted(),
+    )
+
+
+def _redacted(existing: Binding, revisions: Collection[int], now: datetime, *, resource: bool) -> Change:
+    """Return the change of a binding without the values of its last event, if that is redacted."""
+    after = existing
+    if existing.revision in revisions:
+        after = replace(after, **{field.name: field.default for field in _REDACTED})
+    if resource and existing.resource is not None:
+        after = replace(after, resource=REDACTED)
+    return Change("redacted", next_revision(existing, after, now), "redacted")
 
 
 def _forget_salts(transaction: Transaction, key: str, revisions: Collection[int], *, resource: bool) -> int:
@@ -123,6 +153,25 @@ def _forget_salts(transaction: Transaction, key: str, revisions: Collection[int]
         for thing in things:
             transaction.connection.execute(update(log_salts).where(log_salts.c.key == key).values(salt=thing))
     return len(logged)
+
+
+def _forget_actors(
+    connection: Connection, spellings: Collection[str], changed_by: Collection[int], actors: Collection[str]
+) -> None:
+    """Remove the actors of redacted events from the audit, and from operations whose events have no actor any more."""
+    is_recorded = select(events.c.id).where(events.c.operation == operations.c.id, events.c.actor.is_not(None)).exists()
+    without_actor = select(operations.c.id).where(operations.c.id.in_(changed_by), ~is_recorded)
+    numbers = [*connection.execute(without_actor).scalars()]
+    connection.execute(update(operations).where(operations.c.id.in_(numbers)).values(actor=None))
+    of_name = and_(audit.c.name.in_(spellings), audit.c.actor.in_(actors))
+    of_operations = audit.c.outcome.in_([f"operation {number}" for number in numbers])
+    connection.execute(update(audit).where(or_(of_name, of_operations)).values(actor=None))
+
+
+def _forget_resources(connection: Connection, key: str, resources: Collection[str]) -> None:
+    """Replace removed resources by the name where a UUID has them, which then still belongs to the name."""
+    of_uuid = meta.c.name.startswith("uuid "), meta.c.value.in_(resources)
+    connection.execute(update(meta).where(*of_uuid).values(value=key))
 
 
 def _protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:

@@ -17,6 +17,9 @@ from . import validation
 from .binding import rfc3339
 from .errors import BindingError
 
+EMPTIED = "emptied"
+"""The member of recorded JSON that has the time at which its texts were deleted."""
+
 
 class Operation(NamedTuple):
     """One recorded change of many names, such as an import or a relocation.
@@ -40,6 +43,12 @@ class Operation(NamedTuple):
     names: int
     undoes: int | None
     undone_by: int | None
+
+    @property
+    def emptied(self) -> datetime | None:
+        """The time at which the texts in ``parameters`` were deleted, such as the reason of a withdrawal, or None."""
+        time = self.parameters.get(EMPTIED)
+        return None if time is None else datetime.fromisoformat(time)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the recorded change of many names as a JSON object. Times are RFC 3339 in UTC."""

@@ -206,6 +206,12 @@ class Database(ReadableDatabase, Protocol):
         """
         ...
 
+    def erase_deleted(self) -> bool | None:
+        """Erase deleted texts from the files of the database. Return whether they are erased, or None if the server
+        does it later.
+        """
+        ...
+
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed whose connection broke. Return None if this cannot be known.
 

@@ -35,9 +35,10 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
     Removed values cannot be restored. Target, kind, status and times stay. Entries and proofs of the log stay valid.
     The redaction is a change itself, with the actor of --actor.
 
-    Uploaded tables with the identifier are deleted, and replies that are kept for repeated requests.
+    Copies are deleted, too: exported files, answers to forms, replies, the details of checks, changes and imports, and
+    uploaded tables with the identifier. Unfinished jobs with the identifier are stopped.
 
-    Backups and exports can contain the values. Delete them there yourself.
+    Backups and downloaded files can contain the values. Delete them there yourself.
 
     Exit code: 0 done, 1 not bound, 2 refused, 69 no database.
 
@@ -50,7 +51,11 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
     name = read_name(identifier)
     with open_store(database) as bindings:
         done = redact(bindings, name, revisions=revisions, resource=resource, actor=actor)
-    changes = counted(done.events, "change")
-    result = f"Redacted {changes}; {done.logged:,} in the log. The redaction is change {done.revision:,}."
+    result = f"Redacted {counted(done.events, 'change')}; {done.logged:,} in the log."
+    result += " The name was deleted." if done.revision is None else f" The redaction is change {done.revision:,}."
+    if done.is_erased is False:
+        result += " Another program uses the write-ahead log, which still has the values: run the command again."
+    elif done.is_erased is None:
+        result += " Run VACUUM to erase the values from the files of PostgreSQL."
     write(Sheet.of(sys.stdout).prose(result))
     return DONE

@@ -20,10 +20,10 @@ from flask import Response, request
 from sqlalchemy import Connection, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.storage.tables.account_tables import idempotency as table
+from ...bindings.storage.tables.retention import REPLIES_KEPT
 from ...middleware.http import request_target
 from ..errors import HTTPRefusal
 from .problems import OperationRefused
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-KEPT = kept_copies.REPLIES_KEPT
+KEPT = REPLIES_KEPT
 """The time for which a key is known."""
 
 _KEY = re.compile(r"[!-~]{1,255}")
@@ -96,7 +96,8 @@ class OneRequest:
     def earlier_reply(self) -> StoredReply | None:
         """Return the stored reply to an earlier request with the same idempotency key, or None.
 
-        Raises :class:`HTTPRefusal` with 422 if that was another request.
+        Raises :class:`HTTPRefusal` with 422 if that was another request, and with 409 if a redaction has deleted the
+        reply.
         """
         found = self.accounts.read(_FOUND, account=self.account, key=self.key, since=self._since())
         if not found:
@@ -105,6 +106,11 @@ class OneRequest:
         if known != self.request:
             sentence = "This Idempotency-Key was used for another request. Use a new key for each request."
             raise HTTPRefusal(422, "idempotency-key-used", sentence)
+        if stored is None:
+            sentence = (
+                "This request was carried out. Its reply was deleted when a name was redacted. Look for the change."
+            )
+            raise HTTPRefusal(409, "idempotency-reply-deleted", sentence)
         return StoredReply(status=status, **json.loads(stored))
 
     def store(self, connection: Connection, reply: StoredReply) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from ...bindings.names.binding import Binding, Event, rfc3339
 from ...bindings.names.metadata import personal_data
 from ...bindings.names.naming import NameWarning
+from ...bindings.names.operation import EMPTIED
 from ...bindings.names.selection import as_dict as of_name
 from ...bindings.operations.plan import BulkResult
 from ..config import url
@@ -61,8 +62,9 @@ def of_import(job: Job) -> dict[str, Any]:
         "total": job.total,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
-        "result": None if problem else job.result,
+        "result": None if problem else _of_result(job, "refused", "warned"),
         "problem": problem,
+        "emptied": job.emptied,
         "table": url("management.show_table", number=job.number) if job.kind == IMPORT else None,
     }
 
@@ -71,8 +73,8 @@ def of_change(job: Job) -> dict[str, Any]:
     """Return a job that checks or changes many names as a mapping for JSON: its state and its result. ``job`` is the
     job.
     """
-    result = dict(job.result or {})
-    problem = result.pop("problem", None)
+    result = _of_result(job, "refused", "left_alone", "warned", "effects") or {}
+    problem = (job.result or {}).get("problem")
     for effect in result.get("effects", ()):
         for state in ("before", "after"):
             effect[state] = effect[state] and _listed(effect[state])
@@ -80,13 +82,14 @@ def of_change(job: Job) -> dict[str, Any]:
         "number": job.number,
         "kind": job.kind.removeprefix("bulk-"),
         "state": job.state,
-        "operation": job.parameters["operation"],
+        "operation": job.parameters.get("operation", {"action": job.parameters.get("action")}),
         "names": job.progress,
         "total": job.total,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
-        "result": result if "counts" in result else None,
+        "result": result or None,
         "problem": problem,
+        "emptied": job.emptied,
     }
 
 
@@ -106,7 +109,14 @@ def of_export(job: Job) -> dict[str, Any]:
         "file": url("management.show_exported_file", number=job.number) if is_done else None,
         "expires": rfc3339(expires(job)) if is_done else None,
         "problem": result.get("problem"),
+        "emptied": job.emptied,
     }
+
+
+def _of_result(job: Job, *lists: str) -> dict[str, Any] | None:
+    """Return the result of work on rows or names, or None without one. Lists that were deleted are empty."""
+    result = {name: value for name, value in (job.result or {}).items() if name not in ("problem", EMPTIED)}
+    return {**{name: [] for name in lists}, **result} if "counts" in result else None
 
 
 def _listed(record: dict[str, Any]) -> dict[str, Any]:

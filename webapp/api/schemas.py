@@ -219,6 +219,8 @@ _NAME = {
 }
 _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}
 
+_EMPTIED = {**MAYBE_TEXT, "description": "the time at which its values, refused rows and effects were deleted"}
+
 _RECORDED_OPERATION = _shown(
     number=NUMBER,
     action=TEXT,  # of a declared kind (:func:`schemas`)
@@ -290,6 +292,7 @@ RESPONSES: dict[str, Schema] = {
         changed=TEXT,
         result={"anyOf": [ref("Operation"), {"type": "null"}]},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
+        emptied=_EMPTIED,
     ),
     "ExportJob": _shown(
         number=NUMBER,
@@ -303,6 +306,7 @@ RESPONSES: dict[str, Schema] = {
         file={**MAYBE_TEXT, "description": "the URL of the file, when the job is done"},
         expires={**MAYBE_TEXT, "description": "the time from which the file is deleted"},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
+        emptied=_EMPTIED,
     ),
     "Import": _shown(
         number=NUMBER,
@@ -315,6 +319,7 @@ RESPONSES: dict[str, Schema] = {
         changed=TEXT,
         result={"anyOf": [ref("ImportResult"), {"type": "null"}]},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the import failed"},
+        emptied=_EMPTIED,
         table={**MAYBE_TEXT, "description": "the URL of the table with its names, if it is read as a table of a user"},
     ),
     "Account": _shown(

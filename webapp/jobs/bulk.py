@@ -97,6 +97,7 @@ class BulkJobs:
             selection_of(selection)
         keys = None if names is None else sorted({naming.key(naming.read(name)) for name in names})
         parameters = {"operation": dict(operation), "selection": selection, "caller": stored_caller(caller)}
+        parameters["action"] = operation["action"]
         data = json.dumps(keys).encode()
         return self.jobs.add(connection, caller.account.number, CHECK, parameters, data, len(keys or ()))
 
@@ -120,13 +121,15 @@ class BulkJobs:
             refusals = checked.result["refusals"]
             text = Translatable.counted("%(number)s name is refused", "%(number)s names are refused", refusals)
             raise BindingError("names-refused", text)
+        unused = Translatable("no name of the check %(number)s waits for a change", number=str(checked.number))
+        if checked.emptied:
+            raise BindingError("check-used", unused)
         number = sum(checked.result["counts"].values())
         parameters = {"operation": checked.parameters["operation"], "caller": stored_caller(caller)}
-        parameters["check"] = checked.number
+        parameters |= {"action": parameters["operation"]["action"], "check": checked.number}
         job = self.jobs.add(connection, caller.account.number, CHANGE, parameters, b"", number)
         if not Batches(self.management.bindings, job.number).take_from(connection, checked.number):
-            text = Translatable("no name of the check %(number)s waits for a change", number=str(checked.number))
-            raise BindingError("check-used", text)
+            raise BindingError("check-used", unused)
         return job
 
     def change_of(self, checked: Job) -> Job | None:

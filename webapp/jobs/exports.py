@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from sqlalchemy import bindparam, delete, insert, select
 
 from ...bindings.imports.exporting import name_lines
-from ...bindings.log.kept_copies import CHECKS_KEPT
 from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.names.selection import Selection
 from ...bindings.storage.store import read_current
 from ...bindings.storage.tables.account_tables import jobs as jobs_table
 from ...bindings.storage.tables.desk_tables import export_parts
+from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.tables.text_tables import Format
 from ...identifiers.text.translatable import Translatable
 from ..management.permissions import require_reader
@@ -102,7 +102,7 @@ class ExportJobs:
     def has_file(self, job: Job) -> bool:
         """Return whether the file of an export is stored. ``job`` is the job of the export.
 
-        The file is deleted :data:`.CHECKS_KEPT` after the job ended.
+        The file is deleted :data:`.COPIES_KEPT` after the job ended.
         """
         return job.state == "done" and bool(self.management.accounts.read(_PART, job=job.number, place=0))
 
@@ -195,7 +195,7 @@ class ExportJobs:
 
 def expires(job: Job) -> datetime:
     """Return the time from which the file of an export is deleted. ``job`` is the job of the export."""
-    return job.changed + CHECKS_KEPT
+    return job.changed + COPIES_KEPT
 
 
 def _delete(connection: Connection, number: int) -> None:

@@ -104,7 +104,7 @@ class Imports:
     def of_operation(self, number: int) -> Job | None:
         """Return the job that made an operation, or None. ``number`` is the number of the operation.
 
-        The job is known until :data:`~ararat.bindings.log.kept_copies.CHECKS_KEPT` after its end.
+        The job is known until :data:`~ararat.bindings.storage.tables.retention.COPIES_KEPT` after its end.
         """
         found = self.management.accounts.read(_JOB_OF_OPERATION, operation=number)
         return self.get(found[0][0]) if found else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from ...bindings.names.operation import EMPTIED
 from ...identifiers.text.translatable import Translatable
 from ..management import Forbidden
 
@@ -51,6 +52,11 @@ class Job:
     def is_finished(self) -> bool:
         """Whether the job has ended: done, failed or cancelled."""
         return self.state in FINISHED
+
+    @property
+    def emptied(self) -> str | None:
+        """The time at which the texts of the job were deleted, in RFC 3339: its values, refused rows and effects."""
+        return self.parameters.get(EMPTIED)
 
     @property
     def has_stopped(self) -> bool:

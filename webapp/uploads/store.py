@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, not_, or_, select, update
 
-from ...bindings.log import kept_copies
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
+from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.storage.writing.inserts import new_row_number
 from ...identifiers.text.translatable import SEPARATOR, Translatable, restored, stored
 from ...spreadsheets import sheet
@@ -33,7 +33,7 @@ from .model import MAX_UPLOADS, PARTS, Part, RowOutcome, Stage, Upload
 if TYPE_CHECKING:
     from ..accounts.store import Accounts
 
-LIFETIME = kept_copies.UPLOADS_KEPT
+LIFETIME = COPIES_KEPT
 """The time after the last use of an upload after which it is deleted. The operation of its import remains."""
 
 MAX_MAPPINGS = 200

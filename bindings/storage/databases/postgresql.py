@@ -297,6 +297,9 @@ class PostgreSQL:
         ``failure`` is ignored.
         """
 
+    def erase_deleted(self) -> None:
+        """Do nothing: the server keeps deleted rows until ``VACUUM``."""
+
     def outcome(self, transaction: str) -> bool | None:
         """Return whether a transaction was committed: True, False, or None if this cannot be known.
 

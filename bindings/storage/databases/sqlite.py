@@ -30,6 +30,7 @@ from urllib.parse import quote
 from ...names.errors import BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from ...system.file_access import create_private
 from ...system.fork_safety import ForkSafeLock
+from ..tables import search_indexes
 from ..tables.search_indexes import HAS_FULL_TEXT
 from ..tables.triggers import ROW_EXISTS
 from . import wal
@@ -498,7 +499,8 @@ class SQLite:
     def connect_to_write(self) -> sqlite3.Connection:
         """Open a connection to the SQLite file for changes, and return it."""
         cache, limit = f"cache_size = {WRITING_CACHE}", f"journal_size_limit = {LOG_BYTES}"
-        return self._connect("rw", "synchronous = FULL", cache, limit)
+        # Some libraries do not overwrite deleted texts by default.
+        return self._connect("rw", "synchronous = FULL", cache, limit, "secure_delete = ON")
 
     def primary(self) -> None:
         """Return None, because an SQLite file has no standby servers."""
@@ -524,6 +526,22 @@ class SQLite:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except (sqlite3.Error, OSError, BindingsUnavailable) as error:
             _logger.debug("%s: the log cannot be shortened: %s", self, error)
+
+    def erase_deleted(self) -> bool:
+        """Erase deleted texts from the full-text index and the write-ahead log. Return False if another process uses
+        them all the time.
+
+        The tables have none: each change overwrites what it deletes.
+        """
+        self.close_writers()
+        try:
+            with self.turn_to_write(), closing(self.connect_to_write()) as connection:
+                search_indexes.erase_deleted(connection)
+                busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                return not busy
+        except (sqlite3.Error, BindingsUnavailable) as error:
+            _logger.debug("%s: deleted texts cannot be erased: %s", self, error)
+            return False
 
     def connect_alone(self) -> sqlite3.Connection:
         """Open the only connection to the SQLite file.

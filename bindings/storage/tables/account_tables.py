@@ -5,9 +5,21 @@ Times are RFC 3339 in UTC. A token or session is stored as a hash only. No name 
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, SmallInteger, Table, Text
 
+from ...names.operation import EMPTIED
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
+from .retention import COPIES_KEPT, REPLIES_KEPT, Old, retention
+
+IN_USE = ("waiting", "running")
+"""The states of jobs that need their parameters and their data. All others have ended."""
+
+# The members of the JSON of a job that stay when its texts are deleted. Its caller has an address.
+_OF_PARAMETERS = ("action", "check", "claims", "dry_run", "encoding", "file", "format", "has_preview", "relocate")
+_OF_PARAMETERS += ("skip_refused", "upload", EMPTIED)
+_OF_RESULT = ("operation", "written", "names", "counts", "unchanged", "refusals", "others", "warnings", "bytes")
 
 accounts = Table(
     "accounts",
@@ -21,6 +33,9 @@ accounts = Table(
     Column("preferences", Text),  # JSON, or null for the defaults
     Column("link", BYTES),  # a hash of the secret of its one-time link, or null
     Column("link_expires", Text),
+    info=retention(
+        facts="role password created disabled link link_expires", of_owner="name preferences", is_copied=True
+    ),
 )
 
 identities = Table(
@@ -30,6 +45,7 @@ identities = Table(
     Column("subject", BYTES),
     Column("account", NUMBER, nullable=False),
     PrimaryKeyConstraint("issuer", "subject"),
+    info=retention(of_owner="issuer subject", is_copied=True),
 )
 
 grants = Table(
@@ -38,6 +54,7 @@ grants = Table(
     Column("account", NUMBER),
     Column("prefix", BYTES),
     PrimaryKeyConstraint("account", "prefix"),
+    info=retention(names="prefix", is_copied=True),
 )
 
 tokens = Table(
@@ -54,6 +71,9 @@ tokens = Table(
     Column("revoked", Text),
     Column("rights", Text),  # JSON, or null for all rights of the account
     Column("emergency", SmallInteger),  # 1 if each request is in the audit
+    info=retention(
+        facts="hash created expires last_used revoked rights", names="prefixes", of_owner="label", is_copied=True
+    ),
 )
 
 sessions = Table(
@@ -65,6 +85,12 @@ sessions = Table(
     Column("expires", Text, nullable=False),
     Column("ended", Text),
     Column("answers", Text),  # JSON: the last answers to forms of the desk
+    info=retention(
+        facts="id created expires ended",
+        copies={"answers": None},
+        redaction="emptied",
+        old=Old("expires", timedelta(), "rows"),
+    ),
 )
 
 sign_ins = Table(
@@ -75,6 +101,7 @@ sign_ins = Table(
     Column("failures", NUMBER, nullable=False),
     Column("since", Text, nullable=False),
     PrimaryKeyConstraint("name", "address"),
+    info=retention(facts="name since", of_owner="address"),
 )
 
 audit = Table(
@@ -89,6 +116,7 @@ audit = Table(
     Column("outcome", Text, nullable=False),
     Column("address", Text),
     Column("actor", Text),  # of a change without an account, such as by the command
+    info=retention(facts="time operation outcome", names="name", of_name="actor", of_owner="address", is_copied=True),
 )
 Index("audit_time", audit.c.time)
 
@@ -102,6 +130,12 @@ idempotency = Table(
     Column("response", Text),
     Column("created", Text, nullable=False),
     PrimaryKeyConstraint("account", "key"),
+    info=retention(
+        facts="key request created",
+        copies={"response": None},
+        redaction="emptied",
+        old=Old("created", REPLIES_KEPT, "rows"),
+    ),
 )
 
 jobs = Table(
@@ -118,6 +152,12 @@ jobs = Table(
     Column("created", Text, nullable=False),
     Column("changed", Text, nullable=False),
     one_of("state", ("waiting", "running", "done", "failed", "cancelled")),
+    info=retention(
+        facts="kind state created changed",
+        copies={"parameters": _OF_PARAMETERS, "result": _OF_RESULT},
+        redaction="emptied",
+        old=Old("changed", COPIES_KEPT, "emptied"),
+    ),
 )
 
 TABLES = (accounts, identities, grants, tokens, sessions, sign_ins, audit, idempotency, jobs)

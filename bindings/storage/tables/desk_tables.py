@@ -1,8 +1,7 @@
 """The tables of the desk: uploaded spreadsheets, the outcome of each of their rows, and link health.
 
-No name depends on them. Uploads are deleted after a time and are not copied with a database, as jobs are not, and
-neither are the selected columns. Link
-health is the last trace of the target of each name.
+No name depends on them. They are not copied with a database, as jobs are not. Link health is the last trace of the
+target of each name.
 """
 
 from __future__ import annotations
@@ -10,8 +9,10 @@ from __future__ import annotations
 from sqlalchemy import Column, Index, LargeBinary, PrimaryKeyConstraint, SmallInteger, Table, Text
 
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
+from .retention import COPIES_KEPT, Old, retention
 
 UPLOAD_STAGES = ("new", "preview", "import")
+_OF_JOB = Old(None, COPIES_KEPT, "rows")
 ROW_PARTS = ("added", "published", "changed", "moved", "refused", "warning", "unchanged")
 
 uploads = Table(
@@ -28,6 +29,12 @@ uploads = Table(
     Column("created", Text, nullable=False),
     Column("changed", Text, nullable=False),
     one_of("stage", UPLOAD_STAGES),
+    info=retention(
+        facts="stage created changed",
+        copies={"name": None, "data": None, "reading": None},
+        redaction="found",
+        old=Old("changed", COPIES_KEPT, "rows"),
+    ),
 )
 Index("uploads_account", uploads.c.account, uploads.c.id)
 
@@ -45,6 +52,12 @@ upload_rows = Table(
     Column("changes", Text, nullable=False),  # JSON: fields with the values before and after
     PrimaryKeyConstraint("upload", "part", "number"),
     one_of("part", ROW_PARTS),
+    info=retention(
+        facts="part outcome code",
+        copies={"identifier": None, "message": None, "changes": None},
+        redaction="found",
+        part_of=("upload", uploads),
+    ),
 )
 
 column_mappings = Table(
@@ -56,6 +69,7 @@ column_mappings = Table(
     Column("reading", Text, nullable=False),  # JSON: the columns by heading, and the choices
     Column("changed", Text, nullable=False),
     PrimaryKeyConstraint("account", "prefix", "headings"),
+    info=retention(facts="headings changed", names="prefix", copies={"reading": None}, redaction="found"),
 )
 
 bulk_names = Table(
@@ -66,6 +80,7 @@ bulk_names = Table(
     Column("key", BYTES, nullable=False),
     Column("revision", NUMBER),  # of the name when it was checked; 0 for a deleted name, null before the check
     PrimaryKeyConstraint("job", "place"),
+    info=retention(copies={"key": None}, redaction="rows", old=_OF_JOB),
 )
 
 bulk_progress = Table(
@@ -74,6 +89,7 @@ bulk_progress = Table(
     Column("job", NUMBER, primary_key=True, autoincrement=False),
     Column("operation", NUMBER, nullable=False),
     Column("result", Text, nullable=False),  # JSON
+    info=retention(copies={"result": None}, redaction="rows", old=_OF_JOB),
 )
 
 export_parts = Table(
@@ -83,6 +99,7 @@ export_parts = Table(
     Column("place", NUMBER),  # from 0
     Column("data", LargeBinary, nullable=False),
     PrimaryKeyConstraint("job", "place"),
+    info=retention(copies={"data": None}, redaction="rows", old=_OF_JOB),
 )
 
 LINK_STATES = ("works", "moved", "refused", "dead", "unclear")
@@ -100,6 +117,7 @@ links = Table(
     Column("since", Text, nullable=False),  # the time of the first trace with this state and target
     Column("traced", Text, nullable=False),
     one_of("state", LINK_STATES),
+    info=retention(facts="state code since traced", names="key target url sentence"),
 )
 Index("links_state", links.c.state, links.c.key)
 
@@ -108,6 +126,7 @@ pauses = Table(
     metadata,
     Column("host", Text, primary_key=True),
     Column("until", Text, nullable=False),  # the host asked for no request before this time (Retry-After)
+    info=retention(facts="until", names="host"),
 )
 
 TABLES = (uploads, upload_rows, column_mappings, bulk_names, bulk_progress, export_parts, links, pauses)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from sqlalchemy import Column, LargeBinary, Table, Text
 
 from .column_types import BYTES, NUMBER, metadata
+from .retention import retention
 
 log_salts = Table(
     "log_salts",  # a random value for each name, which hides the name in its hash
     metadata,
     Column("key", BYTES, primary_key=True),
     Column("salt", LargeBinary, nullable=False),
+    info=retention(facts="salt", names="key", is_copied=True),
 )
 
 log_entries = Table(
@@ -20,6 +22,7 @@ log_entries = Table(
     Column("event", NUMBER, nullable=False, unique=True),
     Column("salt", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
+    info=retention(facts="salt hash", is_copied=True),
 )
 
 log_state = Table(
@@ -27,6 +30,7 @@ log_state = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+    info=retention(facts="name value", is_copied=True),
 )
 
 TABLES = (log_salts, log_entries, log_state)

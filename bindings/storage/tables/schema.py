@@ -21,9 +21,11 @@ from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Te
 
 from ...names.binding import ACTIONS, REDIRECTS
 from ...names.fields import FIELDS, Field
+from ...names.operation import EMPTIED
 from . import account_tables, log_tables
 from . import desk_tables as desk_tables
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
+from .retention import COPIES_KEPT, Old, retention
 
 
 def _state() -> list[Column[Any]]:
@@ -51,6 +53,16 @@ def _stored(field: Field) -> tuple[str | int, ...]:
     return field.stored or field.choices
 
 
+def _of_names(*, facts: str = "", of_name: str) -> dict[str, Any]:
+    """Return the declaration of the text columns of a table with the fields of names."""
+    texts = {field.name for field in FIELDS if field.is_redacted} | {"resource"}
+    stored = {field.name for field in FIELDS if _type_of(field) is Text}
+    values = {field.name for field in FIELDS if field.type in ("choice", "time")} | {"once_public"}
+    names = {"key", "long_identifier", *stored} - texts - values
+    facts_of_names = {"recorded", *(values & stored), *facts.split()}
+    return retention(facts=facts_of_names, names=names, of_name={*texts, *of_name.split()}, is_copied=True)
+
+
 bindings = Table(
     "bindings",
     metadata,
@@ -64,6 +76,7 @@ bindings = Table(
     CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
     CheckConstraint("embargo IS NULL OR status = 'reserved'", name="embargo_of_reserved"),
     CheckConstraint("once_public IS NULL OR once_public = 'yes'", name="once_public_or_null"),
+    info=_of_names(of_name="search_text sort_title"),
 )
 
 events = Table(
@@ -78,7 +91,13 @@ events = Table(
     Column("operation", NUMBER),  # the row in operations, or null for a change of one name
     UniqueConstraint("key", "revision"),
     one_of("action", ACTIONS),
+    info=_of_names(facts="action", of_name="actor source"),
 )
+
+# The members of the JSON of an operation that stay when its texts are deleted, such as the reason and the metadata.
+_OF_OPERATIONS = {field.name for field in FIELDS if not field.is_redacted and field.name != "resource"}
+_OF_OPERATIONS |= {"from", "to", "prefix", "below", "operation", "mint", "shoulder", "name", "names", "revision"}
+_OF_OPERATIONS |= {"resolver", EMPTIED}
 
 operations = Table(
     "operations",
@@ -91,6 +110,14 @@ operations = Table(
     Column("parameters", Text),  # JSON
     Column("names", NUMBER),
     Column("undoes", NUMBER),  # the operation that this one undoes
+    info=retention(
+        facts="action started finished",
+        of_name="actor",
+        copies={"parameters": _OF_OPERATIONS},
+        redaction="emptied",
+        old=Old("started", COPIES_KEPT, "emptied"),
+        is_copied=True,
+    ),
 )
 
 rules = Table(
@@ -102,6 +129,7 @@ rules = Table(
     Column("changed", Text, nullable=False),
     Column("actor", Text),
     one_of("redirect", REDIRECTS),
+    info=retention(facts="changed", names="prefix template", of_owner="actor", is_copied=True),
 )
 
 rule_events = Table(
@@ -115,6 +143,7 @@ rule_events = Table(
     Column("changed", Text, nullable=False),
     Column("actor", Text),
     one_of("action", ("set", "removed")),
+    info=retention(facts="action changed", names="prefix template", of_owner="actor", is_copied=True),
 )
 
 
@@ -144,7 +173,23 @@ def _prefix_record() -> list[Column[Any]]:
     ]
 
 
-prefixes = Table("prefixes", metadata, Column("prefix", BYTES, primary_key=True), *_prefix_record())
+def _of_prefixes(*, facts: str = "") -> dict[str, Any]:
+    """Return the declaration of the text columns of a table with the records of prefixes."""
+    return retention(
+        facts=f"availability characters state hold_until changed {facts}",
+        names="prefix pattern resolver hosts about",
+        of_owner="who what contact statement variance may_change at_end minter lineage hold_reason actor",
+        is_copied=True,
+    )
+
+
+prefixes = Table(
+    "prefixes",
+    metadata,
+    Column("prefix", BYTES, primary_key=True),
+    *_prefix_record(),
+    info=_of_prefixes(),
+)
 
 prefix_events = Table(
     "prefix_events",
@@ -155,12 +200,23 @@ prefix_events = Table(
     *_prefix_record(),
     UniqueConstraint("prefix", "revision"),
     one_of("action", ("set", "removed")),
+    info=_of_prefixes(facts="action"),
 )
 
-meta = Table("ararat", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
+meta = Table(
+    "ararat",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    # Versions, counters, the branding, and by UUID the resource of a name.
+    info=retention(facts="name", of_name="value", is_copied=True),
+)
 
 OTHER_TABLES = (
     *(rules, rule_events, operations, prefixes, prefix_events),
     *(*account_tables.TABLES, *log_tables.TABLES, *desk_tables.TABLES),
 )
 """The tables besides those of the names. ``ararat migrate`` creates them if they are missing."""
+
+TABLES = (meta, operations, bindings, events, *(table for table in OTHER_TABLES if table is not operations))
+"""All tables."""

@@ -20,10 +20,14 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection as SQLiteConnection
+
     from sqlalchemy import Connection
 
 TARGET_CHARACTERS = 400
 """The number of characters of a target in the index. PostgreSQL allows about 2,700 bytes per index entry."""
+
+_PAGES_AT_ONCE = 1_000
 
 HAS_FULL_TEXT = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
 """The query for the number of modules of SQLite for the full-text search: 1, or 0 in a library without FTS5."""
@@ -156,6 +160,24 @@ def create(connection: Connection) -> int:
     for statement in (*indexes, *((*search.values(), *_FILL) if is_incomplete else ())):
         connection.exec_driver_sql(statement)
     return len(indexes) + is_incomplete
+
+
+def erase_deleted(connection: SQLiteConnection) -> None:
+    """Erase the trigrams of deleted texts, which SQLite keeps until it merges the parts of the index.
+
+    ``connection`` is an open connection of the driver to an SQLite file. The index is merged in steps, so that other
+    writers have their turn.
+    """
+    if not connection.execute(HAS_TRIGRAMS["sqlite"]).fetchone()[0]:
+        return
+    # A negative number begins to merge all parts, and a positive one continues: https://www.sqlite.org/fts5.html, 6.8.
+    pages = -_PAGES_AT_ONCE
+    while True:
+        before = connection.total_changes
+        connection.execute("INSERT INTO search_trigrams (search_trigrams, rank) VALUES ('merge', ?)", (pages,))
+        if connection.total_changes - before < 2:
+            return
+        pages = _PAGES_AT_ONCE
 
 
 def _schema_of_trigrams(connection: Connection) -> str | None:

@@ -249,6 +249,12 @@ class Transaction:
     def _read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
         return [tuple(row) for row in self.connection.exec_driver_sql(query, tuple(parameters))]
 
+    def erase_deleted(self) -> bool | None:
+        """Erase deleted texts from the files of the database, after the end of the transaction. Return whether they are
+        erased, or None if the server does it later.
+        """
+        return self._database.erase_deleted()
+
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character."""
         patterns = (Pattern.of_counter(name) for name, _ in self._read(self._statements.settings, ()))

@@ -16,6 +16,7 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import folding
 from ....bindings.names.operation import Operation, kind_of
+from ....bindings.storage.tables.retention import COPIES_KEPT
 from ....identifiers.text.translatable import Translatable, sentence
 from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
@@ -133,13 +134,14 @@ def _page(job: Job) -> str:
     operation: Operation | None = None
     if result["operation"]:
         operation = management().operation(caller(), result["operation"])
-    wanted: dict[str, Any] = job.parameters["operation"]
+    wanted: dict[str, Any] = job.parameters.get("operation") or {"action": job.parameters.get("action", "edit")}
     return render_template(
         "desk/many.html",
         title=translated(kind_of(wanted["action"]).title),
         job=job,
         wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},
         is_check=job.kind == CHECK,
+        kept_days=COPIES_KEPT.days,
         result=result,
         effects=[_shown(each) for each in result["effects"]],
         changed=sum(result["counts"].values()),
