@@ -13,16 +13,17 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from heapq import merge
-from itertools import product
 from typing import NamedTuple
 
-from . import suggestions
+from . import containers, registries, repairs
 from .ark import embedded
-from .ark.grammar import ARK_UNRESERVED, BASE29, LABEL_PATTERN, LABELS, NAAN
-from .parsing import ASCII_SPACE, reads
-from .suggestions import without_closing
+from .ark.grammar import ARK_UNRESERVED, ARK_UNRESERVED_MARKS, BASE29, LABEL_PATTERN, NAAN
+from .parsing import ASCII_SPACE, parse, reads
+from .repairs import Suggestion, without_closing
 from .text import iri, lookalikes
 from .urn import grammar as urn
+from .urn import namespaces
+from .urn.model import Urn
 
 FOLLOWED_BY = "followed-by: "
 """The beginning of the reason that states the rest of a word after a match."""
@@ -32,7 +33,7 @@ class Match(NamedTuple):
     """An identifier that was found in a text, at ``text[start:end]``, counted in code points.
 
     ``literal`` is that text. ``suggestion`` is the identifier that the author probably meant, or None if that is the
-    literal. ``why`` lists the differences, by the codes of :data:`.suggestions.REASONS`. A last item that begins with
+    literal. ``why`` lists the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
     :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar.
     """
 
@@ -54,7 +55,7 @@ class Match(NamedTuple):
     @property
     def corrections(self) -> tuple[str, ...]:
         """The corrections that lead from the text to the suggested identifier, by the codes of
-        :data:`.suggestions.REASONS`.
+        :data:`.repairs.REASONS`.
 
         They are the items of ``why`` that are codes.
         """
@@ -65,12 +66,15 @@ class Match(NamedTuple):
         """The text whose normal form represents this match: the suggested or the literal identifier, or None.
 
         It is None if the whole word is outside the specification. The part after a line break is only a guess, so
-        that the literal counts.
+        that the literal counts. So is the end of a URN before a comma or another character that it can contain.
         """
         if "outside" in self.why or "valid-beginning" in self.why:
             return None
-        return self.literal if self.suggestion is None or "line-break" in self.why else self.suggestion
+        is_guess = "line-break" in self.why or ("text-after" in self.why and _IS_URN.search(self.literal) is not None)
+        return self.literal if self.suggestion is None or is_guess else self.suggestion
 
+
+_IS_URN = re.compile(f"(?<![A-Za-z0-9]){urn.LABEL_PATTERN}")
 
 # ucschar contains the non-ASCII spaces. In running text they end a word.
 _SPACES = "\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -95,28 +99,48 @@ _URN = re.compile(
     rf"{iri.run(iri.PCHAR)}(?:/{iri.run(iri.PCHAR + '/', least=0)})?"
     rf"(?:\?{iri.run(iri.PCHAR + '/?', least=0)})?(?:#{iri.run(iri.PCHAR + '/?', least=0)})?"
 )
-_ENCODED_LABEL = "(?:[Aa][Rr][Kk]|[Uu][Rr][Nn])%3[Aa]"
-_ENCODED = re.compile(rf"{_ENCODED_LABEL}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
-_ANY_LABEL = f"(?:({LABEL_PATTERN})|({_ENCODED_LABEL})|({urn.LABEL_PATTERN}))"
-_LABEL = re.compile(f"(?<![A-Za-z0-9]){_ANY_LABEL}")
-_SCHEME_START = r"[A-Za-z][A-Za-z0-9+.\-]{0,30}://"
+_LABEL_CODE = "%(?:25){0,3}3[Aa]"
+_ENCODED = re.compile(rf"(?:[Aa][Rr][Kk]|[Uu][Rr][Nn]){_LABEL_CODE}(?:[{ARK_UNRESERVED}\-./]++|{iri.PCT_ENCODED})++")
+# The character before a label is a letter or digit only in a percent-encoding or in the code of a MARC subfield.
+_LABEL = re.compile(
+    "[AaUu][Rr][KkNn](?:(?<![A-Za-z0-9]...)|(?<=%[0-9A-Fa-f]{2}...)|(?<=%25[0-9A-Fa-f]{2}...)"
+    f"|(?<=[{containers.SUBFIELD_MARKS}|][A-Za-z0-9]...))"
+    f"(?:(?<=[Aa][Rr][Kk])(:)|({_LABEL_CODE})|(?<=[Uu][Rr][Nn])(:))"
+)
+# A label in a word: a second identifier without a separator.
+_ONLY_NAAN = re.compile(f"/?{NAAN}/")
+_INNER_LABEL = re.compile(f"[Aa][Rr][Kk](:)(?=/?{NAAN}/)")
+_AFTER_SEPARATOR = f"(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}|[A-Za-z][A-Za-z0-9+.\\-]{{0,30}}://)"
 # Between two identifiers of a list.
-_SEPARATOR = re.compile(f"[,;|]++(?={_ANY_LABEL}|{_SCHEME_START})")
+_SEPARATOR = re.compile(rf"['\")\]}}]?[,;|]++['\"(\[{{]?(?={_AFTER_SEPARATOR})")
 # Between two parameters of a query, and the parameter before an identifier.
 _NEXT_PARAMETER = re.compile(r"&(?:amp;)?(?=[A-Za-z0-9_.\-]{1,40}=)")
-_PARAMETER = re.compile(r"[?&;][A-Za-z0-9_.\-]{1,40}=\Z")
-_PARAMETER_LENGTH = 42
-_ADDRESS = rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}://{_run(f'{iri.PCHAR}/', least=0)}"
+_PARAMETER = re.compile(r"[?&;#][A-Za-z0-9_.\-\[\]]{1,40}=[^\s<>\"'&?#]*\Z")
+_PARAMETER_LENGTH = 160
+_RUN = rf"://{_run(f'{iri.PCHAR}/', least=0)}"
+_ADDRESS = rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}{_RUN}"
+_SCHEME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-"
+_BETWEEN_VALUES = frozenset(",;|'()[]")
+_MAX_SCHEME = 31
+_MIN_SCHEME = 3
+_COMMON_SCHEMES = frozenset(("http", "https", "ftp"))
+# An address in the query of another one.
+_ENCODED_ADDRESS = re.compile(
+    r"(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])%(?:25){0,3}3[Aa](?:%(?:25){0,3}2[Ff]){2}[A-Za-z0-9.\-_~%+:/]*\Z"
+)
+_MAX_ENCODED = 400
+# Signs between two identifiers, or before an arrow. They do not end a name.
+_CONNECTORS = f"{ARK_UNRESERVED_MARKS}-.\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _IRI_END = rf"(?:\?{_QUERY})?(?:#{_QUERY})?"
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
-_LABELS = LABELS | frozenset(map("".join, product("uU", "rR", "nN", ":")))
 _OPENING = frozenset("<>\"'([{,;|")
 _GOES_ON = re.compile("(?:/{0,2}|%2[Ff])[0-9A-Za-z]")
 _WORD = re.compile(r"[^\s<>\"\x00-\x1f\x7f-\x9f]++")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 # A row of a table or list goes on after these characters.
-_ROW = re.compile("[,;(|]")
+_ROW = re.compile("[,;(|$]")
+_CELL = re.compile(rf"(?:{containers.IIIF_SEGMENT}|[^,;(|/]++|/)*+")
 _BRACKET = frozenset(")]}[{")
 _HEAD = re.compile(r"[^,;()\[\]{}|]*+")
 _ENCLOSED = {")": "(", "]": "[", "}": "{", "'": "'", "`": "`", "|": "|"}
@@ -164,7 +188,7 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     if not token or len(matches) > 1 or not _is_whole(token, matches):
         return _whole_lines(text, matches) if len(matches) > 1 and "\n" in text else matches
     start = text.index(token[0])
-    return [Match(start, start + len(token), token, *_repaired(token))]
+    return [_alone(token, start)]
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
@@ -212,10 +236,15 @@ def _is_whole(token: str, matches: list[Match]) -> bool:
     if matches and _ROW.match(matches[0].rest) and token.startswith(matches[0].literal):
         return False
     if not _SPACE.search(token):
-        return not matches or _SCHEME.match(token) is not None
+        return not matches or token.startswith(matches[0].literal) or _begins_with_scheme(token) or reads(token)
     if not matches:
         return lookalikes.lookalike(token) is not None or (_LABEL.match(token) is not None and _is_name(token))
     return token.startswith(matches[0].literal) and _is_name(token[len(matches[0].literal) :])
+
+
+def _begins_with_scheme(token: str) -> bool:
+    scheme = _SCHEME.match(token)
+    return scheme is not None and _is_scheme(scheme[0][:-1].lower())
 
 
 def _is_name(rest: str) -> bool:
@@ -236,39 +265,173 @@ def _is_lower_case_word(word: str) -> bool:
     return len(letters) > 1 and letters.isalpha() and letters.islower()
 
 
-def _running(text: str) -> Iterator[Match]:
-    place = taken = unread = 0
+def readings(text: str) -> Iterator[Suggestion]:
+    """Yield the identifiers in ``text``, a damaged copy of one that was given alone, in their order.
+
+    They are those that :func:`find` reads in a longer text: without the container around them.
+
+    >>> next(readings("uc2.ark:/13960/t4qj7970f")).identifier
+    'ark:/13960/t4qj7970f'
+    """
+    if reads(text) and _SUSPECT.search(text) is None:
+        return
+    for match in _running(text, is_alone=True):
+        identifier = match.suggestion or match.literal
+        if identifier != text and (match.suggestion or reads(identifier)):
+            why = list(match.corrections)
+            why += ["text-before"] * (match.start > 0)
+            why += ["text-after"] * (match.end < len(text) and "text-after" not in why)
+            yield Suggestion(identifier, tuple(why))
+
+
+def _alone(token: str, start: int) -> Match:
+    """Return the match of a text that is one identifier."""
+    end = start + len(token)
+    suggestion, why = _repaired(token)
+    if suggestion is None:
+        first = next(_running(token, is_alone=True), None)
+        if first is not None and len(first.literal) == len(token):
+            return first._replace(start=start, end=end)
+        reading = next(readings(token), None) if first is not None else None
+        if reading is not None:
+            suggestion, why = reading
+    return Match(start, end, token, suggestion, why)
+
+
+def _running(given: str, *, is_alone: bool = False) -> Iterator[Match]:
+    """Yield the matches. ``is_alone`` is whether the text is probably only one identifier."""
+    plain = containers.unescaped(given)
+    for match in _in_plain_text(plain.text, is_alone=is_alone):
+        yield _with_escapes(given, plain, match) if plain.starts else match
+
+
+def _with_escapes(given: str, plain: containers.PlainText, match: Match) -> Match:
+    start, end = plain.original(match.start), plain.original(match.end)
+    literal = given[start:end]
+    if literal == match.literal:
+        return match._replace(start=start, end=end)
+    suggestion = match.suggestion or (match.literal if reads(match.literal) else None)
+    why = match.why if suggestion is None else (*plain.codes_in(match.start, match.end), *match.why)
+    return Match(start, end, literal, suggestion, why)
+
+
+class _Word(NamedTuple):
+    """The word of a label: where the identifier and its label begin, and where its container ends it at the latest.
+
+    ``heading`` is the separator of the heading of a table, if the word begins a line of it.
+    """
+
+    begin: int
+    start: int
+    limit: int
+    container: int | None
+    is_cell: bool
+    in_query: bool
+    heading: str
+
+
+def _in_plain_text(text: str, *, is_alone: bool) -> Iterator[Match]:
+    taken = unread = 0
     addresses = _Addresses(text) if "://" in text else None
-    separators = _Separators(text)
+    separators, heading = _Separators(text), _heading(text)
     grammars: dict[int | None, re.Pattern[str]] = {1: iri.compiled(_ARK, text), 2: _ENCODED, 3: _URN}
-    while label := _LABEL.search(text, place):
+    label = _LABEL.search(text)
+    while label:
         start, place = label.span()
-        # Inside an invalid match, the match of a label ends at the next label. So each character is matched only a few
-        # times.
-        following = _LABEL.search(text, place) if start < unread else None
-        in_query = text[start - 1 : start] == "=" and _is_parameter(text, start)
-        limit = min(following.start() if following else len(text), separators.after(start, in_query=in_query))
-        matched = grammars[label.lastindex].match(text, start, limit)
-        if matched and _another_label(text, matched.end()):
-            # The last label counts (E-01). It starts with the three letters at the end of this match.
-            place = matched.end() - 3
-            continue
+        following = _LABEL.search(text, place)
+        after = following.start() if following else len(text)
         address = addresses.around(start, taken) if addresses and start else None
-        literal = _longest(matched, address) if matched else None
-        if literal is not None and matched is not None:
-            literal = _whole(text, literal, address, in_query=in_query, is_urn=matched.re is _URN)
-        else:
-            literal = _faulty(label, address, limit)
-        if literal is not None:
-            yield literal
-            place = literal.end
+        if address is None and label.lastindex == 2:
+            address = _encoded_address(text, start, taken)
+        word = _word(label, address, after, separators, heading)
+        # Inside an invalid match, the match of a URN ends at the next label. So each character is matched only a few
+        # times.
+        limit = min(word.limit, after) if label.lastindex != 3 or start < unread else word.limit
+        matched = grammars[label.lastindex].match(text, start, limit)
+        if (
+            matched
+            and label.lastindex == 1
+            and matched.end() == after < word.limit
+            and _has_query(matched[0])
+            and start >= unread
+        ):
+            matched = grammars[1].match(text, start, word.limit)
+        if following and matched is None and text[after - 1] == "/" and _ONLY_NAAN.fullmatch(text, place, after):
+            # The last label counts (E-01).
+            label = following
+            continue
+        second = None
+        end = matched.end() if matched else 0
+        if matched and label.lastindex != 3:
+            if following and end == after and text[end - 1] == "/":
+                label = following
+                continue
+            second = _INNER_LABEL.match(text, end - 3) if text.startswith(":", end) else None
+            end = _without_next(text, start, second.start() if second else end, after)
+        found = _longest(text, word, end, label) if matched and end > place else None
+        if found is not None and matched is not None and end == matched.end():
+            found = _whole(text, found, word, is_urn=label.lastindex == 3, is_alone=is_alone)
+        elif found is None:
+            found = _faulty(label, word, min(limit, after))
+        if found is not None:
+            yield found
+            place = max(place, found.end)
         elif matched:
             unread = max(unread, matched.end())
         taken = place
+        if second is not None and second.start() >= place:
+            label = second
+        elif following and following.start() >= place:
+            label = following
+        else:
+            label = _LABEL.search(text, place)
+
+
+def _has_query(literal: str) -> bool:
+    return "?" in literal or "#" in literal
+
+
+def _word(label: re.Match[str], address: int | None, after: int, separators: _Separators, heading: str) -> _Word:
+    text, (start, place) = label.string, label.span()
+    begin = start if address is None else address
+    container = containers.around(text, begin)
+    in_query = _is_parameter(text, begin)
+    limit = separators.after(start, in_query=in_query)
+    is_cell = False
+    if container is not None:
+        end = containers.end(container, text, place, min(limit, after))
+        if end < after:
+            limit, is_cell = min(limit, end), True
+    begins_line = begin == 0 or text[begin - 1] == "\n"
+    return _Word(begin, start, limit, container, is_cell, in_query, heading if begins_line else "")
+
+
+def _without_next(text: str, start: int, end: int, after: int) -> int:
+    """Return where an identifier ends before the signs, and the scheme, that begin the next one."""
+    if text.startswith("://", end):
+        scheme = _scheme_start(text, end)
+        if scheme <= start or text[scheme:end].lower() not in _COMMON_SCHEMES:
+            return end
+        end = scheme
+    elif end != after and not text.startswith(">", end) and not _INNER_LABEL.match(text, end):
+        return end
+    return start + len(text[start:end].rstrip(_CONNECTORS))
 
 
 def _is_parameter(text: str, start: int) -> bool:
-    return _PARAMETER.search(text, max(0, start - _PARAMETER_LENGTH), start) is not None
+    if not start or text[start - 1] in _GAP:
+        return False
+    before = text[max(0, start - _PARAMETER_LENGTH) : start]
+    return "=" in before and _PARAMETER.search(before) is not None
+
+
+def _encoded_address(text: str, start: int, least: int) -> int | None:
+    """Return the start of the percent-encoded address around the label at ``start``, or None."""
+    if "%" not in text[max(0, start - 5) : start]:
+        return None
+    place = max(least, start - _MAX_ENCODED)
+    found = _ENCODED_ADDRESS.search(text[place:start])
+    return place + found.start() if found else None
 
 
 class _Separators:
@@ -292,16 +455,60 @@ class _Addresses:
     """The addresses in a text, searched once from left to right."""
 
     def __init__(self, text: str) -> None:
-        self._found = iri.compiled(_ADDRESS, text).finditer(text)
-        self._span: tuple[float, float] = (0, 0)
+        self._text = text
+        self._found = iri.compiled(_RUN, text).finditer(text)
+        self._start: float = 0
+        self._end: float = 0
+        self._read = 0
 
     def around(self, place: int, least: int) -> int | None:
-        """Return the start of the address around ``place``, or None if there is none or it starts before ``least``."""
-        while self._span[1] <= place:
+        """Return the start of the address around ``place``, or None if there is none or it starts before ``least``.
+
+        An address in the path of another one belongs to it. One in the next column, or in the next subfield, does not.
+        """
+        while self._end <= place:
             following = next(self._found, None)
-            self._span = following.span() if following else (float("inf"), float("inf"))
-        start = self._span[0]
+            self._end = following.end() if following else float("inf")
+            self._read = following.start() + 3 if following else len(self._text)
+            self._start = _scheme_start(self._text, following.start()) if following else float("inf")
+        while self._start < place and (colon := self._text.find("://", self._read, place)) >= 0:
+            self._read = colon + 3
+            scheme = _scheme_start(self._text, colon)
+            if scheme < colon and _begins_value_at(self._text, scheme):
+                self._start = scheme
+        self._read = max(self._read, place - 2)
+        start = self._start
         return int(start) if least <= start < place else None
+
+
+def _begins_value_at(text: str, start: int) -> bool:
+    """Return whether the character before ``start`` separates two values."""
+    before = text[start - 1]
+    is_subfield = text[start - 2] in containers.SUBFIELD_MARKS and before.isalnum()
+    return before in _BETWEEN_VALUES or not before.isascii() or is_subfield
+
+
+def _scheme_start(text: str, colon: int) -> int:
+    """Return where the scheme before the colon of an address starts.
+
+    It is one of the registry of IANA, if the word ends in one: "uhttps" is "u" and "https".
+    """
+    before = text[max(0, colon - _MAX_SCHEME) : colon]
+    word = before[len(before.rstrip(_SCHEME_CHARS)) :]
+    return colon - len(_scheme(word.lower()))
+
+
+@lru_cache(1024)
+def _scheme(word: str) -> str:
+    """Return the scheme at the end of ``word``: the longest that is registered, or a word that can be one."""
+    schemes = (word, *(word[place:] for place in range(1, len(word) - _MIN_SCHEME + 1)))
+    return next(filter(_is_scheme, schemes), word.lstrip("0123456789+.-"))
+
+
+@lru_cache(1024)
+def _is_scheme(name: str) -> bool:
+    """Return whether the URI scheme ``name``, in lower case, is in the registry of IANA."""
+    return name in _COMMON_SCHEMES or registries.scheme(name) is not None
 
 
 def _in_scope(text: str, scope: Collection[str], matches: list[Match]) -> Iterator[Match]:
@@ -327,18 +534,17 @@ def _in_a_sentence(literal: str) -> tuple[str | None, tuple[str, ...]]:
     return (None, ()) if shorter == literal else (shorter, ("closing-punctuation",))
 
 
-def _longest(matched: re.Match[str], address: int | None) -> Match | None:
-    text, start, end = matched.string, *matched.span()
-    plain = matched[0]
-    if matched.re is _ENCODED:
-        if not suggestions.is_correctable(plain):
+def _longest(text: str, word: _Word, end: int, label: re.Match[str]) -> Match | None:
+    plain = text[word.start : end]
+    if label.lastindex == 2:
+        if not repairs.is_correctable(plain):
             return None
-        plain = suggestions.with_plain_label(plain)
+        plain = repairs.with_plain_label(plain)
     valid = reads(plain)
     if not valid and not _is_too_long(plain):
         # An invalid identifier is repaired once: as a whole word, in _faulty.
         return None
-    for begin in [start] if address is None else [address, start]:
+    for begin in [word.begin] if word.begin == word.start else [word.begin, word.start]:
         literal = text[begin:end]
         is_valid = valid if literal == plain else reads(literal)
         suggestion, why = _repaired(literal, valid=is_valid)
@@ -352,37 +558,98 @@ def _is_too_long(literal: str) -> bool:
     return shorter != literal and reads(shorter)
 
 
-def _another_label(text: str, end: int) -> bool:
-    """Whether the last three characters before ``end`` and the colon there are a label."""
-    return text.startswith(":", end) and text[end - 3 : end + 1] in _LABELS
-
-
-def _whole(text: str, match: Match, address: int | None, *, in_query: bool, is_urn: bool) -> Match:
+def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match:
     """Extend a match to the whole word if the word goes on. Otherwise state the rest of the word in ``why``.
 
-    The word goes on with a letter or digit after other characters. It ends before another identifier, before the
-    partner of a bracket or quotation mark, and in a query before the next parameter.
+    The word goes on with a letter or digit after other characters. It ends where its container ends it, before another
+    identifier, before the partner of a bracket or quotation mark, and in a query before the next parameter.
     """
     end = match.end
+    in_cell = word.is_cell and end == word.limit
+    if not in_cell and (guessed := _guessed(text, match, word, is_urn=is_urn, is_alone=is_alone)) is not None:
+        return guessed
     rest = _rest(text, end)
     if not rest or not _ALPHANUMERIC.search(rest):
-        return match if is_urn else _with_line_after(text, match)
+        return match if is_urn or in_cell else _with_line_after(text, match, word)
     before = text[match.start - 1 : match.start] if match.start else ""
-    if _ends_word(before, rest, in_query=in_query):
+    if in_cell:
+        return _followed(match, rest) if containers.CONTAINERS[word.container or 0].states else match
+    if _ends_word(before, rest, in_query=word.in_query):
         return match
     if before in _PARTNERS and before not in rest:
         # The word is in brackets or quotation marks.
         rest = rest.partition(_PARTNERS[before])[0]
-    head = 0 if is_urn else _head(rest, in_address=address is not None and match.start == address, in_query=in_query)
+    head = 0 if is_urn else _head(text, match, min(len(rest), word.limit - end), in_query=word.in_query)
     literal = without_closing(text[match.start : end + head]) if head else match.literal
     if len(literal) > len(match.literal):
-        suggestion, why = suggestions.of_word(literal, len(match.literal)) or _repaired(literal)
+        suggestion, why = repairs.of_word(literal, len(match.literal)) or _repaired(literal)
         match = Match(match.start, match.start + len(literal), literal, suggestion, why)
     rest = rest[match.end - end :]
-    if (in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
+    if (word.in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
         return match
+    return _followed(match, rest)
+
+
+def _followed(match: Match, rest: str) -> Match:
     shown = rest if len(rest) <= _MAX_REST else f"{rest[:_MAX_REST]}..."
     return match._replace(why=(*match.why, FOLLOWED_BY + shown))
+
+
+def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match | None:
+    """Return the match with the part before a sign that probably ends its name as suggestion, or None.
+
+    If only this part is right by the rules of its URN namespace, it is the match.
+    """
+    literal = match.literal
+    if not is_urn and literal.isascii() and "$" not in literal and "?" not in literal:
+        return None
+    first = literal.find(":" if is_urn else "/", word.start - match.start + (4 if is_urn else 5)) + 1
+    marks_only = (is_alone and not match.start) or _is_line(text, match)
+    end = containers.probable_end(literal, first, is_urn=is_urn, marks_only=marks_only) if first else None
+    if end is not None and is_urn and (special := _special(literal, first)):
+        end = containers.probable_end(literal, first, is_urn=True, special=special)
+    if end is None:
+        return None
+    part = literal[:end]
+    suggestion, why = _repaired(part)
+    if not _ALPHANUMERIC.search(literal, end):
+        # A sign at the end that is not punctuation.
+        is_sign = match.suggestion is None and suggestion is None and reads(part)
+        return match._replace(suggestion=part, why=("closing-punctuation",)) if is_sign else None
+    if suggestion is None and not reads(part):
+        return None
+    rest = literal[end:] + _rest(text, match.end)
+    if is_urn and suggestion is None and (_is_only_part_right(literal, part) or word.heading == literal[end]):
+        return _followed(Match(match.start, match.start + end, part), rest)
+    return _followed(match._replace(suggestion=suggestion or part, why=(*why, "text-after")), rest)
+
+
+def _special(literal: str, first: int) -> str:
+    """Return the characters that have a meaning in names of the namespace of a URN whose NSS is at ``first``."""
+    nid = literal[: first - 1].rpartition(":")[2]
+    found = namespaces.lookup(nid)
+    return (found.special if found else None) or ""
+
+
+def _heading(text: str) -> str:
+    """Return the separator of a table whose first line is a heading, or ""."""
+    line = text[:_MAX_HEADING].partition("\n")
+    if not line[1] or _LABEL.search(line[0]):
+        return ""
+    return next((separator for separator in _CELL_SEPARATORS if separator in line[0]), "")
+
+
+def _is_only_part_right(literal: str, part: str) -> bool:
+    """Return whether a part of a URN is right by the rules of its namespace, and the whole is not."""
+    whole, shorter = parse(literal), parse(part)
+    return isinstance(whole, Urn) and isinstance(shorter, Urn) and bool(whole.findings) and not shorter.findings
+
+
+def _is_line(text: str, match: Match) -> bool:
+    """Return whether the match is alone on its line."""
+    indent = text[max(0, match.start - _MAX_INDENT) : match.start].rpartition("\n")
+    begins = (indent[1] or match.start <= _MAX_INDENT) and not indent[2].strip(ASCII_SPACE)
+    return bool(begins) and _END_OF_LINE.match(text, match.end) is not None
 
 
 def _rest(text: str, end: int) -> str:
@@ -408,51 +675,66 @@ def _ends_word(before: str, rest: str, *, in_query: bool) -> bool:
     first = rest[0]
     if (before and _ENCLOSED.get(first) == before) or (in_query and first == "&"):
         return True
+    if first == "\\":
+        return _ESCAPED_END.match(rest) is not None
     entity = _ENTITY.match(rest) if first == "&" else None
-    return entity is not None and _WORD.match(suggestions.character(entity)) is None
+    return entity is not None and _WORD.match(repairs.character(entity)) is None
 
 
-def _head(rest: str, *, in_address: bool, in_query: bool) -> int:
-    """Return how many characters of ``rest`` belong to the word."""
-    row = _ROW.search(rest)
-    end = len(rest)
-    if row and not (in_address and "/" in rest[row.start() :]):
-        end = row.start()
+def _head(text: str, match: Match, length: int, *, in_query: bool) -> int:
+    """Return how many of the ``length`` characters after the match belong to its word."""
+    end = match.end
+    rest = text[end : end + length]
+    cell = _CELL.match(text, match.start, end + length)
+    stop = len(rest) if cell is None else max(0, cell.end() - end)
+    if "\\" in rest:
+        stop = min(stop, rest.index("\\"))
     if in_query:
-        end = min(end, next((match.start() for match in _NEXT_PARAMETER.finditer(rest)), end))
-    if not end:
+        stop = min(stop, next((each.start() for each in _NEXT_PARAMETER.finditer(rest)), stop))
+    if not stop:
         return 0
-    if row and end > row.start():
-        return end
     if rest[0] in _BRACKET:
-        return end if rest[1:2].isalnum() else 0
-    return end if _ALPHANUMERIC.search(_HEAD.match(rest)[0]) else 0  # type: ignore[index]
+        return stop if rest[1:2].isalnum() else 0
+    # A comma here is one of IIIF.
+    return stop if rest[0] == "," or _ALPHANUMERIC.search(_HEAD.match(rest, 0, stop)[0]) else 0  # type: ignore[index]
 
 
-def _with_line_after(text: str, match: Match) -> Match:
-    """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it."""
+def _with_line_after(text: str, match: Match, word: _Word) -> Match:
+    """Suggest the ARK that is broken at a line end, or after a hyphen, if the next word can be the rest of it.
+
+    In a list or table, it cannot: the next line has a value of its own.
+    """
     if text[match.end : match.end + 1] not in _GAP:
         return match
-    hyphen = match.literal[-1] == "-" or suggestions.without_hidden(match.literal[-1]) == "-"
+    hyphen = match.literal[-1] == "-" or repairs.without_hidden(match.literal[-1]) == "-"
     gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, match.end)
     if gap is None or (match.why and "typographic-character" not in match.why):
         return match
-    word = _WORD.match(text, gap.end(), gap.end() + _MAX_BROKEN)
-    rest = without_closing(word[0]) if word else ""
+    following = _WORD.match(text, gap.end(), gap.end() + _MAX_BROKEN)
+    rest = without_closing(following[0]) if following else ""
     if not _NAME_ONLY.fullmatch(rest) or _UNLABELLED.match(rest) or len(rest) == _MAX_BROKEN:
         return match
-    broken = suggestions.joined(match.literal, rest, "line-break")
+    is_list = word.container is not None or _is_line(text, match)
+    if not hyphen and (not rest[0].isalnum() or _begins_value(text, gap.end(), len(rest))):
+        return match
+    broken = repairs.joined(match.literal, rest, "line-break", only_checked=is_list and not hyphen)
     return match if broken is None else match._replace(suggestion=broken.identifier, why=broken.why)
 
 
-def _faulty(label: re.Match[str], address: int | None, limit: int) -> Match | None:
+def _begins_value(text: str, start: int, length: int) -> bool:
+    """Return whether the line at ``start`` begins with a number or tag, and another identifier or a value follows."""
+    return _AFTER_TAG.match(text, start + length) is not None
+
+
+def _faulty(label: re.Match[str], word: _Word, limit: int) -> Match | None:
     """Match an invalid identifier at the start of a word, so that a list of identifiers loses no entry silently."""
-    text = label.string
-    start = label.start() if address is None else address
+    text, start = label.string, word.begin
     before = text[start - 1] if start else " "
-    if not ((before in _OPENING or before.isspace()) and _GOES_ON.match(text, label.end())):
+    begins = before in _OPENING or before.isspace() or not before.isascii() or word.container is not None
+    if not (begins and _GOES_ON.match(text, label.end())):
         return None
-    literal = without_closing(_WORD.match(text, start, max(limit, label.end()))[0])  # type: ignore[index]
+    limit = max(limit, label.end())
+    literal = without_closing(_WORD.match(text, start, limit)[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
         return None
     suggestion, why = _repaired(literal)
@@ -468,7 +750,7 @@ def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, t
 
 
 def _first_suggestion(literal: str, valid: bool | None) -> tuple[str | None, tuple[str, ...]]:
-    corrections = suggestions.suggestions(literal, in_text=True, valid=valid, most=1)
+    corrections = repairs.suggestions(literal, in_text=True, valid=valid, most=1)
     return corrections[0] if corrections else (None, ())
 
 
@@ -476,4 +758,15 @@ _remembered = lru_cache(1024)(_first_suggestion)
 
 
 _NO_REST = frozenset(("", *' \t\r\n<>"'))
-_SCHEME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-"
+# What a valid identifier contains if it can be a part of a container.
+_SUSPECT = re.compile(
+    r"[$,;'()?#]|[^\x00-\x7f]|:.*://|(?<![Hh][Tt][Tt][Pp])(?<![Hh][Tt][Tt][Pp][Ss])://|[A-Za-z0-9]https?:"
+)
+# After the tag of a line: of RIS, of a record of fields, or in a table.
+_AFTER_TAG = re.compile(rf"[:=]|[ ]{{1,3}}[-=:|]|[.][ ]|\t|[ ]++['\"(<]?{_AFTER_SEPARATOR}")
+_CELL_SEPARATORS = ",;"
+_MAX_HEADING = 2000
+_MAX_INDENT = 40
+_END_OF_LINE = re.compile(r"[ \t\r]*+(?:\n|\Z)")
+# The escape of the character that ends a text in a program or in JSON.
+_ESCAPED_END = re.compile(r"\\++(?:[abfnrtv0\"']|[uUx][0-9A-Fa-f]|\Z)")

@@ -169,7 +169,7 @@ PROBLEMS: dict[str, Definition] = catalogue(
     ("naan-uppercase", "error", "the NAAN contains an upper-case letter", "a NAAN in lower case", f"{_ARK}, section 4", "ark:B5072/x"),
     ("naan-decodes-outside-base29", "error", "the NAAN contains a percent-encoded ASCII character that is not allowed there", "digits and the letters bcdfghjkmnpqrstvwxz", f"{_ARK}, section 6, Theorem 2", "ark:%41bc/x"),
     ("naan-hyphen", "warning", "the NAAN contains a hyphen, which the grammar does not allow", "a NAAN without hyphens", f"{_ARK}, section 7.1.1", "ark:12-345/x"),
-    ("naan-not-base29", "warning", "the NAAN contains a percent-encoded character outside ASCII", "digits and the letters bcdfghjkmnpqrstvwxz", f"{_ARK}, section 8.1", "ark:%D0%B1/x"),
+    ("naan-not-base29", "warning", "the NAAN contains a percent-encoded character that is neither a digit nor one of its letters", "digits and the letters bcdfghjkmnpqrstvwxz", f"{_ARK}, section 8.1", "ark:%D0%B1/x"),
     ("naan-reserved-invalid", "warning", "NAAN 99999 is reserved for invalid ARKs", "a NAAN that an organization holds", f"{_ARK}, section 3.1", "ark:99999/x"),
     ("double-slash", "error", "ark: is followed by two slashes", "at most one slash after ark:", f"{_ARK}, section 4", "ark://12345/x"),
     ("no-name", "error", "a NAAN alone is not an ARK", "a slash and a Name after the NAAN", f"{_ARK}, section 3.2", "ark:12345"),

@@ -35,7 +35,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
         *[("text",), ("normalized", "problems", "segments"), ("ark",), ("urn",)],
         *[
             ("parsing",),
-            ("extraction", "registries", "suggestions"),
+            ("containers", "extraction", "registries", "repairs", "suggestions"),
             ("iri_policy", "scheme_registration"),
             ("report",),
         ],

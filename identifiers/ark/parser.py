@@ -11,7 +11,7 @@ import re
 
 from ..problems import IdentifierError, problem
 from ..text import iri
-from .diagnosis import ENCODED_SLASH, matched_ark, starts_with_encoded_slash
+from .diagnosis import matched_ark
 from .grammar import BASE29, EXTENDED_ARK, LABEL_PATTERN, NAAN, PLAIN_ARK
 from .model import Ark
 from .normalization import Parts, hyphenless, normal
@@ -19,8 +19,6 @@ from .normalization import Parts, hyphenless, normal
 _matched_plain = PLAIN_ARK.fullmatch
 _BEGINNING = re.compile(f"{LABEL_PATTERN}/?({NAAN})/[^/]")
 _OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
-# A-04: encoded bytes outside of ASCII are not an error.
-_NON_ASCII_OCTET = re.compile("%[89A-F][0-9A-F]")
 
 
 def parse(text: str) -> Ark:
@@ -57,9 +55,6 @@ def reads(text: str) -> bool:
     if "%" not in matched["naan"]:
         # Only the removal of hyphens can make a part empty.
         return all(map(hyphenless, text[matched.start("naan") : matched.end("path")].split("/")))
-    if matched["naan"][:3] in ("%2F", "%2f"):
-        # No NAAN begins with a slash (A-04). Encoded addresses of IIIF are frequent.
-        return False
     try:
         _normal_form(text)
     except IdentifierError:
@@ -143,9 +138,8 @@ def _require_ark(text: str, matched: re.Match[str], normal_body: str) -> None:
     Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
     """
     start, end = matched.span("naan")
-    if "%" in matched["naan"] and _OUTSIDE_BASE29.search(_NON_ASCII_OCTET.sub("", normal_body.partition("/")[0])):
-        if starts_with_encoded_slash(text, start):
-            raise IdentifierError(text, problem("no-naan", start, start + 3, ENCODED_SLASH))
+    # A-04: characters that the normal form does not decode are not an error.
+    if "%" in matched["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
         raise IdentifierError(text, problem("naan-decodes-outside-base29", start, end))
     if normal_body[0] == "/" or normal_body[-1] == "/" or "//" in normal_body:
         for part in text[start : matched.end("path")].split("/"):

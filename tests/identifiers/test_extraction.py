@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.identifiers import examine, find
+from ararat.identifiers import examine, find, normalize
+from ararat.identifiers.suggestions import suggestions
 
 
 @pytest.mark.vectors("ark-extract", "urn-extract")
@@ -17,6 +18,17 @@ def test_identifiers_are_found_in_a_sentence(vector):
     assert [match.literal for match in found] == vector.expect["found"]
     if "trimmed" in vector.expect:
         assert [match.suggestion for match in found] == vector.expect["trimmed"]
+
+
+@pytest.mark.vectors("container")
+def test_the_container_ends_an_identifier(vector):
+    text, meant = vector.input, [normalize(each) for each in vector.expect["meant"]]
+    found = find(text)
+    assert [text[match.start : match.end] for match in found] == [match.literal for match in found]
+    assert [normalize(match.suggestion or match.literal) for match in found] == meant
+    if "\n" not in text.strip():
+        first = next((each.identifier for each in suggestions(text.strip())), text.strip())
+        assert normalize(first) == meant[0]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +69,7 @@ def test_the_vectors_are_found(text, literals):
         ),
         pytest.param("is it ark:12345/x??!", "ark:12345/x??!", "ark:12345/x", "closing-punctuation", id="a question"),
         pytest.param(
-            "the \u201cark:12345/x\u201d.",
+            "the ark:12345/x\u201d.",
             "ark:12345/x\u201d",
             "ark:12345/x",
             "closing-punctuation",
@@ -104,7 +116,7 @@ def test_the_probable_end_is_suggested_with_a_reason(text, literal, suggestion, 
         pytest.param(
             "see https://n2t.net/ark:12345/x/ark:678/y z", ["https://n2t.net/ark:12345/x/ark:678/y"], id="address"
         ),
-        pytest.param("see ark:12345/x-ark:67890/y z", ["ark:67890/y"], id="bare"),
+        pytest.param("see ark:12345/x-ark:67890/y z", ["ark:12345/x", "ark:67890/y"], id="bare"),
         pytest.param("x ark:12345/urn:foo:bar z", ["urn:foo:bar"], id="another scheme"),
     ],
 )
@@ -318,7 +330,7 @@ ONE_WITH_A_REST = [
     pytest.param("https://n2t.net/ark:/12345/INV 1940", 30, "https://n2t.net/ark:/12345/INV", id="address"),
     pytest.param("ark:12345/x?a b", 13, "ark:12345/x?a", id="query"),
     pytest.param("ark:12345/x#a b", 13, "ark:12345/x#a", id="fragment"),
-    pytest.param("ark:B5072/x 1", 4, None, id="wrong before the space"),
+    pytest.param("ark:B5072/x 1", 4, "ark:b5072/x", id="wrong before the space"),
     pytest.param("ark: 12345/x", 4, None, id="space behind the label"),
 ]
 

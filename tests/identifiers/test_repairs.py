@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import examine
 from ararat.identifiers.parsing import reads
-from ararat.identifiers.suggestions import (
+from ararat.identifiers.repairs import (
     _REPAIRS,
     MAX_SUGGESTIONS,
     REASONS,
@@ -18,8 +18,8 @@ from ararat.identifiers.suggestions import (
     is_correctable,
     of_word,
     reasons,
-    suggestions,
 )
+from ararat.identifiers.suggestions import suggestions
 
 
 @pytest.mark.vectors("suggestions")
