@@ -19,6 +19,7 @@ from .names.fields import redirect_status
 from .names.prefixes import holds, prefixes
 from .names.prefixes.prefixes import InheritedStatements, PrefixEvent, PrefixRecord, PrefixRecords
 from .names.prefixes.rules import Rule, RuleEvent
+from .names.prefixes.texts import HOLD_FIELDS
 
 if TYPE_CHECKING:
     from .names.binding import Binding
@@ -104,10 +105,10 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
     existing = transaction.get_prefix(key)
     if existing is None or existing.hold_until is None:
         raise BindingError("hold-missing", identifier=key)
-    if existing.all_texts.keys() <= {*prefixes.HOLD_FIELDS}:
+    if existing.all_texts.keys() <= {*HOLD_FIELDS}:
         remove_record(transaction, key, now, actor, with_hold=True)
     else:
-        set_record(transaction, key, dict.fromkeys(prefixes.HOLD_FIELDS, ""), now, actor)
+        set_record(transaction, key, dict.fromkeys(HOLD_FIELDS, ""), now, actor)
     return "released"
 
 
@@ -151,40 +152,22 @@ class Prefixes:
         self._rule_cache = rule_cache
 
     def set(
-        self,
-        prefix: str,
-        *,
-        who: str | None = None,
-        what: str | None = None,
-        contact: str | None = None,
-        statement: str | None = None,
-        availability: str | None = None,
-        variance: str | None = None,
-        may_change: str | None = None,
-        at_end: str | None = None,
-        hosts: str | None = None,
-        pattern: str | None = None,
-        characters: str | None = None,
-        state: str | None = None,
-        resolver: str | None = None,
-        minter: str | None = None,
-        about: str | None = None,
-        actor: Actor | str | None = None,
+        self, prefix: str, *, actor: Actor | str | None = None, **texts: str | None
     ) -> Literal["set", "changed", "unchanged"]:
-        """Record texts that describe a NAAN or shoulder, such as its institution (:class:`~.prefixes.PrefixRecord`).
+        """Record texts that describe a NAAN or shoulder, such as its institution: ``who="Library"``.
 
-        ``actor`` is the user who makes the change, or the name for the history. None records no user. The other
-        arguments are texts: ``who`` is the institution, ``what`` the things that are named, and ``contact`` an address
-        for questions. ``statement``, ``availability``, ``variance``, ``may_change`` and ``at_end`` are about
-        persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is the state of the prefix.
-        ``resolver``, ``minter`` and ``about`` are addresses.
+        ``actor`` is the user who makes the change, or the name for the history. None records no user. The texts are
+        those of :data:`~.prefixes.texts.EDITED`: ``who`` is the institution, ``what`` the things that are named, and
+        ``contact`` an address for questions. ``statement``, ``availability``, ``variance``, ``may_change`` and
+        ``at_end`` are about persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is the
+        state of the prefix. ``resolver``, ``minter`` and ``about`` are addresses.
 
         An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
         "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
 
         Raises :class:`BindingError` with the code ``rule-prefix``, ``prefix-text``, ``prefix-pattern``,
         ``prefix-characters``, ``prefix-hosts``, ``prefix-state``, ``prefix-address``, ``prefix-delegation``,
-        ``prefix-retired`` or ``prefix-empty``.
+        ``prefix-retired`` or ``prefix-empty``, and TypeError for another text.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings
@@ -200,22 +183,17 @@ class Prefixes:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
-        arguments: dict[prefixes.Field, str | None] = {"who": who, "what": what, "contact": contact}
-        arguments |= {"statement": statement, "availability": availability, "variance": variance}
-        arguments |= {"may_change": may_change, "at_end": at_end, "hosts": hosts}
-        arguments |= {"pattern": pattern, "characters": characters}
-        arguments |= {"state": state, "resolver": resolver, "minter": minter, "about": about}
-        texts = prefixes.check(key, arguments)
+        checked = prefixes.check(key, texts)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
-            outcome = set_record(transaction, key, texts, self._bindings.now(), by.name)
+            outcome = set_record(transaction, key, checked, self._bindings.now(), by.name)
             if outcome == "unchanged":
                 transaction.rollback()
             return outcome
 
         outcome = self._bindings.write(write, actor=by)
         if outcome != "unchanged":
-            for warning in prefixes.warnings_about(texts):
+            for warning in prefixes.warnings_about(checked):
                 _log.warning("%s: %s (%s)", key, warning.message, warning.code)
         return outcome
 

@@ -107,7 +107,7 @@ def table_lines(
     Raises :class:`BindingsUnavailable`.
     """
     with bindings.store.snapshot() as snapshot:
-        records = [PrefixRow(record.prefix, **record.all_texts) for record in snapshot.prefixes()]
+        records = [PrefixRow(record.prefix, record.all_texts) for record in snapshot.prefixes()]
         if format == "jsonl":
             written = _json_lines()
         else:

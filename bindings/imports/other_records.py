@@ -9,9 +9,9 @@ from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.errors import BindingError
 from ..names.prefixes import holds
-from ..names.prefixes.prefixes import RECORDED
 from ..names.prefixes.prefixes import record as prefix_record
 from ..names.prefixes.rules import Rule
+from ..names.prefixes.texts import RECORDED
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 
 if TYPE_CHECKING:

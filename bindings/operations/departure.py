@@ -18,7 +18,6 @@ from ..names import assignment
 from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.prefixes import delegation, prefixes
-from ..names.prefixes.prefixes import Field
 from ..names.prefixes.rules import Rule
 from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
 
@@ -78,7 +77,7 @@ def depart(
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _moved(known, rule, now))
 
     def retire(transaction: Transaction, now: datetime) -> bool:
-        texts: dict[Field, str] = {"state": "retired", "resolver": "", "minter": "", "about": ""}
+        texts: dict[str, str] = {"state": "retired", "resolver": "", "minter": "", "about": ""}
         outcomes = {
             prefix_changes.set_record(transaction, key, texts, now, who.name),
             prefix_changes.set_rule(transaction, key, rule.template, rule.redirect, now, who.name),

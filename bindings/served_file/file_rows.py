@@ -57,7 +57,7 @@ def _records(file: FileTable, name: str, table: Table) -> Iterator[Mapping[str, 
         for number, rule in enumerate(rules, 1):
             yield {**rule._asdict(), "changed": rfc3339(file.changed), "id": number, "action": "set"}
     elif table in (schema.prefixes, schema.prefix_events):
-        records = sorted(row for row in file.others if isinstance(row, PrefixRow))
+        records = sorted((row for row in file.others if isinstance(row, PrefixRow)), key=lambda row: row.prefix)
         for number, row in enumerate(records, 1):
             values = {"prefix": row.prefix, "state": "active", **row.texts, "changed": rfc3339(file.changed)}
             yield {**values, "revision": 1, "id": number, "action": "set"}

@@ -109,7 +109,7 @@ class FileTable(NamedTuple):
         """Return the records of NAANs and shoulders in the order of their prefixes. Their time is the modification time
         of the file.
         """
-        rows = sorted(row for row in self.others if isinstance(row, PrefixRow))
+        rows = sorted((row for row in self.others if isinstance(row, PrefixRow)), key=lambda row: row.prefix)
         return [record(row.prefix, row.texts, changed=self.changed) for row in rows]
 
     def _index(self, key: str) -> int:
@@ -148,8 +148,8 @@ def read_table(
                             what = f"a {'rule' if isinstance(other, RuleRow) else 'record'} for {other.prefix}"
                             message = f"lines {first} and {row.line} both have {what}; delete one of them"
                             raise BindingError("duplicate-line", message)
-                    if isinstance(other, PrefixRow) and other.hold_until:
-                        holds.require_limited(datetime.fromisoformat(other.hold_until), datetime.now(UTC))
+                    if isinstance(other, PrefixRow) and (until := other.texts.get("hold_until")):
+                        holds.require_limited(datetime.fromisoformat(until), datetime.now(UTC))
                     table.others.append(other)
                     continue
                 fields = columns.fields(row.cells, test_naans)

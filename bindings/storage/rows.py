@@ -17,8 +17,9 @@ from ..names.binding import ALWAYS, NOTHING, Binding, Hold, StoredRedirect, rfc3
 from ..names.errors import UnreadableBinding
 from ..names.fields import FIELDS, Field
 from ..names.metadata.folding import sorted_title, text_of
-from ..names.prefixes.prefixes import RECORDED, PrefixRecord
+from ..names.prefixes.prefixes import PrefixRecord, record
 from ..names.prefixes.rules import Rule
+from ..names.prefixes.texts import RECORDED
 from .protocols import LastEvent, Row
 from .tables.keys import index_key
 
@@ -192,8 +193,9 @@ def prefix_record_of(row: Row) -> PrefixRecord:
     """Convert the row ``row`` of the table ``prefixes`` to the record of a NAAN or shoulder, without the field
     ``rule``.
     """
-    values: dict[str, Any] = dict(zip(PREFIX, row, strict=True))
-    return PrefixRecord(**{**values, "changed": datetime.fromisoformat(values["changed"])})
+    prefix, *texts, changed, actor, revision = row
+    recorded = dict(zip(RECORDED, texts, strict=True))
+    return record(prefix, recorded, changed=datetime.fromisoformat(changed), actor=actor, revision=revision)
 
 
 def hold_of(row: Row) -> Hold | None:

@@ -4,7 +4,7 @@ A copy of a store needs them, so that it mints no name twice.
 
 - A rule has the kind ``rule``; the identifier is its prefix, the target is its template.
 - A prefix record has the kind ``prefix``. The identifier is its prefix, ``persistence`` is its statement. The columns
-  :data:`PREFIX_COLUMNS` have its other texts.
+  :data:`~.texts.COLUMNS` have its other texts.
 - A counter of ``ararat mint --sequential`` has the kind ``counter``. The identifier is the beginning of its names, the
   target is a text such as ``next 17 of 10^4+check``.
 - The owner of a UUID has the kind ``uuid``; the identifier is the UUID, the resource is its owner.
@@ -28,6 +28,7 @@ from ..names.fields import MAX_REASON, MAX_RESOURCE, redirect_status
 from ..names.prefixes import holds, prefixes
 from ..names.prefixes.patterns import COUNTER
 from ..names.prefixes.rule_templates import check_template
+from ..names.prefixes.texts import COLUMNS, FIELDS, HOLD_FIELDS
 from . import columns
 
 _NEXT = re.compile(r"next ([0-9]{1,400}) of (.+)")
@@ -54,65 +55,17 @@ class RuleRow(NamedTuple):
 
 
 class PrefixRow(NamedTuple):
-    """The record of a NAAN or shoulder in a table. A text that is not recorded is "".
-
-    ``prefix`` is the prefix. The other fields, from ``who`` to ``hold_reason``, are those of
-    :class:`.prefixes.PrefixRecord`.
+    """The record of a NAAN or shoulder in a table: the ``prefix`` and its recorded ``texts`` by name.
 
     The author and the time of the record are not in tables.
     """
 
     prefix: str
-    who: str = ""
-    what: str = ""
-    contact: str = ""
-    statement: str = ""
-    availability: str = ""
-    variance: str = ""
-    may_change: str = ""
-    at_end: str = ""
-    hosts: str = ""
-    pattern: str = ""
-    characters: str = ""
-    state: str = ""
-    resolver: str = ""
-    minter: str = ""
-    about: str = ""
-    lineage: str = ""
-    hold_until: str = ""
-    hold_reason: str = ""
-
-    @property
-    def texts(self) -> dict[prefixes.Field | prefixes.HoldField, str]:
-        """The recorded texts of the prefix by the names of their fields, without the empty ones."""
-        return {field: text for field, text in zip(prefixes.RECORDED, self[1:], strict=True) if text}
+    texts: Mapping[str, str]
 
     def cells(self) -> dict[str, str]:
-        texts = {PREFIX_COLUMNS[field]: text for field, text in self.texts.items()}
+        texts = {COLUMNS[field]: text for field, text in self.texts.items()}
         return {"identifier": self.prefix, "kind": "prefix", **texts}
-
-
-PREFIX_COLUMNS: Mapping[prefixes.Field | prefixes.HoldField, str] = {
-    "who": "who",
-    "what": "what",
-    "contact": "prefix.contact",
-    "statement": "persistence",
-    "availability": "availability",
-    "variance": "variance",
-    "may_change": "prefix.may_change",
-    "at_end": "prefix.at_end",
-    "hosts": "prefix.hosts",
-    "pattern": "prefix.pattern",
-    "characters": "prefix.characters",
-    "state": "prefix.state",
-    "resolver": "prefix.resolver",
-    "minter": "prefix.minter",
-    "about": "prefix.about",
-    "lineage": "prefix.lineage",
-    "hold_until": "hold_until",
-    "hold_reason": "hold_reason",
-}
-"""The columns of the texts of a prefix record."""
 
 
 class Setting(NamedTuple):
@@ -181,15 +134,20 @@ def _rule(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) ->
 
 def _prefix(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) -> PrefixRow:
     key = prefixes.check_prefix(prefix, test_naans)
-    texts = prefixes.check(key, {field: cells.get(PREFIX_COLUMNS[field], "") for field in prefixes.FIELDS})
-    until, reason = (cells.get(column, "").strip() for column in prefixes.HOLD_FIELDS)
+    texts = prefixes.check(key, {field: cells.get(COLUMNS[field], "") for field in FIELDS})
+    until, reason = (cells.get(column, "").strip() for column in HOLD_FIELDS)
     if until or reason:
         end = holds.read_end(until)
         reason = reason and validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
-        return PrefixRow(key, **texts, hold_until=rfc3339(end), hold_reason=reason)
+        texts |= {"hold_until": rfc3339(end), "hold_reason": reason}
+        return PrefixRow(key, _stated(texts))
     if not any(texts.values()):
         raise BindingError("prefix-empty", Translatable("the record of %(key)s has no text", key=key))
-    return PrefixRow(key, **texts)
+    return PrefixRow(key, _stated(texts))
+
+
+def _stated(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if text}
 
 
 def _counter(beginning: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
@@ -213,7 +171,7 @@ def _uuid(urn: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Se
 
 _KINDS = {
     "rule": ({"target", "redirect"}, _rule),
-    "prefix": (set(PREFIX_COLUMNS.values()), _prefix),
+    "prefix": (set(COLUMNS.values()), _prefix),
     "counter": ({"target"}, _counter),
     "uuid": ({"resource"}, _uuid),
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...bindings.names.prefixes.texts import TEXTS
 from .. import streams
 from ..errors import DONE, NO, CommandError, write
 from ..options import actor_option, database_option, json_option, policy_option, test_naans_option
@@ -28,51 +30,20 @@ def prefix_command() -> None:
     """
 
 
+def _text_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add an option for each text of a record."""
+    for text in reversed(TEXTS):
+        if text.group:
+            choices = click.Choice([value for value, _ in text.choices]) if text.choices else None
+            metavar = None if choices else text.metavar
+            option = click.option(f"--{text.name.replace('_', '-')}", type=choices, metavar=metavar, help=text.option)
+            command = option(command)
+    return command
+
+
 @prefix_command.command("set", short_help="Add or change a record.")
 @click.argument("prefix", metavar="PREFIX")
-@click.option("--who", metavar="TEXT", help="The responsible organization.")
-@click.option("--what", metavar="TEXT", help="The kind of things that the names identify.")
-@click.option("--contact", metavar="TEXT", help="An e-mail address, a URL or another text.")
-@click.option(
-    "--statement",
-    metavar="TEXT",
-    help="For how long, in your words: the persistence statement of names without their own.",
-)
-@click.option(
-    "--availability", metavar="TERM", help="For how long: finite, indefinite, lifetime or subinfinite, or other words."
-)
-@click.option(
-    "--variance",
-    metavar="TERM",
-    help="How items change: frozen, keeping, fixing, rising, molting or waxing, or other words.",
-)
-@click.option("--may-change", metavar="TEXT", help="What else may change.")
-@click.option("--at-end", metavar="TEXT", help="What happens when the institution ends.")
-@click.option("--hosts", metavar="HOSTS", help="The hosts of the institution, with spaces between them.")
-@click.option(
-    "--pattern",
-    metavar="FORM",
-    help="The default form of minted names: 29^8 for 8 betanumeric characters, 10^8 for 8 digits. A check character "
-    "follows: for NAAN and Name with +check at the end, for the Name with +name, for URNs below urn:nbn:de: with +nbn.",
-)
-@click.option(
-    "--characters",
-    metavar="SET",
-    help="The permitted characters of new names: betanumeric, digits, or a list of characters and ranges such as "
-    "0-9a-f. Slashes, dots and hyphens are always permitted.",
-)
-@click.option(
-    "--state",
-    type=click.Choice(["active", "delegated", "retired"]),
-    help="delegated: another resolver has the names. retired: no name is minted any more; there is no way back.",
-)
-@click.option(
-    "--resolver",
-    metavar="URL",
-    help="The resolver of a delegated prefix, to which the name is appended; or a template as for `ararat rule set`.",
-)
-@click.option("--minter", metavar="URL", help="The place that mints the names of a delegated prefix.")
-@click.option("--about", metavar="URL", help="A page for people about the names. Without --resolver names lead there.")
+@_text_options
 @click.option("--ask", is_flag=True, help="Ask the questions of a policy, show the record, and ask before saving.")
 @actor_option
 @test_naans_option
@@ -98,17 +69,6 @@ def set_command(prefix: str, ask: bool, actor: Actor, database: str, **texts: st
     return DONE
 
 
-_QUESTIONS = {
-    "who": "Who is responsible for the promise?",
-    "availability": "For how long? A term with words after a comma, or other words",
-    "statement": "For how long, in your words?",
-    "variance": "How can an item change? A term with words after a comma, or other words",
-    "may_change": "What else may change?",
-    "at_end": "What happens when you cannot keep the promise?",
-    "contact": "Whom can visitors ask?",
-}
-
-
 def _ask(bindings: Bindings, prefix: str, texts: dict[Any, str | None]) -> bool:
     """Ask for the texts of the policy, show the public record, and return whether to save it."""
     from ...bindings.names.metadata import persistence
@@ -118,11 +78,14 @@ def _ask(bindings: Bindings, prefix: str, texts: dict[Any, str | None]) -> bool:
     key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
     recorded = bindings.prefixes.get(key)
     recorded_texts: dict[Any, str] = dict(recorded.texts) if recorded else {}
-    for field, question in _QUESTIONS.items():
+    for text in sorted(TEXTS, key=lambda each: each.rank):
+        if not text.asked:
+            continue
+        field = text.name
         for term, definition in persistence.TERMS.get(field, {}).items():
             click.echo(f"  {term}: {definition}", err=True)
         default = texts[field] if texts[field] is not None else recorded_texts.get(field, "")
-        texts[field] = click.prompt(question, default=default, err=True)
+        texts[field] = click.prompt(text.asked, default=default, err=True)
     checked = prefixes.check(key, texts)
     result = {field: text for field, text in (recorded_texts | checked).items() if text}
     inherited = prefixes.PrefixRecords(bindings.prefixes.list())

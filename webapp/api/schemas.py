@@ -13,10 +13,10 @@ from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
 from ...bindings.names.naming import MAX_CHARACTERS as MAX_NAME
 from ...bindings.names.operation import KINDS, OperationKind, requested
-from ...bindings.names.prefixes.prefixes import DELEGATION, HOLD_FIELDS
-from ...bindings.names.prefixes.prefixes import EDITED as PREFIX_FIELDS
-from ...bindings.names.prefixes.prefixes import MAX_TEXT as MAX_PREFIX_TEXT
-from ...bindings.names.prefixes.prefixes import STATES as PREFIX_STATES
+from ...bindings.names.prefixes.texts import DELEGATION, HOLD_FIELDS
+from ...bindings.names.prefixes.texts import EDITED as PREFIX_FIELDS
+from ...bindings.names.prefixes.texts import MAX_TEXT as MAX_PREFIX_TEXT
+from ...bindings.names.prefixes.texts import STATES as PREFIX_STATES
 from ...bindings.names.selection import HoldFilter
 from ..accounts.model import ROLES
 from ..accounts.rights import RIGHTS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...bindings import prefix_changes
 from ...bindings.names.errors import Stale
 from ...bindings.names.prefixes import prefixes
-from ...bindings.names.prefixes.prefixes import Field, PrefixEvent, PrefixRecord
+from ...bindings.names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ...bindings.operations.departure import depart
 from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.translatable import Translatable
@@ -79,7 +79,7 @@ class PrefixOperations:
         self,
         caller: Caller | None,
         prefix: str,
-        texts: Mapping[Field, str | None],
+        texts: Mapping[str, str | None],
         *,
         rule: str | None = None,
         redirect: int = 302,

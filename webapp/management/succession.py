@@ -17,7 +17,7 @@ from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError
 from ...bindings.names.prefixes import delegation, prefixes
 from ...bindings.names.prefixes.delegation import MAX_PREDECESSORS, Predecessor
-from ...bindings.names.prefixes.prefixes import Field, PrefixRecord
+from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...bindings.storage.tables import account_tables as tables
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
@@ -104,7 +104,7 @@ def succeed(
         now = bindings.now()
         existing = transaction.get_prefix(key)
         before = existing.who if existing else None
-        stated: dict[Field, str] = {**texts, **_lineage(existing, texts["who"], f"{now:%Y-%m-%d}")}
+        stated: dict[str, str] = {**texts, **_lineage(existing, texts["who"], f"{now:%Y-%m-%d}")}
         prefix_changes.set_record(transaction, key, stated, now, who.name)
         granted, revoked, kept = _move_grants(transaction.connection, key, names, caller, now)
         record = transaction.get_prefix(key) or prefixes.record(key)
@@ -118,7 +118,7 @@ def succeed(
     return bindings.write(write, actor=who)
 
 
-def _lineage(existing: PrefixRecord | None, to: str, today: str) -> dict[Field, str]:
+def _lineage(existing: PrefixRecord | None, to: str, today: str) -> dict[str, str]:
     if existing is None or existing.who == to or not (existing.who or existing.contact):
         return {}
     predecessors = [*existing.predecessors, Predecessor(existing.who, existing.contact, today)]

@@ -9,7 +9,7 @@ only a page for people: names lead to that page.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -138,16 +138,6 @@ def check_lineage(text: str) -> str:
 def _is_text(predecessor: Predecessor) -> bool:
     others = all(each is None or (isinstance(each, str) and 0 < len(each) <= 4000) for each in predecessor[:2])
     return others and isinstance(predecessor.until, str) and len(predecessor.until) == len("2026-11-26")
-
-
-CHECKS: Mapping[Any, Callable[[str], str]] = {
-    "state": check_state,
-    "resolver": check_resolver,
-    "minter": check_address,
-    "about": check_address,
-    "lineage": check_lineage,
-}
-"""The checks of texts by field. Each returns the stored form."""
 
 
 def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], changes: Mapping[Any, str]) -> None:

@@ -17,11 +17,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from ....identifiers import IdentifierError
 from ....identifiers.ark import grammar
-from ....identifiers.ark import length as lengths
 from ....identifiers.ark import parser as ark
 from ....identifiers.text import iri
 from ....identifiers.text.translatable import Translatable
@@ -31,131 +30,56 @@ from ..errors import BindingError, MintedElsewhere
 from ..metadata import persistence
 from ..naming import NameWarning
 from . import character_sets, delegation
-from .patterns import Pattern, read_form, require_check
+from .patterns import Pattern, read_form
+from .texts import BY_NAME, FIELDS, PROMISES, RECORDED, State
 
 if TYPE_CHECKING:
     from ..assignment import Change
     from .rules import Rule
 
-State = Literal["active", "delegated", "retired"]
-STATES: tuple[State, ...] = ("active", "delegated", "retired")
-"""What happens to new names below a prefix.
-
-- "active": names are minted here.
-- "delegated": another resolver has the names, and mints them. Names that are not bound here lead there.
-- "retired": no name is minted any more, and all names that are bound keep their answers. A prefix stays retired.
-"""
-
-Field = Literal[
-    "who",
-    "what",
-    "contact",
-    "statement",
-    "availability",
-    "variance",
-    "may_change",
-    "at_end",
-    "hosts",
-    "pattern",
-    "characters",
-    "state",
-    "resolver",
-    "minter",
-    "about",
-    "lineage",
-]
-FIELDS: tuple[Field, ...] = get_args(Field)
-"""The texts of a record besides those of its hold, in the order of display."""
-
-HoldField = Literal["hold_until", "hold_reason"]
-HOLD_FIELDS: tuple[HoldField, ...] = ("hold_until", "hold_reason")
-"""The texts of a record about its hold. The end is in RFC 3339. They are set and deleted together."""
-
-RECORDED: tuple[Field | HoldField, ...] = (*FIELDS, *HOLD_FIELDS)
-"""All texts of a record."""
-
-PROMISES: tuple[Field, ...] = ("statement", "availability", "variance", "may_change", "at_end")
-"""The texts that state what an institution promises: its policy, together with ``who`` and ``contact``."""
-
-INHERITED: tuple[Field, ...] = (*PROMISES, "hosts", "pattern", "characters")
-"""The texts that apply to all names below a prefix."""
-
-DELEGATION: tuple[Field, ...] = ("state", "resolver", "minter", "about")
-"""The texts about the state of a prefix and the place of its names."""
-
-EDITED: tuple[Field, ...] = FIELDS[:-1]
-"""The texts that people set. Only a succession changes the lineage."""
-
-MAX_TEXT = 4000
-"""The maximum number of characters of a text."""
-
 _UNDATED = datetime.min.replace(tzinfo=UTC)
 _WITHOUT_LABEL = re.compile(f"[{grammar.BASE29}-]+(?:/|$)")
-_HOST = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*", re.ASCII)
-_MINTABLE = re.compile(f"ark:[{grammar.BASE29}]+/[{grammar.BASE29}]*")
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixRecord:
     """The record that describes one NAAN, shoulder or beginning of URNs. A text that is not recorded is None.
 
-    - ``who``, ``what``: the responsible organization, and what the names below the prefix identify.
-    - ``contact``: an e-mail address, a URL or another text.
-    - ``statement``: the statement of persistence of the names without a statement of their own.
-    - ``availability``, ``variance``: how long the resources are available, and how they change, by the vocabulary of
-      persistence statements (:mod:`~ararat.bindings.names.metadata.persistence`) or in other words.
-    - ``may_change``, ``at_end``: what else can change, and what happens if the institution ends.
-    - ``hosts``: the hosts of the institution, with white space between them (:func:`check_hosts`).
-    - ``pattern``: the form of the names to mint (:func:`~.patterns.read_form`), such as ``29^8+check``.
-    - ``characters``: the permitted characters of the names below the prefix (:mod:`character_sets`).
-    - ``state``: one of :data:`STATES`.
-    - ``resolver``: the address of the resolver of a delegated prefix, or a template (:mod:`.delegation`).
-    - ``minter``: the address at which the names of a delegated prefix are minted.
-    - ``about``: the address of a page for people about the names.
-    - ``lineage``: the institutions that were responsible before, as JSON (:class:`~.delegation.Predecessor`).
+    - ``recorded``: the recorded texts by name (:data:`~.texts.TEXTS`). Each is an attribute, too, or None. The state
+      "active" is not recorded.
     - ``changed``, ``actor``, ``revision``: the last change, and the number of changes from 1.
     - ``rule``: the rule of the same prefix, or None.
-    - ``hold_until``, ``hold_reason``: the end of the hold of all names below the prefix in RFC 3339, and its reason.
+
+    >>> record("ark:12345/x5", {"who": "Library"}).who
+    'Library'
     """
 
     prefix: str
-    who: str | None
-    what: str | None
-    contact: str | None
-    statement: str | None
-    availability: str | None
-    variance: str | None
-    may_change: str | None
-    at_end: str | None
-    hosts: str | None
-    pattern: str | None
-    characters: str | None
-    state: State
-    resolver: str | None
-    minter: str | None
-    about: str | None
-    lineage: str | None
+    recorded: Mapping[str, str]
     changed: datetime
     actor: str | None
     revision: int
     rule: Rule | None = None
-    hold_until: str | None = None
-    hold_reason: str | None = None
+
+    def __getattr__(self, name: str) -> str | None:
+        if name in BY_NAME:
+            return self.recorded.get(name)
+        raise AttributeError(f"a prefix record has no text {name}")
 
     @property
-    def texts(self) -> dict[Field, str]:
-        """The recorded texts of the prefix by the names of their fields. Missing texts, and the state "active", are
-        omitted.
-        """
-        return {field: text for field in FIELDS if (text := self._text(field)) is not None}
+    def state(self) -> State:
+        """One of :data:`~.texts.STATES`."""
+        return cast("State", self.recorded.get("state", "active"))
 
     @property
-    def all_texts(self) -> dict[Field | HoldField, str]:
-        """The recorded texts of the prefix by the names of their fields, with the end and the reason of its hold."""
-        return {field: text for field in RECORDED if (text := self._text(field)) is not None}
+    def texts(self) -> dict[str, str]:
+        """The recorded texts of the prefix by name, without those of its hold and the state "active"."""
+        return {name: self.recorded[name] for name in FIELDS if name in self.recorded}
 
-    def _text(self, field: Field | HoldField) -> str | None:
-        return None if field == "state" and self.state == "active" else getattr(self, field)
+    @property
+    def all_texts(self) -> dict[str, str]:
+        """The recorded texts of the prefix by name, with the end and the reason of its hold."""
+        return {name: self.recorded[name] for name in RECORDED if name in self.recorded}
 
     @property
     def hold(self) -> Hold | None:
@@ -183,8 +107,8 @@ class PrefixRecord:
 
     @property
     def has_policy(self) -> bool:
-        """Whether the record states what the institution promises about its names (:data:`PROMISES`)."""
-        return any(getattr(self, field) for field in PROMISES)
+        """Whether the record states what the institution promises about its names (:data:`~.texts.PROMISES`)."""
+        return any(map(self.recorded.get, PROMISES))
 
     @property
     def predecessors(self) -> list[delegation.Predecessor]:
@@ -235,7 +159,8 @@ class PrefixRecord:
         """Return the record of the prefix as a JSON object. The time is RFC 3339 in UTC."""
         return {
             "prefix": self.prefix,
-            **{field: getattr(self, field) for field in RECORDED},
+            **{name: self.recorded.get(name) for name in RECORDED},
+            "state": self.state,
             "lineage": [each.as_dict() for each in self.predecessors],
             "changed": rfc3339(self.changed),
             "actor": self.actor,
@@ -257,13 +182,13 @@ def record(
     ``texts`` maps fields to texts. ``changed``, ``actor`` and ``revision`` are the time, user and number of the last
     change.
 
-    The fields are those of :data:`RECORDED`, such as "who". Missing ones are None.
+    The fields are those of :data:`~.texts.RECORDED`, such as "who". Missing ones are None.
 
     >>> record("ark:12345/x5", {"who": "Library"}).who
     'Library'
     """
-    values: dict[str, Any] = {**dict.fromkeys(RECORDED), "state": "active", **texts}
-    return PrefixRecord(prefix=prefix, changed=changed, actor=actor, revision=revision, **values)
+    recorded = {name: text for name, text in texts.items() if text and (name, text) != ("state", "active")}
+    return PrefixRecord(prefix=prefix, recorded=recorded, changed=changed, actor=actor, revision=revision)
 
 
 class PrefixEvent(NamedTuple):
@@ -432,7 +357,7 @@ class PrefixRecords:
             return False
         return True
 
-    def inherited(self, key: str, field: Field) -> InheritedText | None:
+    def inherited(self, key: str, field: str) -> InheritedText | None:
         """Return the text of the field ``field`` that a name inherits from the longest prefix that has one, or None.
 
         ``key`` is the normal form of the name.
@@ -528,34 +453,26 @@ def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
             yield Pattern(each.prefix, *form)
 
 
-def check(prefix: str, texts: Mapping[Field, str | None]) -> dict[Field, str]:
+def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:
     """Check texts of a prefix record that a user entered, and return those to change in stored form. ``texts`` maps
     fields to texts.
 
     None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
-    a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``.
+    a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``, and TypeError for
+    another field.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
     """
-    checked: dict[Field, str] = {}
-    for field, text in texts.items():
+    if unknown := texts.keys() - {*FIELDS}:
+        raise TypeError(f"a prefix record has no text {min(unknown)}; it has {', '.join(FIELDS)}")
+    checked: dict[str, str] = {}
+    for name, text in texts.items():
         if text is None:
             continue
         # A table has no white space around a text.
         text = text.strip() if isinstance(text, str) else text
-        if text == "":
-            checked[field] = ""
-        elif field == "pattern":
-            checked[field] = _check_pattern(prefix, text)
-        elif field == "characters":
-            checked[field] = character_sets.check(text)
-        elif field == "hosts":
-            checked[field] = check_hosts(text)
-        elif field in delegation.CHECKS:
-            checked[field] = delegation.CHECKS[field](text)
-        else:
-            checked[field] = validation.check(text, "prefix-text", field, MAX_TEXT)
+        checked[name] = "" if text == "" else BY_NAME[name].checked(prefix, text)
     return checked
 
 
@@ -568,42 +485,8 @@ def warnings_about(texts: Mapping[Any, str]) -> list[NameWarning]:
     >>> warnings_about({"availability": "lifetime"})
     []
     """
-    elements: tuple[Field, ...] = ("availability", "variance")
+    elements = ("availability", "variance")
     return list(persistence.warnings_about({f"erc.{field}": texts.get(field, "") for field in elements}))
-
-
-def check_hosts(text: str) -> str:
-    """Check ``text``, the host names of an institution, and return them in lower case, separated by spaces.
-
-    White space or a comma can stand between two hosts. Raises :class:`BindingError` with the code ``prefix-hosts``.
-
-    >>> check_hosts("Museum.example,  iiif.example.org")
-    'museum.example iiif.example.org'
-    """
-    hosts = validation.check(text, "prefix-hosts", "hosts", MAX_TEXT).lower().replace(",", " ").split()
-    for host in hosts:
-        if not _HOST.fullmatch(host):
-            raise BindingError(
-                "prefix-hosts", Translatable("%(shown)s is not the name of a host", shown=validation.shown(host, 100))
-            )
-    return " ".join(dict.fromkeys(hosts))
-
-
-def _check_pattern(prefix: str, text: str) -> str:
-    form = read_form(validation.check(text, "prefix-pattern", "pattern", MAX_TEXT))
-    if form is None:
-        raise BindingError(
-            "prefix-pattern", Translatable("%(text)s is not a pattern of names", text=validation.shown(text))
-        )
-    if prefix.startswith("ark:") and not _MINTABLE.fullmatch(prefix):
-        raise BindingError(
-            "prefix-pattern",
-            Translatable("%(prefix)s is not a shoulder under which names are minted", prefix=validation.shown(prefix)),
-        )
-    require_check(prefix, form.check, "prefix-pattern")
-    if len(prefix) + form.length + bool(form.check) > lengths.ALWAYS_ACCEPTED:
-        raise BindingError("prefix-pattern", Translatable("names of the pattern %(text)s are too long", text=text))
-    return text
 
 
 def changed(

@@ -22,6 +22,7 @@ from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Te
 from ...names.binding import ACTIONS, REDIRECTS
 from ...names.fields import FIELDS, Field
 from ...names.operation import EMPTIED
+from ...names.prefixes.texts import RECORDED
 from . import account_tables, log_tables
 from . import desk_tables as desk_tables
 from .column_types import BYTES, NUMBER, metadata, one_of, row_number
@@ -149,24 +150,10 @@ rule_events = Table(
 
 def _prefix_record() -> list[Column[Any]]:
     return [
-        Column("who", Text),
-        Column("what", Text),
-        Column("contact", Text),
-        Column("statement", Text),  # the persistence statement, which names below the prefix inherit
-        Column("availability", Text),  # by the vocabulary of persistence statements, and inherited
-        Column("variance", Text),
-        Column("may_change", Text),  # the answers of a policy
-        Column("at_end", Text),
-        Column("hosts", Text),  # of the institution
-        Column("pattern", Text),  # of names to mint
-        Column("characters", Text),  # the permitted characters of names below the prefix (ARK-138)
-        Column("state", Text, nullable=False, server_default="active"),  # active, delegated or retired
-        Column("resolver", Text),  # of a delegated prefix
-        Column("minter", Text),
-        Column("about", Text),  # a page for people
-        Column("lineage", Text),  # JSON: the institutions that were responsible before
-        Column("hold_until", Text),  # the end of the hold of all names below the prefix
-        Column("hold_reason", Text),
+        *(
+            Column(name, Text) if name != "state" else Column(name, Text, nullable=False, server_default="active")
+            for name in RECORDED
+        ),
         Column("changed", Text, nullable=False),
         Column("actor", Text),
         Column("revision", Integer, nullable=False),
@@ -175,11 +162,10 @@ def _prefix_record() -> list[Column[Any]]:
 
 def _of_prefixes(*, facts: str = "") -> dict[str, Any]:
     """Return the declaration of the text columns of a table with the records of prefixes."""
+    stated, names = "availability characters state hold_until", "pattern resolver hosts about"
+    of_owner = " ".join(name for name in RECORDED if name not in f"{stated} {names}".split())
     return retention(
-        facts=f"availability characters state hold_until changed {facts}",
-        names="prefix pattern resolver hosts about",
-        of_owner="who what contact statement variance may_change at_end minter lineage hold_reason actor",
-        is_copied=True,
+        facts=f"{stated} changed {facts}", names=f"prefix {names}", of_owner=f"{of_owner} actor", is_copied=True
     )
 
 

@@ -24,6 +24,7 @@ from ...names.prefixes import prefixes
 from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord
 from ...names.prefixes.rules import Rule
+from ...names.prefixes.texts import RECORDED
 from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
 from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
@@ -453,7 +454,7 @@ class Transaction:
         """Return the row of a record. Its revision follows the last event, also of a removed record."""
         events = schema.prefix_events
         last = select(func.max(events.c.revision)).where(events.c.prefix == record.prefix)
-        row: dict[str, Any] = {field: getattr(record, field) for field in prefixes.RECORDED}
+        row: dict[str, Any] = {**dict.fromkeys(RECORDED), **record.recorded, "state": record.state}
         row |= {"prefix": record.prefix, "changed": rfc3339(record.changed), "actor": record.actor}
         return row | {"revision": (self.connection.execute(last).scalar() or 0) + 1}
 

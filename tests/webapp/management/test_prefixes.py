@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.prefixes.prefixes import Field
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import NO_RECORD, Management, Missing, Stale, prefix_etag
 
@@ -23,7 +22,7 @@ def test_a_record_and_its_rule_change_in_one_transaction(management: Management,
     record = management.prefixes.set(administrator, "12345/x5", {"who": "Library"}, rule=RULE, etag=NO_RECORD)
     assert (record.who, record.rule and record.rule.template, record.actor) == ("Library", RULE, "root")
     assert record == management.prefixes.get(administrator, PREFIX)
-    refused: list[tuple[dict[Field, str | None], str]] = [
+    refused: list[tuple[dict[str, str | None], str]] = [
         ({"pattern": "nonsense"}, RULE),
         ({"what": "Maps"}, "javascript:${value}"),
         ({"who": ""}, ""),

@@ -8,7 +8,7 @@ from flask import Response, request
 
 from ....bindings.names.errors import Stale
 from ....bindings.names.prefixes import prefixes
-from ....bindings.names.prefixes.prefixes import DELEGATION, EDITED, Field
+from ....bindings.names.prefixes.texts import DELEGATION, EDITED
 from ....bindings.operations.plan import BulkResult
 from ...accounts.model import Caller
 from ...management import NO_RECORD, Missing, prefix_etag
@@ -51,7 +51,7 @@ def set_prefix(_: str) -> Response:
             raise Stale(prefix, "the record has another entity tag than the request expects")
         etag = recorded or NO_RECORD
     # A client that knows no delegation leaves it as it is.
-    texts: dict[Field, str | None] = {field: body.get(field, None if field in DELEGATION else "") for field in EDITED}
+    texts: dict[str, str | None] = {field: body.get(field, None if field in DELEGATION else "") for field in EDITED}
     record = management().prefixes.set(
         caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
     )

@@ -7,13 +7,15 @@ is written, and a page shows both versions.
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Any
 
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes, rule_templates
-from ....bindings.names.prefixes.prefixes import EDITED, Field, PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.prefixes import PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.texts import EDITED, TEXTS
 from ....identifiers.text.translatable import Translatable, sentence
 from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
@@ -57,7 +59,7 @@ def save() -> AnyResponse:
     if problems:
         require_administrator(caller())
         return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
-    texts: dict[Field, str | None] = {field: values[field] for field in EDITED}
+    texts: dict[str, str | None] = {field: values[field] for field in EDITED}
     redirect = 307 if values["redirect"] == "307" else 302
     try:
         saved = management().prefixes.set(
@@ -151,9 +153,21 @@ def _form(values: dict[str, str], etag: str, problems: dict[str, FieldProblem]) 
         is_new=etag == NO_RECORD,
         errors=problems,
         labels={"prefix": Translatable("Prefix"), **LABELS},
+        groups=_groups(),
         preview_languages=LANGUAGE_NAMES,
         preview_language=request.form.get("language", language()),
     )
+
+
+def _groups() -> dict[str, list[dict[str, Any]]]:
+    """Return the controls of the form for the declared texts, by group and in order."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for each in sorted(TEXTS, key=lambda text: text.rank):
+        shown = {"label": translated(each.question or each.label), "hint": translated(each.hint)}
+        choices = [(value, translated(label)) for value, label in each.choices]
+        flags = {"control": each.control, "is_exact": each.is_exact, "is_address": each.is_address}
+        groups.setdefault(each.group, []).append({"name": each.name, "choices": choices, **shown, **flags})
+    return groups
 
 
 def _text(field: str) -> str:

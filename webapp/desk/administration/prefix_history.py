@@ -7,38 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from ....bindings.names.prefixes.prefixes import RECORDED, PrefixEvent, PrefixRecord
+from ....bindings.names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ....bindings.names.prefixes.rules import RuleEvent
+from ....bindings.names.prefixes.texts import BY_NAME as TEXTS
+from ....bindings.names.prefixes.texts import FIELDS, HOLD_FIELDS, RECORDED
 from ....identifiers.text.translatable import Translatable
 from ...language.translation import translated
 from ..names.history import Difference
 
 LABELS: Final = {
-    "who": Translatable("Who"),
-    "what": Translatable("What"),
-    "contact": Translatable("Contact"),
-    "statement": Translatable("Statement"),
-    "availability": Translatable("Availability"),
-    "variance": Translatable("Variance"),
-    "may_change": Translatable("What may change"),
-    "at_end": Translatable("What happens at the end"),
-    "hosts": Translatable("Hosts"),
-    "pattern": Translatable("Pattern"),
-    "characters": Translatable("Characters"),
-    "state": Translatable("State"),
-    "resolver": Translatable("Resolver"),
-    "minter": Translatable("Minter"),
-    "about": Translatable("Page about the names"),
-    "lineage": Translatable("Earlier institutions"),
+    **{name: TEXTS[name].label for name in FIELDS},
     "rule": Translatable("Rule"),
     "redirect": Translatable("Redirect status"),
 }
 """The fields of a record with its rule, with their labels."""
 
-_HOLD_LABELS: Final = {
-    "hold_until": Translatable("On hold until"),
-    "hold_reason": Translatable("Reason of the hold"),
-}
+_HOLD_LABELS: Final = {name: TEXTS[name].label for name in HOLD_FIELDS}
 
 STATES: Final[Mapping[str, str]] = {
     "active": Translatable("active"),

@@ -9,8 +9,9 @@ from flask import Response, render_template, request
 
 from ....bindings.names.metadata import persistence
 from ....bindings.names.prefixes import prefixes
-from ....bindings.names.prefixes.prefixes import INHERITED, RECORDED, PrefixRecord, PrefixRecords
+from ....bindings.names.prefixes.prefixes import PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.rules import Rule
+from ....bindings.names.prefixes.texts import INHERITED, RECORDED
 from ....identifiers.text.translatable import Translatable
 from ...config import site
 from ...management import Missing, prefix_etag

@@ -14,7 +14,7 @@ from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
 from ararat.bindings.log.notes.notes import SignedNote, sign_note
 from ararat.bindings.log.publishing import initialize, publish
-from ararat.bindings.names.prefixes.prefixes import Field, PrefixRecords, record
+from ararat.bindings.names.prefixes.prefixes import PrefixRecords, record
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.resolution.description_formats import FORMATS
@@ -50,7 +50,7 @@ def client(held, binding):
             changed=datetime(2026, 11, 23, 9, tzinfo=UTC),
         ),
     )
-    policy: dict[Field, str] = {"who": "Example Library", "statement": "We keep names permanently."}
+    policy: dict[str, str] = {"who": "Example Library", "statement": "We keep names permanently."}
     policy |= {"availability": "lifetime", "variance": "fixing", "at_end": "The state archive takes over."}
     records = PrefixRecords([record("ark:12345/", policy)])
     store.prefix_records = lambda: records
