@@ -168,6 +168,7 @@ FOREIGN_ATTRIBUTES = {
         *("sys.modules['uwsgi'].opt", "sys.modules['mod_wsgi'].threads_per_process", "server.pid"),
         *("sys.modules.get('gunicorn.workers.base').Worker", "sys.modules.get('waitress.adjustments').Adjustments"),
     },
+    "trusted_proxy.py": {"sys.modules.get(module)[kind]"},
     "text_stream.py": {"file.name"},
     "text_tables.py": {"file.name"},
     "wrong_files.py": {"self._file.peek"},

@@ -139,7 +139,7 @@ def create_app(
     - ``resolvers``: further resolvers that users can select for a trace: resolver prefixes, or
       :class:`~ararat.webapp.config.Resolver` with a title.
     - ``remote_user``: the source of the user that the web server has signed in: "REMOTE_USER" for the variable of WSGI,
-      or the name of a header field that a proxy sets. None: no user is trusted.
+      or the name of a header field that a proxy sets, of letters and digits. None: no user is trusted.
     - ``remote_user_secret``: the secret, 32 characters or more, that the proxy adds to each request in the field
       ``remote_user_secret_field``. A header field of the user needs it, and counts only together with it.
     - ``openid``: the OpenID provider whose users can sign in (:class:`~ararat.webapp.accounts.openid.OpenID`). It needs

@@ -1,23 +1,26 @@
 """The user and the address of the client that a reverse proxy reports, and when both are trusted.
 
 A WSGI environ has one key for several names of a header field: ``X-Remote-User`` and ``X_Remote_User`` are both
-``HTTP_X_REMOTE_USER``. Some servers keep fields with an underscore, and the last field wins. A proxy that removes only
-one spelling lets a client send the other one. So a field of the user counts only together with a secret that only the
-proxy knows. With a secret, the same is true for ``X-Forwarded-For`` and ``X-Forwarded-Proto``.
+``HTTP_X_REMOTE_USER``. Some servers keep fields with an underscore, and the last field wins. A proxy that replaces only
+one spelling lets a client send the other one. So the field of the user has a name of letters and digits, which has one
+spelling, and counts only together with a secret that only the proxy knows. With a secret, ``X-Forwarded-For`` and
+``X-Forwarded-Proto`` count only together with it, too.
 """
 
 from __future__ import annotations
 
 import hmac
+import logging
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from ..bindings.system.thread_slots import instances_of
 from ..identifiers.text import display
 
 if TYPE_CHECKING:
@@ -33,12 +36,31 @@ FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto")
 """The fields of a proxy that are read if proxies are trusted."""
 
 _FIELD = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_ONE_SPELLING = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _SECRET = re.compile(rf"[!-~](?:[ -~]{{{MIN_SECRET - 2},998}})[!-~]")
 
 # Modules of servers that pass a field with an underscore on. docs/request-targets.md has the tests.
 _KEEPING = {"granian": "granian", "uwsgi": "uWSGI", "cheroot": "cheroot", "wsgiref.simple_server": "wsgiref"}
 # Other packages, such as prometheus_client, load wsgiref too.
 _DROPPING = ("gunicorn", "waitress", "gevent", "mod_wsgi", "uvicorn", "hypercorn")
+# The fields from which servers take the scheme.
+_OF_SCHEME = ("HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_PROTOCOL", "HTTP_X_FORWARDED_SSL")
+
+_log = logging.getLogger(__name__)
+
+
+class TrustingServer(NamedTuple):
+    """A server that reads forwarded fields itself, before the application.
+
+    - ``name``: the name of the server.
+    - ``fields``: the fields that it trusts. ``clients``: the addresses whose fields it trusts.
+    - ``remedy``: the setting with which it trusts none, in the imperative.
+    """
+
+    name: str
+    fields: str
+    clients: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +103,8 @@ class RemoteUser:
 
     >>> RemoteUser.of_setting("REMOTE_USER", None).of({"REMOTE_USER": "jane"})
     'jane'
-    >>> proxied = RemoteUser.of_setting("X-Remote-User", ProxySecret("0123456789abcdef0123456789abcdef"))
-    >>> print(proxied.of({"HTTP_X_REMOTE_USER": "jane"}))
+    >>> proxied = RemoteUser.of_setting("XRemoteUser", ProxySecret("0123456789abcdef0123456789abcdef"))
+    >>> print(proxied.of({"HTTP_XREMOTEUSER": "jane"}))
     None
     """
 
@@ -93,11 +115,15 @@ class RemoteUser:
     def of_setting(cls, name: str, secret: ProxySecret | None) -> RemoteUser:
         """Return the source of the user name of a request.
 
-        ``name`` is "REMOTE_USER" or the name of a header field. ``secret`` is the secret that the proxy adds, which a
-        header field needs; or None. Raises ValueError for another name, and for a field without a secret.
+        ``name`` is "REMOTE_USER" or the name of a header field, of letters and digits. ``secret`` is the secret that
+        the proxy adds, which a header field needs; or None. Raises ValueError for another name, and for a field without
+        a secret.
         """
         if name == "REMOTE_USER":
             return cls(name, None)
+        if fault := fault_of_user_field(name):
+            lines = "; ".join(map(": ".join, proxy_lines(fault.name, SECRET_FIELD if secret is None else secret.name)))
+            raise ValueError(f"remote_user: {fault.message}; {fault.remedy}. {lines}")
         key = environ_key(name, "remote_user")
         if secret is None:
             raise ValueError(
@@ -124,17 +150,123 @@ class RemoteUser:
 class ForwardedFields:
     """A WSGI application that gets the address of the client and the scheme from the fields of ``proxies`` proxies.
 
-    With a secret, the fields of a request without it are ignored. Header fields never set the host, port or path.
+    With a secret, the fields of a request without it are ignored, also the scheme that the server itself has taken from
+    them. A server that trusts the address in them is named in the log. Header fields never set the host, port or path.
     """
 
     def __init__(self, app: WSGIApplication, proxies: int, secret: ProxySecret | None = None) -> None:
         self.app = app
         self._secret = secret
         self._trusting = ProxyFix(app, x_for=proxies, x_proto=proxies, x_host=0, x_port=0, x_prefix=0)
+        # Some servers make their objects after they have loaded the application.
+        self._is_server_known = secret is None or warn_of_trusting_server()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        trusted = self._secret is None or self._secret.is_in(environ)
-        return (self._trusting if trusted else self.app)(environ, start_response)
+        if not self._is_server_known:
+            self._is_server_known = True
+            warn_of_trusting_server()
+        if self._secret is None or self._secret.is_in(environ):
+            return self._trusting(environ, start_response)
+        if not environ.keys().isdisjoint(_OF_SCHEME):
+            environ["wsgi.url_scheme"] = "http"
+        return self.app(environ, start_response)
+
+
+class UserFieldFault(NamedTuple):
+    """The reason why a field cannot have the user, the remedy, and the ``name`` of a field that can."""
+
+    message: str
+    remedy: str
+    name: str
+
+
+def fault_of_user_field(name: str) -> UserFieldFault | None:
+    """Return why a header field cannot have the user, or None. ``name`` is the name of the field.
+
+    >>> fault_of_user_field("XRemoteUser") is None, fault_of_user_field("X-Remote-User").name
+    (True, 'XRemoteUser')
+    """
+    if _ONE_SPELLING.fullmatch(name):
+        return None
+    shown, better = display.escape(name), re.sub("[-_]", "", name)
+    if not _ONE_SPELLING.fullmatch(better):
+        remedy = "set REMOTE_USER, or the name of a field of letters and digits"
+        return UserFieldFault(f"{shown!r} is not a header field", remedy, "XRemoteUser")
+    message = (
+        f"{shown!r} has a hyphen or an underscore. Some servers read both as the same, so a client can send the other "
+        "spelling"
+    )
+    return UserFieldFault(message, f"use letters and digits, such as {better}", better)
+
+
+def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
+    """Return the lines of Apache and nginx that send the user in one header field, and the secret in another.
+
+    ``user`` is the name of the field for the user. ``secret`` is the name of the field for the secret.
+
+    >>> for proxy, lines in proxy_lines("XUser", "X-Proof"):
+    ...     print(f"{proxy}: {lines}")
+    Apache: RequestHeader set XUser expr=%{REMOTE_USER}; RequestHeader set X-Proof "SECRET"
+    nginx: proxy_set_header XUser $remote_user; proxy_set_header X-Proof "SECRET";
+    """
+    return [
+        ("Apache", f'RequestHeader set {user} expr=%{{REMOTE_USER}}; RequestHeader set {secret} "SECRET"'),
+        ("nginx", f'proxy_set_header {user} $remote_user; proxy_set_header {secret} "SECRET";'),
+    ]
+
+
+def warn_of_trusting_server() -> bool:
+    """Write the setting of the server to the log by which it trusts forwarded fields itself. Return whether it does."""
+    server = trusting_server()
+    if server is not None:
+        _log.warning(
+            "%s itself trusts %s of %s, without the secret of the proxy; %s",
+            server.name, server.fields, server.clients, server.remedy,
+        )  # fmt: skip
+    return server is not None
+
+
+def trusting_server() -> TrustingServer | None:
+    """Return the server of this process if its configuration trusts forwarded fields, or None.
+
+    No server passes its configuration to its application, so the objects of the server are searched. The documentation
+    of the settings: https://docs.gunicorn.org/en/stable/settings.html#forwarded-allow-ips,
+    https://www.uvicorn.org/settings/#http, https://docs.pylonsproject.org/projects/waitress/en/stable/arguments.html.
+    """
+    if "uwsgi" in sys.modules:
+        return TRUSTING_SERVERS["uWSGI"]
+    for name, (module, kind, setting) in _SETTINGS.items():
+        if (found := getattr(sys.modules.get(module), kind, None)) is None:
+            continue
+        for config in instances_of(found):
+            if clients := setting(config):
+                shown = clients if isinstance(clients, str) else ", ".join(map(str, clients))
+                return TRUSTING_SERVERS[name]._replace(clients=display.escape(shown))
+    return None
+
+
+_SETTINGS: Mapping[str, tuple[str, str, Callable[[Any], Any]]] = {
+    # A worker of gunicorn can run uvicorn, whose fields then count.
+    "uvicorn": ("uvicorn.config", "Config", lambda config: config.proxy_headers and config.forwarded_allow_ips),
+    "gunicorn": ("gunicorn.config", "Config", lambda config: config.forwarded_allow_ips),
+    "waitress": ("waitress.adjustments", "Adjustments", lambda config: config.trusted_proxy),
+}
+
+_BOTH = " and ".join(FORWARDED)
+TRUSTING_SERVERS: Mapping[str, TrustingServer] = {
+    each.name: each
+    for each in (
+        TrustingServer("gunicorn", FORWARDED[1], "127.0.0.1, ::1", "set --forwarded-allow-ips ''"),
+        TrustingServer("uvicorn", _BOTH, "127.0.0.1, ::1", "set --no-proxy-headers"),
+        TrustingServer(
+            "waitress", _BOTH, "trusted_proxy", "omit --trusted-proxy, and set --no-clear-untrusted-proxy-headers"
+        ),
+        TrustingServer("uWSGI", FORWARDED[1], "all clients", "let only the proxy reach it, such as by --socket PATH"),
+    )
+}
+"""The servers that can trust forwarded fields themselves, with their defaults. hypercorn and granian never do, unless
+the application is wrapped in ``ProxyFixMiddleware`` or ``wrap_wsgi_with_proxy_headers``.
+"""
 
 
 def environ_key(name: str, setting: str) -> str:
@@ -142,13 +274,12 @@ def environ_key(name: str, setting: str) -> str:
 
     Raises ValueError for another text. ``setting`` is the name of the setting in the message.
 
-    >>> environ_key("X-Remote-User", "remote_user")
-    'HTTP_X_REMOTE_USER'
+    >>> environ_key("X-Ararat-Secret", "remote_user_secret_field")
+    'HTTP_X_ARARAT_SECRET'
     """
     if not _FIELD.fullmatch(name):
         shown = display.escape(name)
-        allowed = "set REMOTE_USER or the name of a field" if setting == "remote_user" else "set the name of a field"
-        raise ValueError(f"{setting}: {shown!r} is not a header field; {allowed}")
+        raise ValueError(f"{setting}: {shown!r} is not a header field; set the name of a field")
     return f"HTTP_{name.upper().replace('-', '_')}"
 
 
@@ -156,8 +287,8 @@ def other_spellings(name: str) -> list[str]:
     """Return the other names of header fields that have the same key in a WSGI environ. ``name`` is the name of a
     field.
 
-    >>> other_spellings("X-Remote-User")
-    ['X-Remote_User', 'X_Remote-User', 'X_Remote_User']
+    >>> other_spellings("X-Forwarded-For")
+    ['X-Forwarded_For', 'X_Forwarded-For', 'X_Forwarded_For']
     """
     parts = name.split("-")
     joined = (product("-_", repeat=len(parts) - 1)) if len(parts) <= 5 else [("_",) * (len(parts) - 1)]
@@ -190,15 +321,18 @@ def forwarded(environ: Mapping[str, Any]) -> dict[str, int | str]:
     - ``position``: the trusted value, counted from the last one. 0: the field is not used. If several values are
       equal, the first of them counts.
     - ``scheme``: "http" or "https", as the application sees it.
+    - ``by_server``: whether one of the values is the address that the server itself reports.
 
     >>> forwarded({"HTTP_X_FORWARDED_FOR": "192.0.2.1, 192.0.2.2", "REMOTE_ADDR": "127.0.0.1"})
-    {'values': 2, 'position': 0, 'scheme': 'http'}
+    {'values': 2, 'position': 0, 'scheme': 'http', 'by_server': False}
 
     Source: ``werkzeug.middleware.proxy_fix``, which keeps the values before its changes.
     """
     given = environ.get("HTTP_X_FORWARDED_FOR", "")
     values = [value.strip() for value in given.split(",") if value.strip()]
-    position = 0
-    if "werkzeug.proxy_fix.orig" in environ and environ.get("REMOTE_ADDR") in values:
-        position = len(values) - values.index(environ["REMOTE_ADDR"])
-    return {"values": len(values), "position": position, "scheme": str(environ.get("wsgi.url_scheme", "http"))}
+    position, address = 0, environ.get("REMOTE_ADDR")
+    of_server = environ.get("werkzeug.proxy_fix.orig", {}).get("REMOTE_ADDR", address)
+    if "werkzeug.proxy_fix.orig" in environ and address in values:
+        position = len(values) - values.index(address)
+    scheme = str(environ.get("wsgi.url_scheme", "http"))
+    return {"values": len(values), "position": position, "scheme": scheme, "by_server": of_server in values}

@@ -210,11 +210,11 @@ def _threads_of_server() -> int | None:
         return _positive(getattr(sys.modules["mod_wsgi"], "threads_per_process", None))
     if worker := getattr(sys.modules.get("gunicorn.workers.base"), "Worker", None):
         # A worker also knows its siblings, which the arbiter has started before.
-        for server in _instances(worker):
+        for server in instances_of(worker):
             if getattr(server, "pid", None) == os.getpid():
                 return _of_gunicorn(server)
     if adjustments := getattr(sys.modules.get("waitress.adjustments"), "Adjustments", None):
-        return max((number for each in _instances(adjustments) if (number := _positive(each.threads))), default=None)
+        return max((number for each in instances_of(adjustments) if (number := _positive(each.threads))), default=None)
     return None
 
 
@@ -229,7 +229,8 @@ def _of_gunicorn(worker: Any) -> int | None:
     return _positive(worker.cfg.worker_connections) if name.startswith(("Gevent", "Eventlet")) else None
 
 
-def _instances(kind: type) -> list[Any]:
+def instances_of(kind: type) -> list[Any]:
+    """Return all objects of a class in this process, such as those of a server that passes none to its application."""
     # Not isinstance(): it reads the attribute __class__, which fails for a proxy object without its context.
     return [each for each in gc.get_objects() if issubclass(type(each), kind)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,7 +41,10 @@ def examine(url: WebURL, link: str | None, proxy: ReverseProxy | None, send: Ask
     if isinstance(health.get("forwarded"), dict):
         forged = health_of(_answer(send, f"{mount}/healthz?forwarded", _FORGED)).get("forwarded")
         plain, forged = health["forwarded"], forged if isinstance(forged, dict) else {}
-        yield _client_address(url, plain, forged, proxy)
+        yield (address := _client_address(url, plain, forged, proxy))
+        yield from _of_server(plain, forged)
+        if address.state != "error":
+            yield from _scheme(plain, lambda fields: health_of(_answer(send, f"{mount}/healthz?forwarded", fields)))
         other = health_of(_answer(send, f"{mount}/healthz?forwarded", _UNDERSCORES)).get("forwarded")
         yield from _underscores(plain, other if isinstance(other, dict) else {})
 
@@ -149,6 +152,28 @@ def _client_address(
         "No reverse proxy sets X-Forwarded-For." if not proxies else "The value of the last reverse proxies is used."
     )
     return HealthFinding("url", code, "ok", shown, trusted)
+
+
+def _of_server(plain: dict[str, Any], forged: dict[str, Any]) -> Iterator[HealthFinding]:
+    """Find a server that takes the address of the client from a field of the client, before the application."""
+    if forged.get("by_server") is True and plain.get("by_server") is not True:
+        message = "A client can set its own address: the server itself trusts X-Forwarded-For."
+        yield HealthFinding("url", "server-trusts", "error", "client address", message, _of_servers())
+
+
+def _scheme(plain: dict[str, Any], ask: Callable[[dict[str, str]], dict[str, Any]]) -> Iterator[HealthFinding]:
+    """Compare a request as sent, and one for which the client itself sets X-Forwarded-Proto."""
+    other = {"http": "https", "https": "http"}.get(str(plain.get("scheme")), "https")
+    forged = ask({"X-Forwarded-Proto": other}).get("forwarded")
+    if isinstance(forged, dict) and forged.get("scheme") == other:
+        message = "A client can set the scheme: the value that it sends in X-Forwarded-Proto is trusted."
+        change = f"Set the field in the proxy, and do not let clients reach the server directly. {_of_servers()}"
+        yield HealthFinding("url", "server-trusts", "warning", "scheme", message, change)
+
+
+def _of_servers() -> str:
+    settings = "; ".join(f"{each.name}: {each.remedy}" for each in trusted_proxy.TRUSTING_SERVERS.values())
+    return f"Servers can trust the field themselves. {settings}."
 
 
 def _underscores(plain: dict[str, Any], other: dict[str, Any]) -> Iterator[HealthFinding]:

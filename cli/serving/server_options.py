@@ -176,9 +176,9 @@ SERVER_OPTIONS: Final = (
     ServerOption(
         name="--remote-user",
         metavar="FIELD",
-        text="Trust this header field for the user that a proxy has signed in, or REMOTE_USER of a server that sets it "
-        "itself. The proxy must set or remove the field in each request. A field needs --trusted-proxies and "
-        "--remote-user-secret-file.",
+        text="Trust this header field for the user that a proxy has signed in, such as XRemoteUser, or REMOTE_USER of "
+        "a server that sets it itself. The name of a field has letters and digits only. The proxy must set or remove "
+        "the field in each request. A field needs --trusted-proxies and --remote-user-secret-file.",
     ),
     ServerOption(
         name="--remote-user-secret-file",

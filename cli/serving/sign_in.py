@@ -50,6 +50,13 @@ class SignIn(NamedTuple):
         user, file = self.remote_user, self.remote_user_secret_file
         if user == "REMOTE_USER" and not file:
             return {"remote_user": user}
+        if user not in (None, "REMOTE_USER") and (fault := trusted_proxy.fault_of_user_field(user)):
+            raise CommandError(
+                f"--remote-user: {fault.message}",
+                ("Fix", fault.remedy),
+                *trusted_proxy.proxy_lines(fault.name, self.remote_user_secret_field),
+                exit_code=USAGE,
+            )
         if user is None and file is None:
             return {}
         if not trusted_proxies:
@@ -57,14 +64,12 @@ class SignIn(NamedTuple):
             raise click.UsageError(f"{option} needs --trusted-proxies, because only a proxy can set the field")
         if user is not None and user != "REMOTE_USER":
             # A wrong name is refused before its lines are shown.
-            trusted_proxy.environ_key(user, "remote_user")
             trusted_proxy.environ_key(self.remote_user_secret_field, "remote_user_secret_field")
             if file is None:
                 raise CommandError(
-                    f"--remote-user {user} needs --remote-user-secret-file, because clients can send a field that "
-                    "servers read as this one",
+                    f"--remote-user {user} needs --remote-user-secret-file, because clients can send the field, too",
                     ("Fix", _NEW_SECRET),
-                    *proxy_lines(user, self.remote_user_secret_field),
+                    *trusted_proxy.proxy_lines(user, self.remote_user_secret_field),
                     exit_code=USAGE,
                 )
         secret = None if file is None else _secret(file, private=True)
@@ -106,22 +111,6 @@ class SignIn(NamedTuple):
         )
 
 
-def proxy_lines(user: str, secret: str) -> list[tuple[str, str]]:
-    """Return the lines of Apache and nginx that send the user in one header field, and the secret in another.
-
-    ``user`` is the name of the field for the user. ``secret`` is the name of the field for the secret.
-
-    >>> for proxy, lines in proxy_lines("X-User", "X-Proof"):
-    ...     print(f"{proxy}: {lines}")
-    Apache: RequestHeader unset X_User; RequestHeader set X-User expr=%{REMOTE_USER}; RequestHeader set X-Proof "SECRET"
-    nginx: proxy_set_header X-User $remote_user; proxy_set_header X-Proof "SECRET";
-    """
-    removed = trusted_proxy.removal(user)
-    apache = f'RequestHeader set {user} expr=%{{REMOTE_USER}}; RequestHeader set {secret} "SECRET"'
-    nginx = f'proxy_set_header {user} $remote_user; proxy_set_header {secret} "SECRET";'
-    return [("Apache", f"{removed}; {apache}" if removed else apache), ("nginx", nginx)]
-
-
 def warn_of_underscores(options: Mapping[str, Any]) -> None:
     """Write a warning to the server log if clients can send the header fields of the proxies.
 
@@ -129,16 +118,13 @@ def warn_of_underscores(options: Mapping[str, Any]) -> None:
     underscore. The WSGI environ has one key for both spellings.
     """
     server = trusted_proxy.server_that_keeps_underscores()
-    user = options["remote_user"]
-    fields = list(trusted_proxy.FORWARDED) if not options["remote_user_secret_file"] else []
-    fields += [user] if user and "-" in user else []
-    if server is None or not options["trusted_proxies"] or not fields:
+    if server is None or not options["trusted_proxies"] or options["remote_user_secret_file"]:
         return
-    own = "; or use a name without a hyphen for --remote-user" if fields == [user] else ""
+    field, other = trusted_proxy.FORWARDED[0], trusted_proxy.FORWARDED[0].replace("-", "_")
     log.warning(
         "%s passes on %s as %s, so a client can send it; remove it in the proxy (Apache: %s. nginx: keep "
-        "underscores_in_headers off)%s",
-        server, fields[0].replace("-", "_"), fields[0], trusted_proxy.removal(*fields), own,
+        "underscores_in_headers off)",
+        server, other, field, trusted_proxy.removal(*trusted_proxy.FORWARDED),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from ararat.webapp.trusted_proxy import ForwardedFields, ProxySecret, RemoteUser
 
 SECRET = "0123456789abcdef0123456789abcdef"
 KNOWN = ProxySecret(SECRET)
-USER = RemoteUser.of_setting("X-Remote-User", KNOWN)
+USER = RemoteUser.of_setting("XRemoteUser", KNOWN)
 
 
 def replaced(fields: list[tuple[str, str]]) -> dict[str, str]:
@@ -34,7 +34,7 @@ def dropped(fields: list[tuple[str, str]]) -> dict[str, str]:
     return joined([(name, value) for name, value in fields if "_" not in name])
 
 
-SPELLINGS = ("X-Remote-User", "x-remote-user", "X_Remote_User", "X-Remote_User", "X_Remote-User", "HTTP_X_REMOTE_USER")
+SPELLINGS = ("XRemoteUser", "xremoteuser", "X-Remote-User", "X_Remote_User", "XRemote_User", "HTTP_XREMOTEUSER")
 
 
 @pytest.mark.parametrize("server", [replaced, joined, dropped])
@@ -48,19 +48,24 @@ def test_no_client_is_a_user_without_the_secret(server: Any, name: str, guess: s
 
 @pytest.mark.parametrize("server", [replaced, joined, dropped])
 def test_the_user_of_the_proxy_counts(server: Any) -> None:
-    assert USER.of(server([("X-Remote-User", "jane"), ("X-Ararat-Secret", SECRET)])) == "jane"
+    assert USER.of(server([("XRemoteUser", "jane"), ("X-Ararat-Secret", SECRET)])) == "jane"
 
 
-@pytest.mark.parametrize("server", [joined, dropped])
-@pytest.mark.parametrize("name", SPELLINGS)
-def test_a_second_user_never_replaces_that_of_the_proxy(server: Any, name: str) -> None:
-    for fields in ([(name, "adam"), ("X-Remote-User", "jane")], [("X-Remote-User", "jane"), (name, "adam")]):
-        assert USER.of(server([*fields, ("X-Ararat-Secret", SECRET)])) in ("jane", None)
+@pytest.mark.parametrize("server", [replaced, joined, dropped])
+@pytest.mark.parametrize("name", SPELLINGS[2:])
+@pytest.mark.parametrize("own", ["jane", ""])
+def test_no_other_spelling_replaces_the_user_of_the_proxy(server: Any, name: str, own: str) -> None:
+    for fields in ([(name, "adam"), ("XRemoteUser", own)], [("XRemoteUser", own), (name, "adam")]):
+        assert USER.of(server([*fields, ("X-Ararat-Secret", SECRET)])) == (own or None)
+
+
+@pytest.mark.parametrize("name", SPELLINGS[:2])
+def test_two_users_in_one_field_are_no_user(name: str) -> None:
+    for fields in ([(name, "adam"), ("XRemoteUser", "jane")], [("XRemoteUser", "jane"), (name, "adam")]):
+        assert USER.of(joined([*fields, ("X-Ararat-Secret", SECRET)])) is None
 
 
 def test_a_name_without_hyphens_has_one_spelling() -> None:
-    assert trusted_proxy.other_spellings("RemoteUser") == []
-    assert trusted_proxy.removal("RemoteUser") == ""
     user = RemoteUser.of_setting("RemoteUser", KNOWN)
     fields = [("RemoteUser", "jane"), ("Remote_User", "adam"), ("Remote-User", "adam"), ("X-Ararat-Secret", SECRET)]
     assert user.of(replaced(fields)) == "jane"
@@ -98,6 +103,75 @@ def test_forwarded_fields_count_only_with_the_secret(secret: ProxySecret | None,
         ("198.51.100.1", "https") if counts else ("192.0.2.9", "http")
     )
     assert (seen["HTTP_HOST"], seen.get("SCRIPT_NAME", ""), seen.get("SERVER_PORT")) == ("a.example", "", None)
+
+
+@pytest.mark.parametrize("field", ["X_FORWARDED_PROTO", "X_FORWARDED_PROTOCOL", "X_FORWARDED_SSL"])
+@pytest.mark.parametrize("given", ["", SECRET])
+def test_the_scheme_that_a_server_has_taken_from_a_field_needs_the_secret(field: str, given: str) -> None:
+    schemes = []
+
+    def app(environ: Any, start_response: Any) -> list[bytes]:
+        schemes.append(environ["wsgi.url_scheme"])
+        return []
+
+    environ = {"wsgi.url_scheme": "https", f"HTTP_{field}": "https", "HTTP_X_ARARAT_SECRET": given}
+    ForwardedFields(app, 1, KNOWN)(environ, lambda *_: lambda _: None)
+    # A request over TLS without the field keeps its scheme.
+    ForwardedFields(app, 1, KNOWN)({"wsgi.url_scheme": "https"}, lambda *_: lambda _: None)
+    assert schemes == ["https" if given else "http", "https"]
+
+
+class _Config:
+    """The configuration of a server, or a module of it."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+
+GUNICORN, UVICORN, WAITRESS = "gunicorn.config", "uvicorn.config", "waitress.adjustments"
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["at the start", "at the first request"])
+@pytest.mark.parametrize(
+    ("module", "values", "words"),
+    [
+        (GUNICORN, {"forwarded_allow_ips": ["10.0.0.1", "::1"]}, ["of 10.0.0.1, ::1", "--forwarded-allow-ips ''"]),
+        (GUNICORN, {"forwarded_allow_ips": []}, []),
+        (UVICORN, {"proxy_headers": True, "forwarded_allow_ips": "*"}, ["of *,", "--no-proxy-headers"]),
+        (UVICORN, {"proxy_headers": False, "forwarded_allow_ips": "*"}, []),
+        (UVICORN, {"proxy_headers": True, "forwarded_allow_ips": ""}, []),
+        (WAITRESS, {"trusted_proxy": "127.0.0.1"}, ["X-Forwarded-For", "omit --trusted-proxy"]),
+        (WAITRESS, {"trusted_proxy": None}, []),
+        ("uwsgi", {}, ["X-Forwarded-Proto of all clients", "only the proxy"]),
+    ],
+)
+def test_a_server_that_trusts_fields_itself_is_named_once(
+    monkeypatch: Any, caplog: Any, module: str, values: dict[str, Any], words: list[str], is_late: bool
+) -> None:
+    for each in ("uwsgi", *(other for other, _, _ in trusted_proxy._SETTINGS.values())):
+        monkeypatch.delitem(sys.modules, each, raising=False)
+    kind, loaded = type("Kind", (_Config,), {}), []
+
+    def load() -> None:
+        loaded.append(kind(**values))
+        monkeypatch.setitem(sys.modules, module, _Config(Config=kind, Adjustments=kind))
+
+    if not is_late:
+        load()
+    app = ForwardedFields(lambda environ, start_response: [], 1, KNOWN)
+    assert bool(caplog.text) is (bool(words) and not is_late)
+    if is_late:
+        load()
+    for _ in range(2):
+        app({"wsgi.url_scheme": "http"}, lambda *_: lambda _: None)
+    assert len(caplog.records) == bool(words)
+    assert [word for word in words if word not in caplog.text] == []
+
+
+def test_without_a_secret_the_settings_of_the_server_are_not_read(monkeypatch: Any, caplog: Any) -> None:
+    monkeypatch.setattr(trusted_proxy, "warn_of_trusting_server", None)
+    ForwardedFields(lambda environ, start_response: [], 1)({}, lambda *_: lambda _: None)
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,36 @@ def test_a_server_that_reads_fields_with_underscores_is_found(bindings: Any, kee
         assert "RequestHeader unset X_Forwarded_For" in (found.remedy or "")
 
 
+@pytest.mark.parametrize("server", [None, "scheme", "address"])
+@pytest.mark.parametrize("overwrites", [False, True], ids=["direct", "behind a proxy"])
+def test_a_server_that_trusts_fields_itself_is_found(bindings: Any, server: str | None, overwrites: bool) -> None:
+    app: Any = ResolverMiddleware(create_app(bindings), bindings, prefix=PREFIX, inspector="/")
+
+    def asked(method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
+        own = {"X-Forwarded-For": "192.0.2.99", "X-Forwarded-Proto": "https"} if overwrites else {}
+        sent = {**(fields or {}), **own, "Accept": "application/problem+json"}
+        environ = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in sent.items()}
+        if server == "scheme" and "X-Forwarded-Proto" in sent:
+            environ["wsgi.url_scheme"] = sent["X-Forwarded-Proto"]
+        if server == "address" and "X-Forwarded-For" in sent:
+            environ["REMOTE_ADDR"] = sent["X-Forwarded-For"]
+        answer = Client(app).open(target, method=method, environ_overrides=environ)
+        return SiteAnswer(answer.status_code, tuple(answer.headers.items()), answer.data)
+
+    url = PREFIX if overwrites else "http://r.example"
+    found = examined(asked, url).get("server-trusts")
+    assert bool(found) is (server is not None and not overwrites)
+    if found:
+        assert found.state == ("warning" if server == "scheme" else "error")
+        named = (
+            "gunicorn: set --forwarded-allow-ips ''",
+            "uvicorn: set --no-proxy-headers",
+            "waitress: omit",
+            "uWSGI: ",
+        )
+        assert [each for each in named if each not in (found.remedy or "")] == []
+
+
 @pytest.mark.parametrize("document", [{"forwarded": 7}, {"forwarded": {"values": "2", "position": None}}])
 def test_a_hostile_health_document_is_read_as_zero(document: dict[str, Any]) -> None:
     body = json.dumps({"bindings": "readable", "names": 1} | document).encode()

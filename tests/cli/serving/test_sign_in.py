@@ -109,23 +109,24 @@ def test_the_first_account_enables_sign_in_while_the_server_runs(serve_ararat, d
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_only_the_field_of_the_option_is_trusted(serve_ararat, prepared, secret):
-    options = ("--trusted-proxies", "1", "--remote-user", "X-Remote-User", "--remote-user-secret-file", str(secret))
+    options = ("--trusted-proxies", "1", "--remote-user", "XRemoteUser", "--remote-user-secret-file", str(secret))
     server = serve_ararat("--database", prepared, *options)
     proved = {"X-Ararat-Secret": SECRET}
-    assert is_jane(Browser(server).page(headers=proved | {"X-Remote-User": "jane"}))
-    assert not is_jane(Browser(server).page(headers={"X-Remote-User": "jane"}))
-    # The WSGI name of a field with underscores is the same. The server drops such a field.
-    for field in ("X_Remote_User", "Remote-User", "REMOTE_USER"):
+    assert is_jane(Browser(server).page(headers=proved | {"XRemoteUser": "jane"}))
+    assert not is_jane(Browser(server).page(headers={"XRemoteUser": "jane"}))
+    for field in ("X-Remote-User", "XRemote-User", "Remote-User", "REMOTE_USER"):
         assert not is_jane(Browser(server).page(headers=proved | {field: "jane"}))
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--remote-user", "X-Remote-User"), "needs --trusted-proxies"),
+        (("--remote-user", "XRemoteUser"), "needs --trusted-proxies"),
+        (("--remote-user", "X-Remote-User"), "use letters and digits, such as XRemoteUser"),
+        (("--remote-user", "X_Remote_User", "--trusted-proxies", "1"), "has a hyphen or an underscore"),
         (("--remote-user", "REMOTE_USER", "--trusted-proxies", "1"), "needs the name of a header field"),
         (("--remote-user", "X User", "--trusted-proxies", "1"), "--remote-user: 'X User' is not a header field"),
-        (("--remote-user", "X-U", "--trusted-proxies", "1"), "needs --remote-user-secret-file"),
+        (("--remote-user", "XU", "--trusted-proxies", "1"), "needs --remote-user-secret-file"),
         (("--remote-user-secret-file", "x"), "--remote-user-secret-file needs --trusted-proxies"),
         (("--remote-user", "REMOTE_USER", "--remote-user-secret-file", "x"), "needs the name of a header field"),
         (("--openid-issuer", "https://idp.example"), "need each other"),
@@ -140,12 +141,13 @@ def test_wrong_options_are_usage_errors(options, words):
     assert words in unwrapped(ran.stderr)
 
 
-def test_the_refusal_without_a_secret_has_the_lines_of_the_proxies():
-    ran = CliRunner().invoke(main.main, ["serve", "--port", "0", "--trusted-proxies", "1", "--remote-user", "X-User"])
+@pytest.mark.parametrize("name", ["XUser", "X-User", "X_User"], ids=["no secret", "hyphen", "underscore"])
+def test_the_refusal_has_the_lines_of_the_proxies(name):
+    ran = CliRunner().invoke(main.main, ["serve", "--port", "0", "--trusted-proxies", "1", "--remote-user", name])
     assert ran.exit_code == 64
     shown = " ".join(ran.stderr.split())
-    assert "Apache RequestHeader unset X_User; RequestHeader set X-User expr=%{REMOTE_USER};" in shown
-    assert 'nginx proxy_set_header X-User $remote_user; proxy_set_header X-Ararat-Secret "SECRET";' in shown
+    assert "Apache RequestHeader set XUser expr=%{REMOTE_USER};" in shown
+    assert 'nginx proxy_set_header XUser $remote_user; proxy_set_header X-Ararat-Secret "SECRET";' in shown
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_a_wrong_secret_of_the_proxy_is_refused(secret, content, mode, words):
     if content is not None:
         secret.write_text(content, "utf-8")
         secret.chmod(mode)
-    options = ("--trusted-proxies", "1", "--remote-user", "X-User", "--remote-user-secret-file", str(secret))
+    options = ("--trusted-proxies", "1", "--remote-user", "XUser", "--remote-user-secret-file", str(secret))
     ran = CliRunner().invoke(main.main, ["serve", "--port", "0", *options])
     assert ran.exit_code in (2, 66)
     assert words in unwrapped(ran.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -43,7 +44,10 @@ elif sys.argv[1:2] == ["werkzeug"]:
 """
 COMMANDS = {
     "gunicorn": [sys.executable, "-m", "gunicorn", "--no-control-socket", "--bind=127.0.0.1:{port}", "ararat.wsgi"],
-    "waitress": [sys.executable, "-m", "waitress", "--listen=127.0.0.1:{port}", "ararat.wsgi:application"],
+    "waitress": [
+        *(sys.executable, "-m", "waitress", "--listen=127.0.0.1:{port}", "--no-clear-untrusted-proxy-headers"),
+        "ararat.wsgi:application",
+    ],
     "cheroot": [sys.executable, "proxied_site.py", "cheroot", "{port}"],
     "uWSGI": [
         *(str(BESIDE / "uwsgi"), "--http-socket", "127.0.0.1:{port}", "--module", "ararat.wsgi:application"),
@@ -56,7 +60,7 @@ COMMANDS = {
     "wsgiref": [sys.executable, "proxied_site.py", "wsgiref", "{port}"],
     "werkzeug": [sys.executable, "proxied_site.py", "werkzeug", "{port}"],
 }
-KEEPING = ("cheroot", "uWSGI", "granian", "wsgiref")
+TRUSTING = ("gunicorn", "uWSGI")
 
 
 @pytest.fixture
@@ -76,7 +80,7 @@ def prepared(tmp_path: Path) -> dict[str, str]:
         "ARARAT_PREFIX": origin,
         "ARARAT_INSPECTOR": origin,
         "ARARAT_TRUSTED_PROXIES": "1",
-        "ARARAT_REMOTE_USER": "X-Remote-User",
+        "ARARAT_REMOTE_USER": "XRemoteUser",
         "ARARAT_REMOTE_USER_SECRET_FILE": str(secret),
     }
 
@@ -111,16 +115,28 @@ def test_only_the_proxy_reports_a_user_behind_each_server(
         head = "".join(f"{field}: {value}\r\n" for field, value in (("Host", "ids.example.org"), *fields))
         return server.ask(f"GET /desk/accounts.csv HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode()).status
 
+    def scheme(*fields: tuple[str, str]) -> str:
+        head = "".join(f"{field}: {value}\r\n" for field, value in (("Host", "ids.example.org"), *fields))
+        answer = server.ask(f"GET /healthz?forwarded HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode())
+        return json.loads(answer.text)["forwarded"]["scheme"]
+
     assert status() == 303
     proof = ("X-Ararat-Secret", SECRET)
-    assert status(("X-Remote-User", "adam"), proof) == 200
-    assert status(("X-Remote-User", "jane"), proof) == 403
-    for field in ("X-Remote-User", "X_Remote_User", "X-Remote_User"):
+    assert status(("XRemoteUser", "adam"), proof) == 200
+    assert status(("XRemoteUser", "jane"), proof) == 403
+    for field in ("X-Remote-User", "X_Remote_User", "XRemote_User"):
+        for own in ("jane", ""):
+            assert status(("XRemoteUser", own), (field, "adam"), proof) == (403 if own else 303)
+            assert status((field, "adam"), ("XRemoteUser", own), proof) == (403 if own else 303)
+    for field in ("XRemoteUser", "X-Remote-User", "X_Remote_User"):
         assert status((field, "adam")) == 303
         assert status((field, "adam"), ("X-Ararat-Secret", SECRET[:-1])) == 303
         assert status((field, "adam"), ("X_Ararat_Secret", SECRET[1:])) == 303
-    warned = re.search("passes on X_Remote_User as X-Remote-User", server.log())
-    assert bool(warned) is (name in KEEPING)
+    assert "passes on" not in server.log()
+    assert bool(re.search("itself trusts X-Forwarded-", server.log())) is (name in TRUSTING)
+    assert scheme() == "http"
+    assert scheme(("X-Forwarded-Proto", "https")) == "http"
+    assert scheme(("X-Forwarded-Proto", "https"), proof) == "https"
 
 
 @pytest.fixture
@@ -148,12 +164,12 @@ def status(client: Client, **environ: str) -> int:
 def test_the_ready_application_reads_the_variables(client: Any) -> None:
     proof = {"HTTP_X_ARARAT_SECRET": SECRET}
     started = client()
-    assert status(started, HTTP_X_REMOTE_USER="adam", **proof) == 200
-    assert status(started, HTTP_X_REMOTE_USER="jane", **proof) == 403
-    assert status(started, HTTP_X_REMOTE_USER="adam") == 303
+    assert status(started, HTTP_XREMOTEUSER="adam", **proof) == 200
+    assert status(started, HTTP_XREMOTEUSER="jane", **proof) == 403
+    assert status(started, HTTP_XREMOTEUSER="adam") == 303
     other = client(ARARAT_REMOTE_USER_SECRET_FIELD="X-Proof")
-    assert status(other, HTTP_X_REMOTE_USER="adam", **proof) == 303
-    assert status(other, HTTP_X_REMOTE_USER="adam", HTTP_X_PROOF=SECRET) == 200
+    assert status(other, HTTP_XREMOTEUSER="adam", **proof) == 303
+    assert status(other, HTTP_XREMOTEUSER="adam", HTTP_X_PROOF=SECRET) == 200
 
 
 def test_the_user_of_the_server_itself_needs_no_secret(client: Any) -> None:
@@ -166,8 +182,17 @@ def test_a_field_without_a_secret_is_refused_with_the_lines(client: Any) -> None
     with pytest.raises(environment.InvalidEnvironment) as caught:
         client(ARARAT_REMOTE_USER_SECRET_FILE="")
     assert "--remote-user-secret-file" in str(caught.value)
-    assert "RequestHeader unset X_Remote_User" in str(caught.value)
+    assert "RequestHeader set XRemoteUser" in str(caught.value)
     assert "proxy_set_header X-Ararat-Secret" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["X-Remote-User", "X_Remote_User"])
+def test_a_field_with_two_spellings_is_refused_with_the_lines(client: Any, name: str) -> None:
+    with pytest.raises(environment.InvalidEnvironment) as caught:
+        client(ARARAT_REMOTE_USER=name)
+    assert "has a hyphen or an underscore" in str(caught.value)
+    assert "Apache: RequestHeader set XRemoteUser expr=%{REMOTE_USER}" in str(caught.value)
+    assert "nginx: proxy_set_header XRemoteUser $remote_user" in str(caught.value)
 
 
 def test_the_address_of_a_client_needs_the_secret(client: Any) -> None:
@@ -186,16 +211,6 @@ def test_the_address_of_a_client_needs_the_secret(client: Any) -> None:
         pytest.param({}, None, id="no proxies"),
         pytest.param({"trusted_proxies": 1}, "X_Forwarded_For as X-Forwarded-For", id="no secret"),
         pytest.param({"trusted_proxies": 1, "remote_user_secret_file": "x"}, None, id="a secret"),
-        pytest.param(
-            {"trusted_proxies": 1, "remote_user_secret_file": "x", "remote_user": "X-User"},
-            "X_User as X-User",
-            id="a field with a hyphen",
-        ),
-        pytest.param(
-            {"trusted_proxies": 1, "remote_user_secret_file": "x", "remote_user": "RemoteUser"},
-            None,
-            id="a field without a hyphen",
-        ),
     ],
 )
 @pytest.mark.parametrize("server", ["granian", None])
@@ -203,7 +218,7 @@ def test_a_server_that_keeps_underscores_is_warned_of(
     monkeypatch: Any, caplog: Any, options: dict[str, Any], words: str | None, server: str | None
 ) -> None:
     monkeypatch.setattr(trusted_proxy, "server_that_keeps_underscores", lambda: server)
-    sign_in.warn_of_underscores({"trusted_proxies": 0, "remote_user": None, "remote_user_secret_file": None} | options)
+    sign_in.warn_of_underscores({"trusted_proxies": 0, "remote_user_secret_file": None} | options)
     assert bool(caplog.text) is bool(server and words)
     if server and words:
         assert words in caplog.text

@@ -511,7 +511,7 @@ ADVICE = """\
 - Under ASGI, a bare `?` is lost on every server. ASGI has the same empty query with and without it.
   [`ararat doctor`](doctor.md) does not report this as an error.
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
-- UNDERSCORES read `X_Remote_User` as `X-Remote-User`. If a request has
+- UNDERSCORES read `X_Forwarded_For` as `X-Forwarded-For`. If a request has
   both, the last one counts, or wsgiref joins them. So a proxy must remove fields with underscores
   ([go live](go-live.md#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
 - If dot-segments are resolved, the resolver cannot refuse them.

@@ -259,7 +259,7 @@ def test_the_user_of_the_web_server_is_not_trusted_by_default(client, jane):
     ("setting", "variable", "proved"),
     [
         ("REMOTE_USER", "REMOTE_USER", {}),
-        ("X-Remote-User", "HTTP_X_REMOTE_USER", {"HTTP_X_ARARAT_SECRET": SECRET}),
+        ("XRemoteUser", "HTTP_XREMOTEUSER", {"HTTP_X_ARARAT_SECRET": SECRET}),
     ],
 )
 def test_the_user_of_the_web_server_identifies_the_caller_if_trusted(
@@ -314,17 +314,17 @@ def test_a_token_is_stronger_than_the_user_of_the_web_server(make_client, accoun
     ],
 )
 def test_a_header_field_of_the_user_does_not_count_without_the_secret(make_client, jane, given):
-    client = make_client(remote_user="X-Remote-User", remote_user_secret=SECRET)
-    environ = {"HTTP_X_REMOTE_USER": "jane"} | ({} if given is None else {"HTTP_X_ARARAT_SECRET": given})
+    client = make_client(remote_user="XRemoteUser", remote_user_secret=SECRET)
+    environ = {"HTTP_XREMOTEUSER": "jane"} | ({} if given is None else {"HTTP_X_ARARAT_SECRET": given})
     assert who(client, environ_overrides=environ) is None
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_two_users_are_no_user(make_client, accounts, jane):
     accounts.add("joan", "administrator")
-    client = make_client(remote_user="X-Remote-User", remote_user_secret=SECRET)
+    client = make_client(remote_user="XRemoteUser", remote_user_secret=SECRET)
     for both in ("jane,joan", "jane, joan", "jane,", ",jane", "jane,jane"):
-        environ = {"HTTP_X_REMOTE_USER": both, "HTTP_X_ARARAT_SECRET": SECRET}
+        environ = {"HTTP_XREMOTEUSER": both, "HTTP_X_ARARAT_SECRET": SECRET}
         assert who(client, environ_overrides=environ) is None
 
 
@@ -346,20 +346,35 @@ def test_the_field_of_the_secret_can_have_another_name(make_client, jane):
         ({"remote_user_secret": f"{SECRET}\n"}, "other characters"),
         ({"remote_user_secret": f"{SECRET}\xe9"}, "other characters"),
         ({"remote_user_secret": SECRET, "remote_user_secret_field": "X_Secret"}, "remote_user_secret_field"),
-        ({"remote_user_secret": SECRET, "remote_user_secret_field": "X-remote-user"}, "different fields"),
+        ({"remote_user_secret": SECRET, "remote_user_secret_field": "xremoteuser"}, "different fields"),
     ],
 )
 def test_a_header_field_without_a_good_secret_is_refused(accounts, options, words):
     with pytest.raises(ValueError, match=words) as caught:
-        create_app(accounts.bindings, remote_user="X-Remote-User", **options)
+        create_app(accounts.bindings, remote_user="XRemoteUser", **options)
     assert SECRET[:31] not in str(caught.value)
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("name", ["", "X_Remote_User", "X Remote", "X-R\u00e9mote", "-x", "X:Y", "X\n"])
-def test_a_wrong_name_of_the_header_field_is_refused(accounts, name):
+@pytest.mark.parametrize("secret", [None, SECRET])
+@pytest.mark.parametrize(
+    "name", ["", "X Remote", "X-R\u00e9mote", "-x", "X:Y", "X\n", "remote_user", "X-", "_", "7User"]
+)
+def test_a_wrong_name_of_the_header_field_is_refused(accounts, name, secret):
     with pytest.raises(ValueError, match="remote_user"):
-        create_app(accounts.bindings, remote_user=name)
+        create_app(accounts.bindings, remote_user=name, remote_user_secret=secret)
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("name", ["X-Remote-User", "X_Remote_User", "X-Remote_User", "Remote-User", "x-remoteuser"])
+def test_a_name_with_two_spellings_is_refused_with_the_lines_of_the_proxies(accounts, name):
+    with pytest.raises(ValueError, match="has a hyphen or an underscore") as caught:
+        create_app(accounts.bindings, remote_user=name, remote_user_secret=SECRET, remote_user_secret_field="X-Proof")
+    better = name.replace("-", "").replace("_", "")
+    lines = str(caught.value)
+    assert f'Apache: RequestHeader set {better} expr=%{{REMOTE_USER}}; RequestHeader set X-Proof "SECRET"' in lines
+    assert f'nginx: proxy_set_header {better} $remote_user; proxy_set_header X-Proof "SECRET";' in lines
+    create_app(accounts.bindings, remote_user=better, remote_user_secret=SECRET)
 
 
 def test_a_database_that_is_down_answers_503(client, accounts, jane):
