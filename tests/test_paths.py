@@ -47,11 +47,11 @@ class Ceiling(NamedTuple):
 
 CEILINGS = {
     "redirect": Ceiling(29, 19, 7, 1),
-    "put": Ceiling(232, 67, 15, 11),
-    "edit": Ceiling(254, 74, 15, 8),
-    "page": Ceiling(411, 103, 20, 10),
-    "paste": Ceiling(326, 78, 21, 2),
-    "table": Ceiling(158, 42, 13, 11),
+    "put": Ceiling(237, 69, 17, 11),
+    "edit": Ceiling(258, 76, 17, 8),
+    "page": Ceiling(414, 105, 22, 10),
+    "paste": Ceiling(322, 79, 23, 2),
+    "table": Ceiling(159, 44, 13, 11),
 }
 """Lower a ceiling with each step that makes an act shorter. The table has two rows."""
 MOST_CALLS = 60

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from flask import Flask
-from htmx_flask import Htmx
-from jinja2 import StrictUndefined
+from flask import Flask, Response, current_app
 
 from .. import __version__
 from ..bindings.names import origins
@@ -31,13 +29,11 @@ from ..net.allowed_addresses import Destinations, parse_networks
 from . import errors, security
 from .accounts import first_account
 from .admission import BodyLimit, FieldLimit
+from .application import Application
 from .config import (
     EXAMPLES,
     FACTS,
-    FORM_OVERHEAD,
-    FORM_PARTS,
     KEY,
-    MAX_BYTES,
     MAX_LABEL,
     MIN_SESSION_IDLE,
     RESOURCE_LABEL,
@@ -112,7 +108,7 @@ def create_app(
     statement: str | None = None,
     language: str = ENGLISH,
     first_secret: str | None = None,
-) -> Flask:
+) -> Application:
     """Create an inspector, a WSGI application that can be mounted under any path.
 
     Parameters:
@@ -175,17 +171,6 @@ def create_app(
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
     """
-    # Flask searches templates/ and static/ in the folder of the package "ararat".
-    app = Flask(__name__.partition(".")[0])
-    app.config.update(
-        # Form fields stay in memory, so both limits are equal: the longest text and the rest of the form.
-        MAX_CONTENT_LENGTH=MAX_BYTES + FORM_OVERHEAD,
-        MAX_FORM_MEMORY_SIZE=MAX_BYTES + FORM_OVERHEAD,
-        MAX_FORM_PARTS=FORM_PARTS,
-        # The URL of an asset changes with its content.
-        SEND_FILE_MAX_AGE_DEFAULT=31_536_000,
-    )
-    _require_assets(app)
     if openid is not None and not (inspector or prefix):
         raise ValueError("openid: the URL of this inspector is missing, to which the provider returns; set inspector=…")
     if threads is not None:
@@ -200,7 +185,7 @@ def create_app(
     destinations = Destinations(parse_networks(networks), parse_networks(denied_networks), trace_elsewhere)
     if openid is not None:
         openid.denied_networks = destinations.denied
-    app.extensions[KEY] = Site(
+    site = Site(
         bindings=bindings,
         prefix=prefix if prefix is None else origins.check_prefix(prefix),
         inspector=inspector,
@@ -233,47 +218,58 @@ def create_app(
             }
         ),
     )
+    app = Application(_shared(site.accounts is not None, openid is not None))
+    _require_assets(app)
+    app.extensions[KEY] = site
+    app.wsgi_app = security.PathsOnly(FieldLimit(BodyLimit(app.wsgi_app)))
+    app.jinja_env.globals.update(has_policy=bool(policies), resource_label=resource_label, origin=site.origin)
+    if trusted_hosts:
+        security.require_hosts(app, trusted_hosts)
     if first_secret is not None:
         first_account.offer(app, first_secret)
-    # Without these settings the router answers double or missing slashes with a permanent redirect (308).
-    app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False
-    app.jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    app.jinja_env.globals.update(
+    if site.accounts is not None:
+        _open_desk(app, site)
+    if ezid is not None:
+        _answer_ezid(app, site, ezid, ezid_passthrough)
+    return app
+
+
+@cache
+def _shared(with_accounts: bool, with_openid: bool) -> Application:
+    """Return the application that all sites of this process share: all sites with accounts, or all others."""
+    app = Application()
+    app.add_url_rule("/static/<path:filename>", "static", _static_file)
+    environment = app.jinja_env
+    environment.globals.update(
         address=inspect.address,
         answered=trace.answered,
         ascii=display.percent,
         asset=asset,
         duration=trace.duration,
         span=trace.span,
-        has_policy=bool(policies),
-        resource_label=resource_label,
         header=header,
         split_address=trace.split_address,
         navigation=navigation,
         official=OFFICIAL_PREFIX,
-        origin=app.extensions[KEY].origin,
         plain=excerpt.plain,
         today=lambda: f"{datetime.now(UTC):%Y-%m-%d}",
         url_for=url,
         version=__version__,
     )
-    app.jinja_env.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
-    app.wsgi_app = security.PathsOnly(FieldLimit(BodyLimit(app.wsgi_app)))
+    environment.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
     translation.init_app(app)
     languages.init_app(app)
-    Htmx(app)
-    security.init_app(app)
-    if trusted_hosts:
-        security.require_hosts(app, trusted_hosts)
+    security.init_app(app, languages.describe)
     errors.init_app(app)
     for view in (inspect, compare, trace, trace_lists, api, reference, policy_pages, docs):
         app.register_blueprint(view.blueprint)
-    if app.extensions[KEY].accounts is not None:
-        _register_accounts(app, app.extensions[KEY])
-    if ezid is not None:
-        _answer_ezid(app, ezid, ezid_passthrough)
+    if with_accounts:
+        _register_accounts(app, with_openid)
     return app
+
+
+def _static_file(filename: str) -> Response:
+    return current_app.send_static_file(filename)
 
 
 def _resolver(given: str | Resolver) -> Resolver:
@@ -311,25 +307,29 @@ def _counts(place: str) -> CountStore:
         raise ValueError(f"statistics: {error}") from None
 
 
-def _register_accounts(app: Flask, site: Site) -> None:
-    from ..bindings.digest import Recent
+def _register_accounts(app: Application, with_openid: bool) -> None:
     from . import api as management_api
-    from .accounts import identify
     from .desk import blueprint as desk
     from .views import one_time_links, sign_in
 
-    if site.accounts is not None:
-        app.extensions[FACTS] = Recent(site.accounts.bindings)
-
-    identify.init_app(app)
-    app.register_blueprint(sign_in.blueprint)
-    app.register_blueprint(one_time_links.blueprint)
-    app.register_blueprint(desk)
-    management_api.init_app(app, site)
-    if site.openid is not None:
+    for blueprint in (sign_in.blueprint, one_time_links.blueprint, desk, management_api.blueprint):
+        app.register_blueprint(blueprint)
+    if with_openid:
         from .views import openid
 
         app.register_blueprint(openid.blueprint)
+
+
+def _open_desk(app: Application, site: Site) -> None:
+    """Give the application of a site with accounts what its desk and its API keep."""
+    from ..bindings.digest import Recent
+    from . import api as management_api
+    from .desk.counts import COUNTS, CountCache
+
+    assert site.accounts is not None, "only such a site has a desk"  # noqa: S101
+    app.extensions[FACTS] = Recent(site.accounts.bindings)
+    app.extensions[COUNTS] = CountCache()
+    management_api.init_app(app, site)
 
 
 def resume_jobs(app: Flask) -> None:
@@ -343,16 +343,15 @@ def resume_jobs(app: Flask) -> None:
         resume(app)
 
 
-def _answer_ezid(app: Flask, path: str, passthrough: str) -> None:
+def _answer_ezid(app: Application, site: Site, path: str, passthrough: str) -> None:
     """Answer the EZID API below a path. Raises ValueError."""
-    known: Site = app.extensions[KEY]
-    if known.bindings is None or known.accounts is None or known.prefix is None:
+    if site.bindings is None or site.accounts is None or site.prefix is None:
         raise ValueError("the EZID API needs a prefix, and bindings in a database")
     from .ezid import dispatch
     from .management import Management
 
-    management = Management(known.bindings, known.accounts)
-    dispatch.init_app(app, path, prefix=known.prefix, management=management, passthrough=passthrough)
+    management = Management(site.bindings, site.accounts)
+    dispatch.init_app(app, path, prefix=site.prefix, management=management, passthrough=passthrough)
 
 
 def _remote_user(name: str | None, secret: str | None, field: str) -> RemoteUser | None:

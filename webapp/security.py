@@ -6,7 +6,8 @@ cookies (:mod:`.accounts.cookies`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flask import Flask, Response, g, request
@@ -48,6 +49,9 @@ _ALWAYS = {
 MANAGED = "/api/v1"
 """The path of the API for accounts (:mod:`.api`)."""
 
+OF_CALLER = "ararat_of_caller"
+"""The attribute of ``flask.g`` that is true if the response depends on the caller, also if there is none."""
+
 _HEALTH = "inspect.healthz"
 _ONE_FORM = ("static", "inspect.picture", "inspect.logo", "inspect.robots", "inspect.favicon", _HEALTH)
 """Endpoints with the same response for every client. Their error responses differ."""
@@ -55,9 +59,12 @@ _ONE_FORM = ("static", "inspect.picture", "inspect.logo", "inspect.robots", "ins
 _FOR_PROGRAMS = ("application/json", "application/problem+json")
 
 
-def init_app(app: Flask) -> None:
-    """Add the security header fields, such as Content-Security-Policy, to every response of ``app``."""
-    app.after_request(_harden)
+def init_app(app: Flask, describe: Callable[[Response], None]) -> None:
+    """Add the security header fields, such as Content-Security-Policy, to every response of ``app``.
+
+    Caches must not keep a response that depends on the caller. ``describe`` adds the header fields of a page.
+    """
+    app.after_request(partial(_harden, describe))
 
 
 class PathsOnly:
@@ -118,7 +125,7 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
     return host_is_trusted(host, trusted)
 
 
-def _harden(response: Response) -> Response:
+def _harden(describe: Callable[[Response], None], response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
     if is_managed(request.path):
         response.vary.update(["Authorization", "Cookie"])
@@ -126,10 +133,14 @@ def _harden(response: Response) -> Response:
         # With "*", browsers send no cookies and no other credentials, so a page of another site reads public data only.
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    if OF_CALLER in g:
+        response.headers["Cache-Control"] = "no-store"
     for name, value in _ALWAYS.items():
         response.headers.setdefault(name, value)
     # One URL has three responses (page, fragment, JSON), which caches must keep apart.
     if request.endpoint not in _ONE_FORM or response.status_code >= 400:
         response.vary.update(["Accept", "HX-Request", "HX-History-Restore-Request"])
     response.headers.setdefault("Cache-Control", "no-cache")
+    if response.mimetype == "text/html":
+        describe(response)
     return response

@@ -221,7 +221,7 @@ def compose(
         first_secret=first_secret,
         on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
     )
-    pages = {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()} - {""}
+    pages = app.first_segments() - {""}
     for setting in ("sitemap", "atom", "oai", "services", "log", "metrics"):
         path = (settings.get(setting) or "").rstrip("/")
         # The resolver is in front of the inspector, so the pages there would no longer be reached.

@@ -13,64 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask
-from flask.templating import Environment
-from jinja2 import BytecodeCache
-from jinja2.bccache import Bucket
-from werkzeug.routing import Rule
-from werkzeug.routing.converters import DEFAULT_CONVERTERS
 
 from ararat.bindings.names.binding import Binding, NameCount
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.naming import NO_RULES
 from ararat.middleware import BindingsUnavailable
 from ararat.webapp import create_app
-
-
-class _Compiled(BytecodeCache):
-    """The compiled templates of all inspectors, because compiling them takes longer than most tests."""
-
-    def __init__(self) -> None:
-        self._codes: dict[str, Any] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self._codes.get(bucket.key)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._codes[bucket.key] = bucket.code
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_once() -> Iterator[None]:
-    """Share compiled templates and routes between all applications of these tests."""
-    compiled = _Compiled()
-    rules: dict[object, Any] = {}
-    make = Flask.create_jinja_environment
-    compile_rule = Rule.compile
-
-    def with_compiled(app: Flask) -> Environment:
-        environment = make(app)
-        environment.bytecode_cache = compiled
-        return environment
-
-    def with_known(rule: Rule) -> None:
-        assert rule.map
-        assert rule.map.converters == DEFAULT_CONVERTERS
-        key = rule.rule, rule.subdomain, rule.merge_slashes, tuple((rule.defaults or {}).items())
-        if known := rules.get(key):
-            rule._parts, rule._trace, rule._converters = known._parts, known._trace, known._converters
-            rule.arguments = known.arguments
-            rule._build = known._build.__func__.__get__(rule)
-            rule._build_unknown = known._build_unknown.__func__.__get__(rule)
-        else:
-            compile_rule(rule)
-            rules[key] = rule
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Flask, "create_jinja_environment", with_compiled)
-        patch.setattr(Rule, "compile", with_known)
-        yield
-
 
 VOID = {"br", "img", "input", "link", "meta", "path", "rect", "source"}
 

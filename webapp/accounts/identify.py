@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import Flask, Response, abort, g, request
+from flask import abort, g, request
 from werkzeug.datastructures import Authorization
 
 from ...identifiers.text.translatable import Translatable
 from ..config import site
 from ..errors import HTTPRefusal
+from ..security import OF_CALLER
 from . import cookies, csrf, passwords
 from .model import Account, AccountError, Caller
 from .records.attempts import TooManyAttempts
@@ -35,17 +36,6 @@ CHALLENGES = ('Bearer realm="Ararat"', 'Basic realm="Ararat", charset="UTF-8"')
 _MAX_TOKEN = 200
 _G = "ararat_caller"
 _BROWSER_G = "ararat_account_of_browser"
-
-
-def init_app(app: Flask) -> None:
-    """Forbid caches to keep a response of ``app`` that depends on the caller."""
-
-    def forbid_caches(response: Response) -> Response:
-        if _G in g:
-            response.headers["Cache-Control"] = "no-store"
-        return response
-
-    app.after_request(forbid_caches)
 
 
 def accounts() -> Accounts:
@@ -63,6 +53,7 @@ def caller() -> Caller | None:
     status is 403 for a request that another site can have sent. Raises BindingsUnavailable.
     """
     if _G not in g:
+        setattr(g, OF_CALLER, True)
         known = site().accounts
         setattr(g, _G, _identify(known) if known is not None and known.exist() else None)
     return g.get(_G)

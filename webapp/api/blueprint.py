@@ -19,16 +19,15 @@ problems.init_blueprint(blueprint)
 
 
 def init_app(app: Flask, site: Site) -> None:
-    """Add the JSON API to a Flask application with accounts.
+    """Give the application of a site the jobs of its API, and require an account for each URL of the API.
 
     ``app`` is the application. ``site`` has its settings, bindings and accounts. Without accounts, nothing is added.
     """
     if site.bindings is not None and site.accounts is not None:
         import_jobs.init_app(app, Imports(Management(site.bindings, site.accounts)))
-        app.register_blueprint(blueprint)
+        app.before_request(admit)  # after the check of the host
 
 
-@blueprint.before_app_request
 def admit() -> None:
     """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
     if security.is_managed(request.path):

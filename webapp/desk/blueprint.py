@@ -24,7 +24,8 @@ from ..jobs.imports import current_imports
 from ..language import formats
 from ..management import Management
 from ..management.permissions import require_reader
-from ..responses import forbid_caches, wants_json
+from ..responses import wants_json
+from ..security import OF_CALLER
 from . import messages, unsent
 from .navigation import dead_targets, desk_navigation, help_address, manage_menu, page_links
 
@@ -39,6 +40,7 @@ UPLOAD_LIMITS: dict[str, tuple[int, str]] = {}
 @blueprint.before_request
 def require_session() -> AnyResponse | None:
     """Send a browser without a valid session to /sign-in. Until an account exists, show how to add it, else 404."""
+    setattr(g, OF_CALLER, True)
     if request.method in ("GET", "HEAD") and request.path == "/desk" and first_account.is_missing():
         return first_account.page()
     identify.accounts()
@@ -65,9 +67,6 @@ def require_session() -> AnyResponse | None:
     require_reader(found)  # each page of the desk shows reserved names
     current_imports().worker.begin()
     return None
-
-
-blueprint.after_request(forbid_caches)
 
 
 @blueprint.before_request

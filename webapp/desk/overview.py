@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from flask import current_app, render_template, request
-from flask.blueprints import BlueprintSetupState
 from htmx_flask import request as htmx_request
 
 from ...bindings import holding
@@ -37,11 +36,6 @@ class WaitingLine(NamedTuple):
     address: str = ""
     status: Literal["bad", "warn", "plain"] = "warn"
     fix: str = ""
-
-
-@blueprint.record
-def _add_cache(state: BlueprintSetupState) -> None:
-    state.app.extensions[COUNTS] = CountCache()
 
 
 @blueprint.get("")

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
-from flask import Flask, Response, request
+from flask import Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from ... import __version__
@@ -21,6 +21,7 @@ from ...bindings.names.errors import BindingError, BindingsUnavailable, OutcomeU
 from ...bindings.storage.store import read_current
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
+from ..application import Application
 from ..errors import HTTPRefusal, drain
 from ..management import Missing
 from . import anvl_body, downloads, operations, sessions
@@ -94,7 +95,7 @@ _FOLDERS: Mapping[str, Mapping[str, EzidOperation]] = {
 }
 
 
-def init_app(app: Flask, path: str, *, prefix: str, management: Management, passthrough: str = "given") -> None:
+def init_app(app: Application, path: str, *, prefix: str, management: Management, passthrough: str = "given") -> None:
     """Register the views of the EZID API in the application ``app`` below the path ``path``.
 
     - ``path``: the path of the API, such as ``/ezid``.
@@ -107,7 +108,7 @@ def init_app(app: Flask, path: str, *, prefix: str, management: Management, pass
     if passthrough not in ("no", "normal", "given"):
         raise ValueError(f"ezid_passthrough: {passthrough!r} is not one of no, normal and given")
     app.extensions[KEY] = Ezid(
-        path=check_path(path, {rule.rule.split("/")[1] for rule in app.url_map.iter_rules()}),
+        path=check_path(path, app.first_segments()),
         prefix=prefix,
         management=management,
         slots=ConcurrencyLimit(REQUESTS, REQUESTS_EACH),

@@ -49,7 +49,6 @@ def init_app(app: Flask) -> None:
     """Register the choice of the language in the application ``app``. Its pages then offer all languages."""
     app.extensions[current.CHOICE] = _choose
     app.register_blueprint(blueprint)
-    app.after_request(_describe)
     app.jinja_env.globals.update(
         asked_language=_of_address,
         requested_language=_of_request,
@@ -169,12 +168,10 @@ def choose() -> AnyResponse:
     return response
 
 
-def _describe(response: Response) -> Response:
-    """State the language of a page, and the fields of the request that select it."""
-    if response.mimetype == "text/html":
-        if not response.content_language:
-            response.content_language.add(language())
-        response.vary.update(["Accept-Language", "Cookie", HEADER])
-        if _account() is not None:
-            response.headers["Cache-Control"] = "no-store"
-    return response
+def describe(response: Response) -> None:
+    """State the language of a page, and the fields of the request that select it. ``response`` is the page."""
+    if not response.content_language:
+        response.content_language.add(language())
+    response.vary.update(["Accept-Language", "Cookie", HEADER])
+    if _account() is not None:
+        response.headers["Cache-Control"] = "no-store"
