@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .access_log import log_resolutions
     from .asgi import ResolverASGIMiddleware
     from .resolution.custom_scheme import OwnScheme
+    from .resolution.destination import resolve
     from .resolution.result import Resolution
     from .resolution.source import BindingSource
     from .wsgi import ResolverMiddleware
@@ -55,6 +56,7 @@ __all__ = [
     "log_resolutions",
     "mint",
     "open_bindings",
+    "resolve",
 ]
 
 # The module of each name. It is loaded on first use: most commands need few of them.
@@ -74,6 +76,7 @@ _MODULES = {
     "import_table": ".bindings.imports.importing",
     "log_resolutions": "access_log",
     "mint": ".bindings.minting",
+    "resolve": "resolution.destination",
 }
 
 

@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ..bindings.names import naming
-from ..bindings.names.corrections import MISTYPED
 from ..bindings.names.errors import BindingError, BindingsUnavailable
 from ..bindings.storage.reopening import AvailabilityLog
-from ..identifiers.suggestions import suggestions
 from ..identifiers.text import display
 from .http.answer import Answer, Headers, last_resort
 from .http.direct_redirects import direct_redirect, redirect_of
@@ -30,8 +25,8 @@ from .http.request_target import Target, reserved_labels
 from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution.custom_scheme import OwnScheme
+from .resolution.destination import answer_for
 from .resolution.refusals import refuse
-from .resolution.resolver import resolve
 from .resolution.result import Resolution
 from .resolution.settings import Settings
 from .resolution.source import BindingSource, source_of
@@ -39,7 +34,6 @@ from .resolution.source import BindingSource, source_of
 if TYPE_CHECKING:
     from ..bindings.collection import Bindings
     from ..bindings.names.binding import Binding
-    from ..identifiers import Ark, Urn
     from .log.logged_names import FirstEntry
     from .log.name_proofs import NameProofs
     from .metrics.instruments import Metrics
@@ -54,9 +48,6 @@ Respond = Callable[[Request], Answer | Handover]
 Observer = Callable[[Resolution, str | None, int, float], object]
 """Receives a resolution, the method of its request, the status of its answer, and its duration in seconds."""
 
-
-MAX_CORRECTED = 1000
-"""The number of characters of an identifier above which no correction is looked up."""
 
 _KEPT = ("located", "related", "described")
 """The outcomes whose redirects are kept in memory."""
@@ -289,46 +280,11 @@ class RequestHandler:
             fetch = self._fetch_and_note
         elif _is_plain(request):
             generation = self._redirects.renew()
-        resolution = resolve(
-            given,
-            fetch,
-            bindings.binding_by_rule,
-            settings,
-            request.accepted,
-            bindings.prefix_records,
-            bindings.holds(),
-            bindings.now,
-        )
+        resolution = answer_for(given, bindings, settings, request.accepted, fetch)
         # An answer that changes by the clock is not kept.
         if resolution.outcome in _KEPT and resolution.rule is None and resolution.fresh_for is None:
             self._redirects.keep(path, redirect_of(resolution, whole=bool(self._observers)), generation)
-        return self._with_hint(resolution)
-
-    def _with_hint(self, resolution: Resolution) -> Resolution:
-        """Return the refusal of an unknown or invalid name with a hint at a typing error, and the intended name."""
-        problem, identifier = resolution.problem, resolution.identifier
-        if problem is None or not (problem.code == "not-bound" or resolution.status == HTTPStatus.BAD_REQUEST):
-            return resolution
-        if identifier is not None and self._bindings.is_mistyped(identifier):
-            problem = replace(problem, message=MISTYPED)
-        return replace(resolution, problem=problem, correction=self._correction(resolution.given, identifier))
-
-    def _correction(self, given: str, identifier: Ark | Urn | None) -> str | None:
-        """Return the key of the live name that ``given`` probably means: a damaged copy of it, or with a typing error.
-
-        ``identifier`` is the identifier that was requested; None if ``given`` is not valid.
-        """
-        if len(given) > MAX_CORRECTED:
-            return None
-        meant: dict[str, Ark | Urn] = {}
-        for each in suggestions(given, guesses=True):
-            with suppress(BindingError):
-                name = naming.read(each.identifier)
-                meant.setdefault(naming.key(name), name)
-        bound = self._bindings.fetch(list(meant)) if meant else {}
-        live = (key for key in meant if key in bound and bound[key].is_live)
-        typed = [*([] if identifier is None else [identifier]), *meant.values()]
-        return next(live, None) or next(filter(None, map(self._bindings.correction, typed)), None)
+        return resolution
 
     def _find(self, key: str) -> Binding | None:
         """Return the binding of a successor, whose title its page shows; None if it is not here or cannot be read."""

@@ -89,7 +89,9 @@ FRONT_DOORS = {
         *("PROBLEMS", "Ark", "EmbeddedArk", "IdentifierError", "Match", "Problem", "Report", "Step", "Urn"),
         *("equivalent", "examine", "find", "normalize", "parse"),
     },
-    "ararat.middleware": {"BindingConflict", "ReadOnlyBindings", "Resolution", "ResolverMiddleware", "open_bindings"},
+    "ararat.middleware": {
+        *("BindingConflict", "ReadOnlyBindings", "Resolution", "ResolverMiddleware", "open_bindings", "resolve"),
+    },
     "ararat.webapp": {"create_app"},
 }
 

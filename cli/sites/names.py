@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -13,6 +12,8 @@ import click
 
 from ...identifiers.text import display
 from ...middleware.http.expected_answers import FOUND, AnswerFault, ExpectedAnswer, answer_of, fault, path_of
+from ...middleware.resolution.destination import answer_for
+from ...middleware.resolution.source import settings_of
 from ...net.hop import HopFailed
 from .. import streams
 from ..bindings.stores import open_store
@@ -81,8 +82,10 @@ def _names(file: str | None, database: str | None, open_files: ExitStack) -> Ite
     if file is not None and streams.does_not_exist(file):
         raise CommandError(f"cannot read {file}: there is no such file", exit_code=NO_INPUT)
     bindings = open_files.enter_context(open_store(file or database or ""))
+    settings, source = settings_of(bindings, {}), bindings.source
     with bindings.store.snapshot() as snapshot:
-        yield from ((each.identifier, answer_of(each, datetime.now(UTC))) for each in snapshot.bindings())
+        for each in snapshot.bindings():
+            yield each.identifier, answer_of(answer_for(each.identifier, source, settings))
 
 
 def _ask(site: RunningSite, name: str, expected: ExpectedAnswer) -> NameResult:

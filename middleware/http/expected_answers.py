@@ -12,9 +12,7 @@ from ...identifiers.text import display
 from ...net.response import SiteAnswer
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from ...bindings.names.binding import Binding
+    from ..resolution.result import Resolution
 
 TEMPORARY = (302, 303, 307)
 PERMANENT = (301, 308)
@@ -65,22 +63,25 @@ def path_of(name: str) -> str:
     return quote(name if name.startswith("/") else f"/{name}", safe="/:?&=;,+@$!*'()~%#[]")
 
 
-def answer_of(binding: Binding, now: datetime) -> ExpectedAnswer:
-    """Return the right answer of a site for the recorded name ``binding`` at the time ``now`` in UTC."""
-    if binding.is_withdrawn or binding.is_hidden:
-        return ExpectedAnswer((410,))
-    if binding.is_reserved:
-        return ExpectedAnswer((404,))
-    if binding.hold_until is not None and binding.hold_until > now:
-        # A name on hold leads to its description.
-        return ExpectedAnswer((303,))
-    if binding.kind == "served":
-        return ExpectedAnswer((200, 204))
-    if binding.kind == "described":
-        return ExpectedAnswer((200, 303))
-    statuses = (303,) if binding.kind == "related" else TEMPORARY
+def answer_of(resolution: Resolution) -> ExpectedAnswer:
+    """Return the right answer of a site for an identifier with this result of :func:`~ararat.middleware.resolve`."""
+    if resolution.problem is not None:
+        return ExpectedAnswer((resolution.status,))
+    match resolution.outcome:
+        case "held":
+            # A name on hold leads to its description.
+            return ExpectedAnswer((303,))
+        case "served":
+            return ExpectedAnswer((200, 204))
+        case "described" | "metadata" | "prefix":
+            return ExpectedAnswer((200, 303))
+        case "related":
+            statuses: tuple[int, ...] = (303,)
+        case _:
+            statuses = TEMPORARY
     # Accept and Accept-Language select among the alternates.
-    return ExpectedAnswer(statuses, None if binding.alternates else binding.target)
+    is_chosen = resolution.binding is not None and bool(resolution.binding.alternates)
+    return ExpectedAnswer(statuses, None if is_chosen else resolution.target)
 
 
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from ...identifiers import IdentifierError
 from ...identifiers.text.translatable import Translatable
-from ...middleware import Bindings, ResolverMiddleware
-from ...middleware.resolution.resolver import resolve
-from ...middleware.resolution.settings import SCHEMES, Settings
+from ...middleware import Bindings, ResolverMiddleware, resolve
+from ...middleware.resolution.settings import SCHEMES
 from ...net.hop import Fetch, HopFailed, HopResponse
 from .in_process import local_fetch
 from .target import prepare
@@ -43,9 +42,7 @@ class OwnNames:
             asked = prepare(text, normalize=False, test_naans=self._bindings.naming.test_naans).request_path
         except IdentifierError:
             return False
-        bindings = self._bindings
-        settings, source = Settings(test_naans=bindings.naming.test_naans), bindings.source
-        found = resolve(asked, bindings.fetch, source.binding_by_rule, settings, prefixes=source.prefix_records)
+        found = resolve(self._bindings, asked)
         return found.problem is None or found.problem.code != "not-bound"
 
     def asking(self, elsewhere: Fetch) -> Fetch:

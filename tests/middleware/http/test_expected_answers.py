@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.names.prefixes.holds import Holds
+from ararat.middleware import Binding, BindingSource, resolve
 from ararat.middleware.http.expected_answers import TEMPORARY, ExpectedAnswer, answer_of, fault
 from ararat.net.response import SiteAnswer
 
@@ -32,8 +35,24 @@ TARGET = "https://example.org/x"
     ],
 )
 def test_the_answer_follows_from_the_record(changes: dict[str, Any], expected: ExpectedAnswer):
-    binding = Fields(target=TARGET).for_name("ark:12345/x").first(NOW)
-    assert answer_of(replace(binding, **({"status": "live"} | changes)), NOW) == expected
+    recorded = Fields(target=TARGET).for_name("ark:12345/x").first(NOW)
+    assert answer_of(resolve(Store(replace(recorded, **({"status": "live"} | changes))), "ark:12345/x")) == expected
+
+
+class Store(BindingSource):
+    """A store with one name, at a fixed time."""
+
+    def __init__(self, *recorded: Binding) -> None:
+        self.recorded = {each.identifier: each for each in recorded}
+
+    def fetch(self, keys: Iterable[str], /) -> dict[str, Binding]:
+        return {key: self.recorded[key] for key in keys if key in self.recorded}
+
+    def now(self) -> datetime:
+        return NOW
+
+    def holds(self) -> Holds:
+        return Holds(each.hold for each in self.recorded.values() if each.hold)
 
 
 @pytest.mark.parametrize(
