@@ -94,7 +94,7 @@ class Bindings:
         self.kind = kind
         self._opening = opening
         self._clock = clock
-        self._rule_cache = RuleCache(lambda: opening.store, now=clock)
+        self._rule_cache = RuleCache(lambda: opening.store)
         self.source = StoredSource(opening, self._rule_cache, is_local=is_local, clock=clock)
 
     @property

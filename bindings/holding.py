@@ -261,7 +261,7 @@ def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
     ``bindings`` is the open store.
     """
     holds = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
-    return [*bindings.store.holds(now), *(each for each in holds if each.until > now)]
+    return [each for each in (*bindings.store.holds(), *holds) if each.until > now]
 
 
 def over(bindings: Bindings, key: str) -> Hold | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from typing import Protocol
 
 from ..identifiers import Ark, Urn
@@ -42,7 +41,7 @@ class RuleSource(Protocol):
 
     def patterns(self) -> list[Pattern]: ...
 
-    def holds(self, now: datetime) -> list[Hold]: ...
+    def holds(self) -> list[Hold]: ...
 
     def prefixes(self) -> list[PrefixRecord]: ...
 
@@ -54,18 +53,15 @@ class RuleCache:
 
     All threads can use one object.
 
-    ``source`` returns the store. It is read again at most once a second, and only if something changed. ``now`` returns
-    the current time in UTC.
+    ``source`` returns the store. It is read again at most once a second, and only if something changed.
     """
 
     def __init__(
         self,
         source: Callable[[], RuleSource],
         clock: Callable[[], float] = time.monotonic,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._source = source
-        self._now = now
         self._clock = clock
         self._lock = ForkSafeLock()
         self._version: str | None = None
@@ -109,7 +105,7 @@ class RuleCache:
         return self._records
 
     def holds(self) -> Holds:
-        """Return the holds of names and prefixes from memory, also those that have ended since they were read.
+        """Return the holds of names and prefixes from memory, also those that have ended.
 
         It is the same object until one changes. Raises :class:`BindingsUnavailable` if the store could not be read
         since the start.
@@ -151,7 +147,7 @@ class RuleCache:
             if version != self._version:
                 self._rules = sorted(source.rules(), key=lambda rule: -len(rule.prefix))
                 records = source.prefixes()
-                holds = [*source.holds(self._now()), *(each.hold for each in records if each.hold is not None)]
+                holds = [*source.holds(), *(each.hold for each in records if each.hold is not None)]
                 self._holds = Holds(holds) if holds else NO_HOLDS
                 self._records = PrefixRecords(with_rules(records, self._rules))
                 self._patterns = [*source.patterns(), *checked_patterns(records)]

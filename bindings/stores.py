@@ -259,9 +259,11 @@ class Store(Protocol):
         """Return the rules of all NAANs and shoulders, in any order."""
         ...
 
-    def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at the time ``now`` (UTC), in any order. Holds of prefixes are
-        not included.
+    def holds(self) -> list[Hold]:
+        """Return the recorded holds of names, also those that have ended, in any order. Holds of prefixes are not
+        included.
+
+        Compare them with the clock when they are used: a clock that is corrected later must not hide one.
         """
         ...
 

@@ -24,7 +24,6 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
@@ -277,11 +276,11 @@ class FileStore:
         """Return None: a table file cannot record names, so no lookups for warnings about new names are needed."""
         return None
 
-    def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names in the file that have not ended at the time ``now`` (UTC)."""
+    def holds(self) -> list[Hold]:
+        """Return the holds of names in the file, also those that have ended."""
         table = self._current()
         holds = (table.bindings[key].hold for key in table.held)
-        return [each for each in holds if each is not None and each.until > now]
+        return [each for each in holds if each is not None]
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character, from the counters in the file."""

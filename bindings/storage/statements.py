@@ -121,7 +121,7 @@ class Statements:
         self.one_event = f"{compared} WHERE key = {one} AND revision = {one}"
 
         held = "SELECT key, long_identifier, hold_until, hold_reason, status, embargo FROM bindings"
-        self.holds = f"{held} WHERE hold_until IS NOT NULL AND hold_until > {one}"
+        self.holds = f"{held} WHERE hold_until IS NOT NULL"
 
         rule, record = ", ".join(RULE), ", ".join(PREFIX)
         self.rules = f"SELECT {rule} FROM rules"

@@ -290,11 +290,13 @@ class DatabaseStore:
         """Return the rules of all NAANs and shoulders, in any order."""
         return [rule_of(row) for row in self._rows(self._statements.rules, ())]
 
-    def holds(self, now: datetime) -> list[Hold]:
-        """Return the holds of names that have not ended at the time ``now`` (UTC), in any order. Holds of prefixes are
-        not included.
+    def holds(self) -> list[Hold]:
+        """Return the recorded holds of names, also those that have ended, in any order. Holds of prefixes are not
+        included.
+
+        Compare them with the clock when they are used: a clock that is corrected later must not hide one.
         """
-        holds = (hold_of(row) for row in self._rows(self._statements.holds, (rfc3339(now),)))
+        holds = (hold_of(row) for row in self._rows(self._statements.holds, ()))
         return [each for each in holds if each is not None]
 
     def patterns(self) -> list[Pattern]:

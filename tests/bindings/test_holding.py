@@ -30,6 +30,7 @@ from ararat.bindings.operations.undo import undo_change
 from ararat.bindings.served_file.copy import read
 from ararat.bindings.served_file.table import read_table
 from ararat.cli import main
+from ararat.middleware import resolve
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 END = NOW + timedelta(days=30)
@@ -100,7 +101,7 @@ def test_a_hold_is_in_the_history_and_an_undo_ends_it(store: Bindings) -> None:
     with pytest.raises(BindingError) as refused:
         holding.release(store, NAME)
     assert refused.value.code == "hold-missing"
-    assert holding.holds_at(store, NOW) == store.store.holds(NOW) == []
+    assert holding.holds_at(store, NOW) == store.store.holds() == []
 
 
 def held_now(store: Bindings) -> bool:
@@ -283,3 +284,24 @@ def test_a_long_name_is_compared_with_the_length_of_the_held_names() -> None:
     # A URN contains no other names.
     assert found.over("urn:nbn:de:x/1", NOW) is None
     assert found.over("ark:12345/x1", NOW) is found.over("ark:12345/x", END) is None
+
+
+@pytest.mark.parametrize("days", [365, -365], ids=["ahead", "behind"])
+def test_a_clock_that_was_wrong_at_the_start_hides_no_hold(
+    open_store: Callable[..., Bindings], tmp_path: Path, days: int
+) -> None:
+    time = [NOW]
+    file = tmp_path / "bindings.sqlite"
+    store = open_store(file, clock=lambda: time[0])
+    parts = {NAME: "given", f"{NAME}/p1": None, "ark:12345/q9a": None}
+    for name, passthrough in parts.items():
+        store.bind(name, "https://example.org/1", passthrough=passthrough)
+    holding.hold(store, NAME, NOW + timedelta(days=30), "a court order")
+    holding.hold(store, "12345/q9", NOW + timedelta(days=30), "a court order", kind="prefix")
+    time[0] = NOW + timedelta(days=days)
+    started = open_store(file, clock=lambda: time[0])
+    names = [*parts, f"{NAME}/other"]
+    statuses = [resolve(started, name).status for name in names]
+    assert statuses == ([302] * 4 if days > 0 else [303] * 4)
+    time[0] = NOW + timedelta(minutes=10)
+    assert [resolve(started, name).outcome for name in names] == ["held"] * 4

@@ -224,7 +224,7 @@ class AllRules:
     def prefixes(self) -> list[PrefixRecord]:
         return []
 
-    def holds(self, now: datetime) -> list[Hold]:
+    def holds(self) -> list[Hold]:
         return []
 
     def recorded_branding(self) -> None:

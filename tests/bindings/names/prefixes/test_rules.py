@@ -167,7 +167,7 @@ class Kept:
     def patterns(self):
         return []
 
-    def holds(self, now):
+    def holds(self):
         return []
 
     def prefixes(self):
@@ -233,7 +233,7 @@ class Stuck:
     def patterns(self):
         return []
 
-    def holds(self, now):
+    def holds(self):
         return []
 
     def prefixes(self):
