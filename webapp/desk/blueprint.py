@@ -168,8 +168,7 @@ def caller() -> Caller:
 
 def management() -> Management:
     """Return the operations on the names of this site."""
-    accounts = identify.accounts()
-    return Management(accounts.bindings, accounts)
+    return current_imports().management
 
 
 def see_other(endpoint: str, **values: object) -> AnyResponse:

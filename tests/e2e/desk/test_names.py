@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from playwright.sync_api import Route, expect
@@ -52,6 +53,22 @@ def test_curator_withdraws_and_restores_without_javascript(served: Server) -> No
     expect(page.get_by_role("link", name="ark:12345/x5n02")).to_be_visible()
     page.get_by_role("button", name="Restore").click()
     expect(page.locator(".lead .badge")).to_contain_text("live")
+
+
+def test_parts_of_a_name_are_loaded_when_they_are_opened(served: Server) -> None:
+    page = served.open_page("jane")
+    page.goto(f"/desk/name?name={NAME}")
+    page.get_by_text("Parts, normal form and spellings").click()
+    expect(page.locator(".parts-of-name .segments")).to_contain_text("x5n01")
+    expect(page).to_have_url(re.compile("/desk/name[?]name="))
+
+
+def test_parts_of_a_name_are_a_page_without_javascript(served: Server) -> None:
+    page = served.open_page("jane", java_script_enabled=False)
+    page.goto(f"/desk/name?name={NAME}")
+    page.locator(".parts-of-name summary").click()
+    page.get_by_role("link", name="Details").click()
+    expect(page.locator(".segments")).to_contain_text("x5n01")
 
 
 def test_conflict_shows_both_versions(served: Server, page_watch: Any) -> None:

@@ -101,6 +101,7 @@ CASES = (
     page("/name", path=f"/name?name={LIVE}"),
     page("/name/metadata", OF_NAMES, f"/name/metadata?name={LIVE}"),
     form("/name/metadata", OF_NAMES, name=LIVE, revision="2", **{"m.erc.what": "A map"}),
+    page("/name/parts", ALL, f"/name/parts?name={LIVE}"),
     page("/name/target", OF_NAMES, f"/name/target?name={LIVE}"),
     form("/name/target", OF_NAMES, name=LIVE, revision="2", target="https://other.example/1", same="1"),
     page("/name/withdraw", OF_NAMES, f"/name/withdraw?name={LIVE}"),

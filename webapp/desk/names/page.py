@@ -1,14 +1,16 @@
-"""The page of one name: its public response, parts, metadata, target, last trace, history and hierarchy."""
+"""The page of one name: its public response, metadata, target, last trace, history and hierarchy, and its parts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from flask import render_template, request
 from werkzeug.datastructures import MultiDict
 
 from ....bindings import holding
+from ....bindings.names import naming
 from ....bindings.names.binding import Binding, Hold, Kind
 from ....bindings.names.fields import FIELDS, text_of
 from ....bindings.names.metadata import metadata, persistence
@@ -16,6 +18,8 @@ from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.prefixes.prefixes import InheritedStatements
 from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
+from ....identifiers import Ark
+from ....identifiers.report import MAX_HIERARCHY
 from ....identifiers.text.translatable import Translatable
 from ...accounts.model import Caller
 from ...config import site, url
@@ -105,25 +109,32 @@ def page() -> str:
     """Return the HTML page of a name. The query parameter ``name`` is the name."""
     operations = management()
     binding = operations.show(caller(), requested_name())
-    finding = site().inspect(binding.identifier).findings[0]
-    content = page_of(operations, caller(), binding, finding.report.hierarchy)
     home = own_prefix(site())
     return render_template(
         "desk/name.html",
-        page=content,
-        card=card.card(finding, site().prefix),
+        page=page_of(operations, caller(), binding),
         descriptions=DESCRIPTIONS,
         trace=url("trace.trace", q=binding.identifier, resolver=home) if home else None,
     )
 
 
-def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy: Sequence[str]) -> NamePage:
+@blueprint.get("/name/parts", endpoint="parts")
+def parts() -> str:
+    """Return the HTML page with the parts, the normal form and the spellings of a name, as the inspector shows them.
+
+    The query parameter ``name`` is the name. The page of the name shows this page in itself when a person opens it.
+    """
+    binding = management().show(caller(), requested_name())
+    finding = site().inspect(binding.identifier).findings[0]
+    return render_template("desk/parts.html", binding=binding, card=card.card(finding, site().prefix))
+
+
+def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePage:
     """Return the content of the page of a recorded name.
 
     - ``operations``: the operations on names.
     - ``asking``: the account that reads the page.
     - ``binding``: the binding of the name.
-    - ``hierarchy``: the keys of the names that contain this one, and its own key.
     """
     elements, inherited = metadata.shortened(binding.metadata), operations.bindings.prefixes.statements(binding)
     codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
@@ -149,7 +160,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding, hierarchy:
         requests=requests_of_name(binding.identifier),
         changes=changes[:MAX_SHOWN],
         more_changes=max(0, len(changes) - MAX_SHOWN),
-        above=_above(operations, binding.identifier, hierarchy),
+        above=_above(operations, binding.identifier),
         below=below,
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
@@ -187,12 +198,12 @@ def _successor(operations: Management, binding: Binding) -> Relative | None:
     return next((Relative(identifier=key, state=each.status) for key, each in found.items()), None)
 
 
-def _above(operations: Management, identifier: str, hierarchy: Sequence[str]) -> list[Relative]:
+def _above(operations: Management, identifier: str) -> list[Relative]:
     """Return the containers of a name, the nearest first."""
-    containers = [each for each in hierarchy if each != identifier]
-    found = operations.bindings.fetch(containers)
-    states = {each: found[each].status if each in found else None for each in containers}
-    return [Relative(identifier=each, state=state) for each, state in states.items()][::-1]
+    parsed = naming.read(identifier)
+    containers = [*islice(parsed.ancestry(), 1, MAX_HIERARCHY)] if isinstance(parsed, Ark) else []
+    found = operations.bindings.fetch(containers) if containers else {}
+    return [Relative(identifier=each, state=found[each].status if each in found else None) for each in containers]
 
 
 def _below(operations: Management, asking: Caller, identifier: str) -> tuple[list[Relative], bool]:

@@ -44,6 +44,26 @@ def test_the_page_shows_response_metadata_and_history(bound: Desk, jane: Browser
     assert "ark:12345/x5m1" in below
 
 
+def test_the_parts_of_a_name_are_on_a_page_that_its_page_loads(bound: Desk, jane: Browser, read_page: Any) -> None:
+    bound.bindings.bind(f"{NAME}/b.pdf", "/1")
+    page = read_page(jane.get(f"/desk/name?name={NAME}/b.pdf").text)
+    details = page.one("details", css="parts-of-name")
+    assert details.attributes["hx-get"] == details.one("a").attributes["href"]
+    parts = read_page(jane.get(details.one("a").attributes["href"]).text)
+    card = parts.one("article", css=details.attributes["hx-select"].removeprefix("."))
+    assert [each.text.split()[0] for each in card.one("ol", css="segments").all("li")][-2:] == ["/b", ".pdf"]
+    assert {"Normal form as given", "Hierarchy 3"} <= {" ".join(each.text.split()) for each in card.all("summary")}
+    assert NAME in parts.one("p", css="lead").text
+
+
+def test_the_containers_of_a_name_are_listed_with_the_nearest_first(bound: Desk, jane: Browser, read_page: Any) -> None:
+    bound.bindings.bind(f"{NAME}/a/b.en.pdf", "/1")
+    page = read_page(jane.get(f"/desk/name?name={NAME}/a/b.en.pdf").text)
+    listed = [each.text.split() for each in page.one("ul", css="relatives").all("li")]
+    assert [each[0] for each in listed] == [f"{NAME}/a/b", f"{NAME}/a", NAME]
+    assert [each[-1] for each in listed] == ["recorded", "recorded", "live"]
+
+
 @pytest.mark.parametrize("spelling", ["ark:/12345/x5-m1", "ARK:12345/x5m1", " ark:12345/x5m1 "])
 def test_every_spelling_leads_to_the_page(jane: Browser, spelling: str) -> None:
     assert (
