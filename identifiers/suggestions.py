@@ -16,7 +16,7 @@ from .extraction import readings
 from .parsing import reads
 from .repairs import REASONS, Suggestion, reasons
 
-__all__ = ["MAX_SUGGESTIONS", "REASONS", "Suggestion", "reasons", "suggestions"]
+__all__ = ["MAX_SUGGESTIONS", "REASONS", "Suggestion", "reasons", "suggestions", "without_container"]
 
 MAX_SUGGESTIONS = repairs.MAX_SUGGESTIONS
 """The maximum number of suggestions for one text."""
@@ -59,3 +59,21 @@ def suggestions(
         return found
     unique = {each.identifier: each for each in islice(readings(text), min(most, _MAX_READINGS))}
     return tuple(unique.values())
+
+
+# What a valid identifier has if it was copied with a part of its container.
+_CONTAINER_SIGN = re.compile(r"[$,;')\u2010-\uffff]|\A(?![Hh][Tt][Tt][Pp][Ss]?:)[^:/]*+://")
+
+
+def without_container(text: str) -> Suggestion | None:
+    """Return the identifier in the valid identifier ``text`` that is left without a probable part of a container, or
+    None.
+
+    >>> without_container("uhttps://n2t.net/ark:/12345/n1$zView").identifier
+    'https://n2t.net/ark:/12345/n1'
+    >>> without_container("ark:12345/x") is None
+    True
+    """
+    if _CONTAINER_SIGN.search(text) is None:
+        return None
+    return next((each for each in readings(text) if "text-after" in each.why or "text-before" in each.why), None)

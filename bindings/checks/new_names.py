@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ...identifiers.ark.grammar import BETANUMERIC
 from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
-from ..names import corrections, validation
+from ..names import corrections, naming, validation
 from ..names.binding import NOTHING, Binding
 from ..names.metadata import persistence
 from ..names.naming import NameWarning
@@ -55,7 +55,7 @@ class ComparedName(NamedTuple):
 
     ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
     another target: then only the target is checked. ``target``, ``resource``, ``alternates`` and ``metadata`` are its
-    values.
+    values. ``spelling`` is the name as it was given, or "".
     """
 
     key: str
@@ -64,6 +64,7 @@ class ComparedName(NamedTuple):
     alternates: Mapping[str, str] = NOTHING
     is_new: bool = True
     metadata: Mapping[str, str] = NOTHING
+    spelling: str = ""
 
     @classmethod
     def of(cls, binding: Binding, *, is_new: bool = True) -> ComparedName:
@@ -72,7 +73,9 @@ class ComparedName(NamedTuple):
         ``is_new`` is False for a recorded name that gets another target.
         """
         metadata = binding.metadata
-        return cls(binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata)
+        return cls(
+            binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata, binding.spelling
+        )
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
@@ -113,6 +116,7 @@ def warnings_about(
 ) -> list[list[NameWarning]]:
     """Return the warnings about probable mistakes in new names, such as a typing error: one list for each name.
 
+    - The codes of :func:`~ararat.bindings.names.naming.warnings_about`.
     - ``check-character``: the check character of the name is wrong, and the right name is recorded.
     - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them
       fits the name.
@@ -135,6 +139,8 @@ def warnings_about(
     for each in names:
         warnings: list[NameWarning] = []
         if each.is_new:
+            if each.key:
+                warnings += naming.warnings_about(each.spelling or each.key)
             if is_name_compared:
                 warnings += _of_name(each.key, records, right, similar, recorded_keys)
             if each.resource in resources:

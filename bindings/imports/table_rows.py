@@ -304,13 +304,14 @@ class ImportRun:
         compared = [ComparedName.of(binding) for _, binding in bound]
         # A minted name has no typing error.
         compared = [
-            each._replace(key="") if row.minted else each for each, (row, _) in zip(compared, bound, strict=True)
+            each._replace(key="") if row.minted else each._replace(spelling=row.cells["identifier"])
+            for each, (row, _) in zip(compared, bound, strict=True)
         ]
         recorded = self.checked.beside(transaction.recorded) if self.checked else None
         probable = new_names.warnings_inside(transaction, compared, recorded)
         personal = personal_data.of_bindings([binding for _, binding in bound])
         for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
-            for warning in (*names.warnings_about(row.cells["identifier"]), *data, *mistakes):
+            for warning in (*data, *mistakes):
                 self._note_warning(row, warning.code, warning.message)
 
     def warn_of_successors(

@@ -11,6 +11,7 @@ from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
+from ...identifiers.suggestions import without_container
 from ...identifiers.text import characters, display, iri
 from ...identifiers.text.characters import BIDI_FORMATTING
 from ...identifiers.text.translatable import Translatable
@@ -236,11 +237,23 @@ class NameWarning(NamedTuple):
     message: str
 
 
-def warnings_about(identifier: Name) -> list[NameWarning]:
-    """Return warnings about unusual characters in the name ``identifier``: hidden, unassigned or non-ASCII ones, and a
-    dot at the end.
+def _container_warning(written: str, shorter: str) -> NameWarning:
+    place = written.find(shorter)
+    rest = written[place + len(shorter) :] if place >= 0 else ""
+    if rest:
+        rest = validation.shown(rest, _MAX_QUOTED)
+        return NameWarning(
+            "name-container", f"the name has {rest} at its end, which can be another value of a row, record or text"
+        )
+    before = validation.shown(written[: max(place, 0)] or written, _MAX_QUOTED)
+    return NameWarning("name-container", f"the name has {before} before it, which is not a part of an address")
 
-    Source: ARK-065; decisions A-09, A-13.
+
+def warnings_about(identifier: Name) -> list[NameWarning]:
+    """Return warnings about unusual characters in the name ``identifier``: hidden, unassigned or non-ASCII ones, a dot
+    at the end, and what looks like a part of its container.
+
+    Source: ARK-065; decisions A-09, A-13, E-08.
 
     >>> [each.code for each in warnings_about("ark:12345/a%E2%80%8Bb")], warnings_about("ark:12345/a-b")
     (['hidden-char'], [])
@@ -248,9 +261,14 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     the name has U+2013 EN DASH, which is not a hyphen: a hyphen is ignored, this character is part of the name
     >>> [each.code for each in warnings_about("ark:12345/x7.")]
     ['dot-in-name']
+    >>> print(warnings_about("ark:12345/n1$zView")[0].message)
+    the name has $zView at its end, which can be another value of a row, record or text
     """
+    written = identifier if isinstance(identifier, str) else identifier.text
     plain = isinstance(identifier, str) and identifier.isascii() and identifier[-1:] not in ".-"
-    second = _SECOND_NAME.search(identifier if isinstance(identifier, str) else identifier.text)
+    second = _SECOND_NAME.search(written)
+    if second is None and (shorter := without_container(written)) is not None:
+        return [_container_warning(written, shorter.identifier)]
     if plain and second is None and ("%" not in str(identifier) or not _ENCODED_NON_ASCII.search(str(identifier))):
         return []
     if second is not None:

@@ -127,7 +127,9 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
         return
     spelling = names.spelling_of(identifier)
     # The library logs the warnings about persistence statements, of all commands.
-    new = new_names.ComparedName(checked.key, checked.target, checked.resource, checked.alternates or {})
+    new = new_names.ComparedName(
+        checked.key, checked.target, checked.resource, checked.alternates or {}, spelling=identifier
+    )
     print_warnings(
         [
             *personal_data.warnings_about(spelling, checked.target, checked.resource, checked.metadata),

@@ -170,3 +170,22 @@ def test_a_dot_at_the_end_of_an_ark_is_a_warning():
     assert [warning.code for warning in names.warnings_about("ark:12345/x7.")] == ["dot-in-name"]
     assert [warning.code for warning in names.warnings_about("ark:12345/a.-")] == ["dot-in-name"]
     assert names.warnings_about("urn:example:a.") == names.warnings_about("ark:12345/x.pdf") == []
+
+
+@pytest.mark.parametrize(
+    ("identifier", "part"),
+    [
+        pytest.param("https://n2t.net/ark:/12345/n1$zView", "$zView", id="MARC"),
+        pytest.param("uhttps://n2t.net/ark:/12345/n1", "the name has u before it", id="an unregistered scheme"),
+        pytest.param("urn:nbn:fi:lb-1,Corpus", ",Corpus", id="the next cell"),
+        pytest.param("urn:isbn:9780306406157;Book", ";Book", id="the next cell after an ISBN"),
+        pytest.param("ark:12345/x5m1\u2019s", "s at its end", id="an apostrophe"),
+        pytest.param("ark:12345/x5m1", None, id="nothing"),
+        pytest.param("https://n2t.net/ark:/12345/x5m1", None, id="an address"),
+        pytest.param("urn:lex:br:federal:lei:2007-05-31;11482", None, id="a semicolon with a meaning"),
+    ],
+)
+def test_a_part_of_a_container_in_a_name_is_a_warning(identifier: str, part: str | None) -> None:
+    found = [each for each in names.warnings_about(identifier) if each.code == "name-container"]
+    assert len(found) == (part is not None)
+    assert all((part or "") in each.message for each in found)

@@ -182,8 +182,7 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
         remarks.append(Remark(weight="warn", text=said))
     remarks += [
         Remark(weight="warn", text=sentence(warning.message))
-        for warning in names.warnings_about(pasted_name(pasted, key))
-        + personal_data.warnings_about(pasted_name(pasted, key))
+        for warning in personal_data.warnings_about(pasted_name(pasted, key))
     ]
     try:
         new = new_names.ComparedName(key, targets.check(target, "located") if target else None, None)
@@ -191,7 +190,9 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
         new = new_names.ComparedName(key, None, None)  # the form reports the error of the target
     remarks += [
         Remark(weight="warn", text=sentence(warning.message))
-        for warning in new_names.warnings_before(operations.bindings, [new])[0]
+        for warning in new_names.warnings_before(
+            operations.bindings, [new._replace(spelling=pasted_name(pasted, key))]
+        )[0]
     ]
     similar = [*names.confusable(key), *_other_cases(key)]
     for other in operations.bindings.fetch(similar):
