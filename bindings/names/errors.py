@@ -8,7 +8,7 @@ itself is wrong. The texts are printable: hidden characters of input in them are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ...identifiers import IdentifierError
 from ...identifiers.suggestions import suggestions
@@ -103,10 +103,13 @@ class BindingError(CatalogueError):
 
         ``identifier`` is the text in ASCII.
         """
-        converted = cls(error.problem.code, error.problem.message, identifier=identifier)
-        if corrections := suggestions(error.text):
-            converted.suggestion = display.percent(corrections[0].identifier)
-        return converted
+        return cls(error.problem.code, error.problem.message, identifier=identifier).with_suggestion(error.text)
+
+    def with_suggestion(self, text: str) -> Self:
+        """Return this error with the identifier that the text ``text`` probably means, if there is one."""
+        if corrections := suggestions(text):
+            self.suggestion = display.percent(corrections[0].identifier)
+        return self
 
     @property
     def question(self) -> str:

@@ -164,7 +164,9 @@ def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
     name = read(identifier)
     name_key = key(name)
     if code := _never_bound(name, name_key, test_naans):
-        raise BindingError(code, identifier=name_key)
+        error = BindingError(code, identifier=name_key)
+        # Such an ARK is mostly the percent-encoded copy of another one.
+        raise error.with_suggestion(name.text) if code == "naan-not-base29" else error
     require_visible(name.text, "name", name_key)
     return name_key
 

@@ -16,7 +16,7 @@ from ..segments import Segment
 from ..text import iri
 from . import parser as ark
 from .character_problems import bidi_formatting, character_notes
-from .grammar import ENCODED_LABEL_PATTERN, LABEL, LABEL_PATTERN, LABELS
+from .grammar import ENCODED_COLON, ENCODED_LABEL_PATTERN, LABEL, LABEL_PATTERN, LABELS
 from .model import Ark
 
 # RFC 3986, section 3.1:  scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
@@ -252,8 +252,10 @@ def _last_label(text: str, end: int) -> int:
 
 
 # No URN is parsed here. But a message must not deny that an address contains one.
-_ENCODED_LABEL = re.compile(f"{ENCODED_LABEL_PATTERN}|[Uu][Rr][Nn]%3[Aa]")
-_LABEL_IN_QUERY = re.compile(f"{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|(?<![A-Za-z0-9])[Uu][Rr][Nn](?::|%3[Aa])")
+_ENCODED_LABEL = re.compile(f"{ENCODED_LABEL_PATTERN}|[Uu][Rr][Nn]{ENCODED_COLON}")
+_LABEL_IN_QUERY = re.compile(
+    f"{LABEL_PATTERN}|{ENCODED_LABEL_PATTERN}|(?<![A-Za-z0-9])[Uu][Rr][Nn](?::|{ENCODED_COLON})"
+)
 _URN_IN_PATH = re.compile("[Uu][Rr][Nn](?=:)")
 
 

@@ -16,7 +16,9 @@ LABEL_PATTERN = "[Aa][Rr][Kk]:"
 LABEL = re.compile(LABEL_PATTERN)
 LABELS = frozenset(map("".join, product("aA", "rR", "kK", ":")))
 """The label in every case. Case folding of Unicode would also accept U+212A KELVIN SIGN."""
-ENCODED_LABEL_PATTERN = "[Aa][Rr][Kk]%3[Aa]"
+# Encoded once, or again as a part of an encoded address.
+ENCODED_COLON = "%(?:25){0,3}3[Aa]"
+ENCODED_LABEL_PATTERN = f"[Aa][Rr][Kk]{ENCODED_COLON}"
 
 # Base29-char = DIGIT / "b" / "c" / "d" / "f" / "g" / "h" / "j" / "k" / "m" / "n" / "p" / "q" / "r" / "s" / "t" /
 #               "v" / "w" / "x" / "z"

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ararat.bindings.names.binding import Binding, NameCount
+from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.naming import NO_RULES
 from ararat.middleware import BindingsUnavailable
@@ -137,6 +139,7 @@ class Bound:
 
     kind = "database"
     naming = NO_RULES
+    branding = SimpleNamespace(current=Branding)
 
     def __init__(self, kinds: dict[str, str], *, reachable: bool = True) -> None:
         self.kinds = kinds

@@ -126,6 +126,7 @@ class Card:
 
     - ``start``, ``end``: the position in the text, counted from one.
     - ``faults``: errors and warnings.
+    - ``taken_from``: the longer text, if only a part of it is recorded here.
     - ``subject``: the identifier that a trace resolves, or None.
     - ``bound``: the kind of the binding here or "withdrawn"; None if the name is not bound or there are no bindings.
     - ``unread``: whether the bindings could not be read.
@@ -165,6 +166,7 @@ class Card:
     copied: str | None = None
     item: str | None = None
     description: str | None = None
+    taken_from: Line | None = None
 
 
 def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
@@ -215,6 +217,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         copied=copied if copied and len(copied) <= MAX_COPIED else None,
         item=own if finding.kind not in ("withdrawn", "described") else None,
         description=own and f"{own}?info",
+        taken_from=excerpt.plain(finding.match.literal, MAX_REPEATED) if finding.is_suggested else None,
     )
 
 
@@ -278,7 +281,9 @@ def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
     if meant is not None and finding.verdict.code == "mistyped":
         yield _spelling("", meant)
         return
-    found = [] if match.suggestion is None else [Suggestion(match.suggestion, match.corrections)]
+    found = (
+        [] if match.suggestion is None or finding.is_suggested else [Suggestion(match.suggestion, match.corrections)]
+    )
     found += suggestions(finding.report.input, in_text=True)
     unique = dict[str, tuple[str, ...]]()
     for each in found:

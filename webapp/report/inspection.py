@@ -11,6 +11,7 @@ from ...bindings.names import naming as names
 from ...identifiers import Match, Report, examine, find
 from ...identifiers.report import Limits
 from ...identifiers.segments import outer
+from ...identifiers.urn import parser as urn
 from ...middleware import BindingsUnavailable
 from .verdict import IdentifierVerdict, verdict
 
@@ -42,7 +43,8 @@ NEAREST = 16
 class InspectedIdentifier:
     """One identifier in a text.
 
-    - ``match``: the place in the text; ``report``: the result of examining the identifier.
+    - ``match``: the place in the text; ``report``: the result of examining the identifier. This is the suggestion of
+      the match if only that is recorded here (``is_suggested``), else the literal text.
     - ``keys``: the normal forms of the nearest containers and, last, of the identifier; empty if it is not valid.
     - ``bound``: for each of the keys that is bound here, the kind of its binding or "withdrawn". It is None without
       bindings, and if they cannot be read.
@@ -56,6 +58,7 @@ class InspectedIdentifier:
     bound: Mapping[str, str] | None
     unread: bool = False
     binding: Binding | None = None
+    is_suggested: bool = False
 
     @property
     def key(self) -> str | None:
@@ -91,6 +94,7 @@ class Inspection:
     """A text, and the identifiers found in it, in their order.
 
     - ``truncated``: the text has more than :data:`MAX_FOUND` identifiers; the others are omitted.
+    - ``lines_without``: in a list with an identifier on most lines, the lines that have none.
     - ``shortened``: containers, segments or problems of identifiers were omitted because of the limits of this module.
     """
 
@@ -98,6 +102,7 @@ class Inspection:
     findings: tuple[InspectedIdentifier, ...]
     truncated: bool
     shortened: bool = False
+    lines_without: tuple[str, ...] = ()
 
     def as_json(self) -> Iterator[str]:
         """Yield this inspection as JSON in ASCII, in one piece per identifier, with a final line break.
@@ -147,18 +152,57 @@ def inspect(
         )
         for number, match in enumerate(shown)
     ]
-    named = [keys(report) for report in reports]
     known, unread = None, False
+    suggested = set[int]()
     try:
+        suggested = _recorded_suggestions(shown, reports, bindings)
+        for number in suggested:
+            text = shown[number].suggestion or ""
+            reports[number] = room.fitted(
+                examine(text, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
+            )
+        named = [keys(report) for report in reports]
         known = public((key for each in named for key in each), bindings)
     except BindingsUnavailable:
+        named = [keys(report) for report in reports]
         unread = True
     findings = []
-    for match, report, own in zip(shown, reports, named, strict=True):
+    for number, (match, report, own) in enumerate(zip(shown, reports, named, strict=True)):
         bound = None if known is None else {key: _kind(known[key]) for key in own if key in known}
         binding = known.get(own[-1]) if known and own else None
-        findings.append(InspectedIdentifier(match, report, own, bound, unread, binding))
-    return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded)
+        findings.append(InspectedIdentifier(match, report, own, bound, unread, binding, number in suggested))
+    without = _lines_without(text, matches)
+    return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded, without)
+
+
+def _recorded_suggestions(matches: Sequence[Match], reports: Sequence[Report], bindings: Bindings | None) -> set[int]:
+    """Return the numbers of the matches whose suggestion is recorded here, while their literal text is not."""
+    readings = dict[int, tuple[str | None, str]]()
+    for number, (match, report) in enumerate(zip(matches, reports, strict=True)):
+        if bindings is not None and match.suggestion is not None:
+            own, other = keys(report), keys(examine(match.suggestion, brief=True))
+            if other and own[-1:] != other[-1:]:
+                readings[number] = (own[-1] if own else None, other[-1])
+    found = public((key for each in readings.values() for key in each if key is not None), bindings) or {}
+    return {number for number, (own, other) in readings.items() if other in found and own not in found}
+
+
+def _lines_without(text: str, matches: Sequence[Match]) -> tuple[str, ...]:
+    """Return the lines without an identifier in a list: a text whose lines mostly begin with one."""
+    if "\n" not in text or not matches:
+        return ()
+    without, begun, place, number = list[str](), 0, 0, 0
+    for line in text.split("\n"):
+        end = place + len(line)
+        first = number
+        while number < len(matches) and matches[number].start <= end:
+            number += 1
+        if number > first:
+            begun += not text[place : matches[first].start].strip()
+        elif line.strip() and not (first and matches[first - 1].end > place):
+            without.append(line.strip())
+        place = end + 1
+    return tuple(without) if begun >= len(without) and begun else ()
 
 
 @dataclass(slots=True)
@@ -211,7 +255,7 @@ def keys(report: Report) -> tuple[str, ...]:
     """
     if not report.valid:
         return ()
-    return report.hierarchy[-NEAREST:] or (names.key(names.read(report.parts["assigned_name"])),)
+    return report.hierarchy[-NEAREST:] or (names.key(urn.parse(report.parts["assigned_name"])),)
 
 
 def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:

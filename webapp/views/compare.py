@@ -100,7 +100,7 @@ def compared() -> Response:
 
 def _picked(text: str, numbers: Sequence[str]) -> list[str]:
     # The numbers refer to the table, which also contains the IRIs that the policies of this site cover.
-    found = [finding.match.literal for finding in site().inspect(text).findings]
+    found = [finding.report.input for finding in site().inspect(text).findings]
     wanted = dict.fromkeys(
         int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 5
     )

@@ -39,6 +39,9 @@ blueprint = Blueprint("inspect", __name__)
 MAX_OPEN = 20
 """Maximum number of cards on a page. The table lists all identifiers."""
 
+MAX_LINES = 5
+"""Maximum number of lines without an identifier that a page quotes."""
+
 _TITLED = 100
 _BOUND = {
     "located": Translatable("located"),
@@ -225,6 +228,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         said=_said(found, rows),
         found=found,
         most_found=inspection.MAX_FOUND,
+        most_lines=MAX_LINES,
         headline=headline(found),
         listing=table,
         rows=rows,

@@ -176,3 +176,35 @@ def test_iris_of_a_policy_are_found_and_checked():
         ("https://17beta.top/en/", ["empty-segment"]),
         ("ark:12345/x", None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "shown", "is_suggested"),
+    [
+        pytest.param(["ark:12345/x5m1"], "ark:12345/x5m1", True, id="only the shorter one"),
+        pytest.param(["ark:12345/x5m1%E3%82%92"], "ark:12345/x5m1\u3092", False, id="only the longer one"),
+        pytest.param(["ark:12345/x5m1", "ark:12345/x5m1%E3%82%92"], "ark:12345/x5m1\u3092", False, id="both"),
+        pytest.param([], "ark:12345/x5m1\u3092", False, id="none"),
+    ],
+)
+def test_the_only_recorded_reading_is_taken(bound, recorded, shown, is_suggested):
+    bindings = bound(dict.fromkeys(recorded, "located"))
+    (found,) = inspection.inspect("\u8a73\u7d30\u306fark:12345/x5m1\u3092", bindings=bindings).findings
+    assert (found.report.input, found.is_suggested) == (shown, is_suggested)
+    assert found.as_dict()["report"]["input"] == shown
+    assert found.kind == ("located" if recorded else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param("https://n2t.net/ark:12345/x/f1.item\nhello", ("hello",), id="a line below a link"),
+        pytest.param("ark:12345/x\n\n doi:10.1/2 \nurn:isbn:0451450523\nISSN 1", ("doi:10.1/2", "ISSN 1"), id="two"),
+        pytest.param("ark:12345/x\nark:12345/y\n", (), id="none"),
+        pytest.param("ark:12345/x", (), id="one line"),
+        pytest.param("One line.\nThe map is ark:12345/x there.\nAnother line.", (), id="sentences"),
+        pytest.param("nothing\nhere", (), id="no identifier"),
+    ],
+)
+def test_lines_of_a_list_without_an_identifier_are_named(text, lines):
+    assert inspection.inspect(text).lines_without == lines
