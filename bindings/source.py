@@ -107,6 +107,11 @@ class StoredSource:
         return self._opening.failure
 
     @property
+    def before_close(self) -> list[Callable[[], object]]:
+        """The functions that are called before the store is closed. They end work with it."""
+        return self._opening.before_close
+
+    @property
     def is_closed(self) -> bool:
         """Whether these bindings were closed with :meth:`.Bindings.close`."""
         return self._opening.is_closed

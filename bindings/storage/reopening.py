@@ -67,6 +67,7 @@ class Opening(Generic[S]):
         self._lock = ForkSafeLock()
         self._next_attempt = float("-inf")
         self._closed = False
+        self.before_close: list[Callable[[], object]] = []
 
     @property
     def store(self) -> S:
@@ -104,7 +105,12 @@ class Opening(Generic[S]):
         return self._closed
 
     def close(self) -> None:
-        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`."""
+        """Close the store and never open it again. Later uses raise :class:`BindingsUnavailable`.
+
+        The functions in ``before_close``, which end work with the store, are called before.
+        """
+        while self.before_close:
+            self.before_close.pop()()
         self._closed = True
         if self._store is not None:
             self._store.close()

@@ -377,6 +377,14 @@ def test_uncommitted_changes_are_not_visible(bindings: Bindings) -> None:
     assert bindings.history(other) == []
 
 
+def test_work_ends_once_before_the_store_is_closed(bindings: Bindings) -> None:
+    counted: list[int] = []
+    bindings.source.before_close.append(lambda: counted.append(bindings.count().number))
+    bindings.close()
+    bindings.close()
+    assert counted == [0]
+
+
 def test_closed_bindings_raise_an_error(bindings: Bindings) -> None:
     bindings.bind(NAME, PLACE)
     bindings.lookup(NAME)

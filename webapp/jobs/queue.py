@@ -2,8 +2,9 @@
 
 A worker claims a job by its row. It then reports at least every few seconds that it still runs. A worker can end
 without finishing its job, such as by ``kill -9``. Another one then claims the job after :data:`LEASE_SECONDS` and
-starts it again. Only the worker with the latest claim can finish the job. With :meth:`Jobs.finish` in the transaction
-of the work, the work takes effect exactly once.
+starts it again, unless :data:`MAX_DEATHS` workers in succession ended without progress. A worker that cannot go on
+releases its claim, which does not count. Only the worker with the latest claim can finish the job. With
+:meth:`Jobs.finish` in the transaction of the work, the work takes effect exactly once.
 
 The column ``result`` has the data of the work until the job ends.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import secrets
 import zlib
 from collections.abc import Mapping, Sequence
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 30.0
 """The time after the last report of a worker after which another worker can claim its job."""
 
-MAX_CLAIMS = 5
-"""The number of times that a job is started. A job that ends its worker each time fails after that."""
+MAX_DEATHS = 3
+"""The number of workers of a job that end without progress before the job fails."""
 
 MAX_UNFINISHED = 10
 """The maximum number of jobs of one account that wait or run."""
@@ -56,8 +58,12 @@ _LATER = (
 )
 _UNFINISHED = select(*_COLUMNS).where(_IS_OPEN).order_by(table.c.id)
 _DATA = select(table.c.result).where(table.c.id == bindparam("number"))
+_WRITTEN = select(bulk_progress.c.result).where(bulk_progress.c.job == bindparam("job"))
 _OPERATION = select(bulk_progress.c.operation).where(bulk_progress.c.job == bindparam("job"))
 _OF_ACCOUNT = select(func.count()).where(table.c.account == bindparam("account"), _IS_OPEN)
+
+
+_log = logging.getLogger(__name__)
 
 
 class ClaimLost(RuntimeError):
@@ -136,25 +142,49 @@ class Jobs:
         return zlib.decompress(base64.b64decode(stored))
 
     def claim(self) -> Claim | None:
-        """Claim the oldest job that waits, or whose worker has ended. Return None if there is none."""
+        """Claim the oldest job that waits, or whose worker has ended. Return None if there is none.
+
+        A job fails, with a line in the log, if :data:`MAX_DEATHS` workers ended without progress.
+        """
         now = self.accounts.bindings.now()
         for job in self.unfinished():
             # A later report was written before the clock was set back, so it is not a sign of a worker.
             if job.state == "running" and -CLOCK_SKEW <= now - job.changed < timedelta(seconds=self.lease):
                 continue
-            claims = job.parameters.get("claims", 0) + 1
-            marked = json.dumps({**job.parameters, "claim": secrets.token_hex(8), "claims": claims})
+            marks = self._marks(job)
+            marked = json.dumps({**job.parameters, **marks, "claim": secrets.token_hex(8)})
             claimed = Claim(job, json.dumps(dict(job.parameters)))
             values = {"state": "running", "parameters": marked, "changed": rfc3339(now), "progress": 0}
             if not self.accounts.write(lambda connection, held=claimed, new=values: _update(connection, held, **new)):
                 continue
             claimed = Claim(_job_with(job, marked), marked)
-            if claims <= MAX_CLAIMS:
+            if marks["deaths"] < MAX_DEATHS:
                 return claimed
-            self.fail(
-                claimed, "attempts", Translatable("The job ended its worker %(number)s times.", number=MAX_CLAIMS)
+            _log.error(
+                "job %d (%s) failed: its process ended %d times without progress; look for the cause in the log of "
+                "the server before the job is started again",
+                job.number,
+                job.kind,
+                MAX_DEATHS,
             )
+            message = Translatable("The process of the job ended %(number)s times without progress.", number=MAX_DEATHS)
+            self.fail(claimed, "attempts", message)
         return None
+
+    def _marks(self, job: Job) -> dict[str, int]:
+        """Return the parameters of a job that count the workers that ended since the last progress.
+
+        What is written stays written. A worker without writing has made progress if it came farther than all before.
+        """
+        before = job.parameters
+        rows = self.accounts.read(_WRITTEN, job=job.number)
+        written = zlib.crc32(str(rows[0][0]).encode()) if rows else 0
+        has_progress = written != before.get("written", 0) or (not written and job.progress > before.get("reached", 0))
+        return {
+            "deaths": 0 if has_progress else before.get("deaths", 0) + (job.state == "running"),
+            "written": written,
+            "reached": max(job.progress, before.get("reached", 0)),
+        }
 
     def resume(self, connection: Connection, number: int) -> bool:
         """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
@@ -168,7 +198,7 @@ class Jobs:
             return False
         values = {
             "state": "waiting",
-            "parameters": json.dumps({**job.parameters, "claims": 0}),
+            "parameters": json.dumps({**job.parameters, "deaths": 0}),
             "result": _stored(b""),
             "changed": rfc3339(self.accounts.bindings.now()),
         }
@@ -176,10 +206,10 @@ class Jobs:
         return bool(connection.execute(update(table).where(*is_same).values(values)).rowcount)
 
     def release(self, claim: Claim) -> None:
-        """Let a job that could not begin wait again. ``claim`` is the claim to it, which does not count for
-        :data:`MAX_CLAIMS`.
+        """Let a job that cannot go on wait again. ``claim`` is the claim to it, which does not count for
+        :data:`MAX_DEATHS`.
         """
-        parameters = {**claim.job.parameters, "claims": claim.job.parameters["claims"] - 1}
+        parameters = {**claim.job.parameters, "claim": ""}
         values = {"state": "waiting", "parameters": json.dumps(parameters)}
         self.accounts.write(lambda connection: _update(connection, claim, **values))
 

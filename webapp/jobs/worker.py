@@ -2,14 +2,18 @@
 
 The thread starts when a job is added or asked for, and when a process begins (:meth:`Worker.begin`). It ends when no
 job waits or runs. Another thread reports while a job runs that its worker is alive.
+
+A job whose database is locked or away, and a job of a process that ends in order, wait again: the claim is released.
 """
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -28,9 +32,17 @@ Work = Callable[[Claim, Callable[[int], None]], None]
 """A function that carries out a job and finishes it. The second argument is called with the progress."""
 
 _CLEANING_MINUTES = 60
+_SECONDS_TO_END = 3.0
 _DEFECT = Translatable("Something went wrong on the side of the server. The error was logged.")
 
 _log = logging.getLogger(__name__)
+
+
+def _end(reference: weakref.ref[Worker]) -> None:
+    """Let the job of a process wait when the process ends, if its worker still exists."""
+    worker = reference()
+    if worker is not None:
+        worker.end()
 
 
 def delete_old_copies(accounts: Accounts) -> None:
@@ -41,6 +53,10 @@ def delete_old_copies(accounts: Accounts) -> None:
     now = accounts.bindings.now()
     while accounts.read(kept_copies.OLD, None, **kept_copies.limits(now)):
         accounts.write(lambda connection: kept_copies.delete_old(connection, now))
+
+
+class _ProcessEnds(Exception):
+    """The process ends, so the job is interrupted."""
 
 
 class Worker:
@@ -55,6 +71,11 @@ class Worker:
         self._pid = os.getpid()
         self._begun: int | None = None
         self._progress: dict[int, int] = {}
+        self._unreleased: list[Claim] = []
+        self._ends = False
+        # Some servers close the bindings, and others end without it.
+        jobs.accounts.bindings.source.before_close.append(self.end)
+        atexit.register(_end, weakref.ref(self))
 
     def begin(self) -> None:
         """Look for the jobs that an earlier process did not finish. Only the first call in a process has an effect."""
@@ -70,6 +91,7 @@ class Worker:
             # A forked process has no threads of its parent. A thread of the parent can have held the locks at the fork.
             self._lock, self._woken = ForkSafeLock(), threading.Event()
             self._pid, self._thread, self._progress = os.getpid(), None, {}
+            self._unreleased, self._ends = [], False
         self._woken.set()
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
@@ -84,14 +106,25 @@ class Worker:
         """
         return self._progress.get(number, 0)
 
+    def end(self) -> None:
+        """Interrupt the job of this process, and let it wait for another process."""
+        thread = self._thread
+        if self._pid == os.getpid() and thread is not None:
+            self._ends = True
+            self._woken.set()
+            thread.join(_SECONDS_TO_END)
+
     def _run(self) -> None:
         is_away = False
-        while True:
+        while not self._ends:
             self._woken.clear()
             try:
-                while (claim := self._jobs.claim()) is not None:
+                self._release_all()
+                # After a time without the database, let other processes release their claims first.
+                while not (is_away or self._ends or self._unreleased) and (claim := self._jobs.claim()) is not None:
                     with slots.apart():
                         self._carry_out(claim)
+                self._release_all()
                 with self._lock:
                     if not self._woken.is_set() and not self._jobs.unfinished():
                         self._thread = None
@@ -140,19 +173,22 @@ class Worker:
         try:
             reporting.start()
         except RuntimeError as error:
-            # The limit of threads is reached. The claim expires, and then the job starts again.
+            # The limit of threads is reached.
             _log.warning("job %d was interrupted: %s", job.number, error)
+            self._unreleased.append(claim)
             return
         try:
-            self._kinds[job.kind](claim, lambda progress: self._progress.__setitem__(job.number, progress))
+            self._kinds[job.kind](claim, lambda progress: self._note(job.number, progress))
+        except _ProcessEnds:
+            self._unreleased.append(claim)
         except ClaimLost:
             _log.warning("job %d was taken over by another worker", job.number)
         except BindingsLocked as error:
             _log.warning("job %d waits for another writer: %s", job.number, error)
-            self._release(claim)
+            self._unreleased.append(claim)
         except BindingsUnavailable as error:
-            # The claim expires, and then the job starts again.
             _log.warning("job %d was interrupted: %s", job.number, error)
+            self._unreleased.append(claim)
         except CatalogueError as error:
             self._fail(
                 claim,
@@ -167,12 +203,16 @@ class Worker:
             reporting.join()
             self._progress.pop(job.number, None)
 
-    def _release(self, claim: Claim) -> None:
-        try:
-            self._jobs.release(claim)
-        except BindingsUnavailable as error:
-            # The claim expires, and then the job starts again.
-            _log.warning("job %d was interrupted: %s", claim.job.number, error)
+    def _note(self, number: int, progress: int) -> None:
+        self._progress[number] = progress
+        if self._ends:
+            raise _ProcessEnds
+
+    def _release_all(self) -> None:
+        """Release the claims to interrupted jobs as soon as the database can be written."""
+        while self._unreleased:
+            self._jobs.release(self._unreleased[0])
+            del self._unreleased[0]
 
     def _fail(self, claim: Claim, code: str, detail: str) -> None:
         try:

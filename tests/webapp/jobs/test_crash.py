@@ -132,7 +132,7 @@ def test_a_process_that_was_stopped_for_longer_than_its_lease_writes_nothing(
     try:
         time.sleep(LEASE)
         if database.startswith("postgresql"):
-            wait_for(lambda: imports.jobs.get(number).parameters["claims"] == 2)
+            wait_for(lambda: imports.jobs.get(number).parameters["deaths"] == 1)
     finally:
         first.send_signal(signal.SIGCONT)
     assert_imported_once(accounts, finished(imports, number))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from sqlalchemy import delete, insert
 
+from ararat.bindings.storage.tables.desk_tables import bulk_progress
 from ararat.webapp.jobs import queue
-from ararat.webapp.jobs.queue import MAX_CLAIMS, ClaimLost
+from ararat.webapp.jobs.queue import MAX_DEATHS, ClaimLost
 
 
 def test_a_job_waits_runs_and_ends(jobs, add, clock):
@@ -91,13 +93,64 @@ def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire):
     assert len(jobs.unfinished()) == 1
 
 
-def test_a_job_that_ends_its_worker_each_time_fails(jobs, add, expire):
-    number = add()
-    for _ in range(MAX_CLAIMS):
-        assert jobs.claim() is not None
+def test_a_job_whose_process_died_three_times_without_progress_fails_with_a_line_in_the_log(jobs, add, expire, caplog):
+    number, later = add(), add()
+    for _ in range(MAX_DEATHS):
+        assert jobs.claim().job.number == number
         expire()
-    assert jobs.claim() is None
+    assert caplog.records == []
+    assert jobs.claim().job.number == later
     assert (jobs.get(number).state, jobs.get(number).result["problem"]["code"]) == ("failed", "attempts")
+    (line,) = caplog.messages
+    assert line.startswith(f"job {number} (test) failed: its process ended 3 times without progress; ")
+
+
+def test_progress_resets_the_count_of_deaths(jobs, add, expire):
+    number = add()
+    for reached in (1, 1, 1, 2, 1, 2, 3):
+        jobs.report(jobs.claim(), reached)
+        expire()
+    assert jobs.claim().parameters.count('"deaths": 0') == 1
+    for _ in range(MAX_DEATHS - 1):
+        expire()
+        assert jobs.claim().job.number == number
+    expire()
+    assert jobs.claim() is None
+
+
+def test_a_written_block_is_progress_also_below_the_number_of_checked_rows(jobs, add, accounts, expire):
+    number = add()
+    jobs.report(jobs.claim(), 500)
+    for block in range(5):
+        expire()
+        claim = jobs.claim()
+        assert claim is not None
+
+        def write(connection, block=block):
+            connection.execute(delete(bulk_progress))
+            connection.execute(insert(bulk_progress), {"job": number, "operation": 1, "result": str(block)})
+
+        accounts.write(write)
+        jobs.report(claim, block)
+    for _ in range(MAX_DEATHS):
+        expire()
+        assert jobs.claim() is not None
+    expire()
+    assert jobs.claim() is None
+
+
+def test_a_released_claim_never_counts(jobs, add, expire):
+    number = add()
+    for _ in range(2 * MAX_DEATHS):
+        jobs.release(jobs.claim())
+        assert jobs.get(number).state == "waiting"
+    for _ in range(MAX_DEATHS - 1):
+        jobs.claim()
+        expire()
+        jobs.release(jobs.claim())
+    jobs.claim()
+    expire()
+    assert jobs.claim() is None
 
 
 def test_unfinished_jobs_are_limited_by_account(jobs, add, accounts):

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import insert, select
 
 from ararat.bindings.names.binding import rfc3339
-from ararat.bindings.names.errors import BindingError, BindingsLocked, BindingsUnavailable
+from ararat.bindings.names.errors import BindingError, BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from ararat.bindings.storage.tables.account_tables import idempotency
 from ararat.webapp.jobs.model import Job
-from ararat.webapp.jobs.queue import MAX_CLAIMS, Jobs
+from ararat.webapp.jobs.queue import MAX_DEATHS, Jobs
 from ararat.webapp.jobs.worker import Worker, delete_old_copies
-from tests.forking import fork
+from tests.forking import ForkedCode, fork
 
 
 @pytest.fixture
@@ -102,33 +102,104 @@ def test_a_job_that_raises_an_exception_fails_and_others_go_on(run, add, error, 
     assert finished(jobs, later).state == "done"
 
 
-def test_a_job_is_carried_out_again_after_the_database_was_away(run, clock):
+@pytest.mark.parametrize(
+    "error",
+    [
+        pytest.param(BindingsLocked("another writer has locked the bindings"), id="another writer"),
+        pytest.param(BindingsUnavailable("away"), id="a database that is away"),
+        pytest.param(ReadOnlyBindings("full"), id="a database that cannot be written"),
+    ],
+)
+def test_a_job_waits_for_the_database_without_a_limit(run, clock, error):
     tries = []
 
     def work(jobs, claim, progress):
         tries.append(claim)
+        if len(tries) <= 2 * MAX_DEATHS:
+            raise error
+        jobs.end(claim, "done", {})
+
+    jobs, _, number = run(work)
+    assert finished(jobs, number).state == "done"
+    assert len(tries) == 2 * MAX_DEATHS + 1
+    assert tries[-1].job.parameters["deaths"] == 0
+
+
+def test_a_claim_is_released_when_the_database_is_back(run, monkeypatch):
+    """The job fails while nothing can be written, and its claim is released later."""
+    tries, release = [], Jobs.release
+
+    def away(jobs, claim):
         if len(tries) == 1:
-            clock.move(minutes=1)
+            tries.append("away")
+            raise BindingsUnavailable("away")
+        release(jobs, claim)
+
+    monkeypatch.setattr(Jobs, "release", away)
+
+    def work(jobs, claim, progress):
+        tries.append(claim)
+        if len(tries) == 1:
             raise BindingsUnavailable("away")
         jobs.end(claim, "done", {})
 
     jobs, _, number = run(work)
     assert finished(jobs, number).state == "done"
-    assert len(tries) == 2
+    assert (len(tries), tries[-1].job.parameters["deaths"]) == (3, 0)
 
 
-def test_a_job_waits_for_other_writers_without_a_limit(run):
-    tries = []
+def test_a_job_waits_for_another_process_when_this_one_ends(run):
+    begun = threading.Event()
 
     def work(jobs, claim, progress):
-        tries.append(claim)
-        if len(tries) <= MAX_CLAIMS:
-            raise BindingsLocked("another writer has locked the bindings")
-        jobs.end(claim, "done", {})
+        for number in range(2000):
+            progress(number)
+            begun.set()
+            time.sleep(0.01)
 
-    jobs, _, number = run(work)
+    jobs, worker, number = run(work)
+    assert begun.wait(20)
+    worker.end()
+    assert not worker._thread.is_alive()
+    job = jobs.get(number)
+    assert (job.state, job.parameters["deaths"]) == ("waiting", 0)
+    Worker(jobs, {"test": lambda claim, progress: jobs.end(claim, "done", {})}).wake()
     assert finished(jobs, number).state == "done"
-    assert len(tries) == MAX_CLAIMS + 1
+
+
+_DYING = """
+import os, sys, time
+from ararat.bindings.open import open_bindings
+from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.jobs.queue import Jobs
+from ararat.webapp.jobs.worker import Worker
+
+jobs = Jobs(Accounts(open_bindings(sys.argv[1])), 0.6)
+
+def work(claim, progress):
+    if claim.job.parameters.get("dies"):
+        os._exit(9)
+    jobs.end(claim, "done", {})
+
+worker = Worker(jobs, {"test": work})
+worker.wake()
+time.sleep(60)
+"""
+
+
+@pytest.mark.timeout(120)
+def test_a_job_that_ends_its_process_ends_after_three_and_the_next_one_goes_on(accounts, add, database):
+    number, later = add(dies="1"), add()
+    jobs = Jobs(accounts, 0.6)
+    died = 0
+    while jobs.unfinished():
+        with ForkedCode(_DYING, database) as process:
+            wait_for(lambda: process.poll() is not None or not jobs.unfinished())
+            died += process.returncode is not None
+            process.kill()
+        assert died <= MAX_DEATHS
+    assert died == MAX_DEATHS
+    assert [finished(jobs, each).state for each in (number, later)] == ["failed", "done"]
 
 
 def test_a_process_begins_with_the_jobs_of_an_earlier_one_once(accounts, add, monkeypatch):

@@ -218,7 +218,10 @@ def test_jobs(desk: Desk, jane: Pages, ada: Pages, monkeypatch: pytest.MonkeyPat
     ada.ended(many)
     jane.get("/desk/exports")
     failed = {
-        "problem": {"code": "attempts", "detail": Translatable("The job ended its worker %(number)s times.", number=5)}
+        "problem": {
+            "code": "attempts",
+            "detail": Translatable("The process of the job ended %(number)s times without progress.", number=3),
+        }
     }
     jobs = desk.app.extensions["ararat_imports"].jobs
     number = int(many.rpartition("/")[2])
