@@ -107,6 +107,7 @@ def create_app(
     colour: str | None = None,
     statement: str | None = None,
     language: str = ENGLISH,
+    temporary: bool = False,
     first_secret: str | None = None,
 ) -> Application:
     """Create an inspector, a WSGI application that can be mounted under any path.
@@ -153,6 +154,7 @@ def create_app(
       ``contact``, ``colour`` and ``statement`` are those of its public pages. The page of the branding shows all five.
       The branding in the store comes first.
     - ``language``: the language of the institution, such as "de", for browsers that ask for no language of the pages.
+    - ``temporary``: whether the names are lost when the server stops. The pages of the desk then have a notice.
     - ``first_secret``: the secret of the link ``/first-account/SECRET``, which creates the first administrator once. It
       works over https and on the machine of the server. None: there is no such link.
 
@@ -204,6 +206,7 @@ def create_app(
         remote_user=_remote_user(remote_user, remote_user_secret, remote_user_secret_field),
         openid=openid,
         language=language,
+        is_temporary=temporary,
         session_idle=timedelta(minutes=session_idle),
         resource_label=resource_label,
         on_trace=on_trace,
@@ -248,6 +251,8 @@ def _shared(with_accounts: bool, with_openid: bool) -> Application:
         duration=trace.duration,
         span=trace.span,
         header=header,
+        is_demonstration=first_account.is_demonstration,
+        keeping_command=first_account.keeping_command,
         split_address=trace.split_address,
         navigation=navigation,
         official=OFFICIAL_PREFIX,

@@ -129,6 +129,7 @@ class Site:
     - ``on_trace``: called with the end of each trace, or None.
     - ``statistics``: the counts of requests, or None.
     - ``branding``: the institution of the settings, and ``language`` its language.
+    - ``is_temporary``: whether the names are lost when the server stops.
     """
 
     bindings: Bindings | None
@@ -154,6 +155,7 @@ class Site:
     statistics: CountStore | None = None
     branding: Branding = NO_BRANDING
     language: str = ENGLISH
+    is_temporary: bool = False
 
     @property
     def trace_elsewhere(self) -> bool:

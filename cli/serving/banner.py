@@ -32,6 +32,8 @@ def lines(
     - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None.
     - ``first_secret``: the secret of the link that creates the first account, or None.
     """
+    from ...webapp.accounts import first_account
+
     is_demo = not (options["database"] or options["table"])
     prefix = options["prefix"]
     public = (prefix or address).rstrip("/")
@@ -61,10 +63,14 @@ def lines(
         yield from sheet.field("Feeds", ", ".join(feeds))
     if options["log"]:
         yield from sheet.field("Log", identifier(f"{public}{options['log']}"))
-    note = " (temporary; use --database to keep bindings)" if is_demo else ""
+    note = " (temporary; names are lost when the server stops)" if is_demo else ""
     if bindings.kind != "database":
         note = " (read again when it changes, never written)"
     yield from sheet.field("Bindings", f"{bindings.where}{note}")
+    if is_demo:
+        yield from sheet.field("Keep names", "run this command instead:")
+        # It is not wrapped, so that a copy of it works.
+        yield f"  {first_account.keeping_command()}"
     yield from sheet.field("Names", _names(bindings))
     if role == "names":
         yield from sheet.field("Stop", "Ctrl-C")

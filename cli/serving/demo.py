@@ -182,6 +182,23 @@ def load(bindings: Bindings) -> None:
             bindings.withdraw(sample.identifier, reason=sample.withdrawn, actor="demo")
 
 
+def is_unchanged(bindings: Bindings) -> bool:
+    """Return whether a database has only what :func:`load` has written: no account, and no other change.
+
+    ``bindings`` is the database. Raises :class:`~ararat.middleware.BindingsUnavailable`.
+    """
+    from ...webapp.accounts.store import Accounts
+
+    written = len(SAMPLES) + sum(sample.withdrawn is not None for sample in SAMPLES)
+    return not (
+        Accounts(bindings).exist()
+        or len(bindings.list_events(limit=written + 1).events) != written
+        or bindings.prefixes.list()
+        or bindings.rules.list()
+        or bindings.branding.history()
+    )
+
+
 def create_demo() -> Flask:
     """Return the demo site as a WSGI application, which must be mounted at :data:`MOUNT`.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import shlex
 import shutil
 import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from threading import Event, Thread
@@ -73,6 +74,7 @@ def serve_command(
     """Run the inspector and a resolver at one address, until Ctrl-C.
 
     Without --database or --bindings, a demo site runs with a temporary database. The demo never changes your database.
+    To keep names, run: ararat serve --database museum.sqlite --create
 
     The server never writes a file of bindings. It reads a change of the file within about two seconds. It refuses a new
     version that reassigns or drops a name as a whole, and keeps the previous version.
@@ -233,10 +235,43 @@ def _store(database: str | None, table: str | None) -> Iterator[StoreOption]:
         yield StoreOption(database or table or "", is_table=not database)
         return
     folder = Path(tempfile.mkdtemp(prefix="ararat-"))
+    file = folder / "bindings.sqlite"
     try:
-        yield StoreOption(f"sqlite:///{folder / 'bindings.sqlite'}", is_demo=True)
+        yield StoreOption(f"sqlite:///{file}", is_demo=True)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if _has_only_samples(file):
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            _print_kept(file)
+
+
+def _has_only_samples(file: Path) -> bool:
+    """Return whether a temporary database can be deleted: it has no account, and no name but those of the demo."""
+    from ...middleware import BindingError, BindingsUnavailable, open_bindings
+    from .demo import is_unchanged
+
+    try:
+        if not file.exists():
+            return True
+        with open_bindings(file) as bindings:
+            return is_unchanged(bindings)
+    except (BindingError, BindingsUnavailable, OSError):
+        # It is not known what would be lost.
+        return False
+
+
+def _print_kept(file: Path) -> None:
+    """Print where the temporary database is. The last line names the file and the command that starts with it."""
+    from ...webapp.accounts.first_account import program
+
+    why = (
+        "The temporary database has accounts or names, so it is not deleted. Move it to another folder, because the "
+        "system empties the folder of temporary files."
+    )
+    command = f"{program()} serve --database {shlex.quote(str(file))}"
+    with suppress(OSError, ValueError):
+        write([*Sheet.of(sys.stdout).prose(why), f"Kept: {file}. To start with it, run: {command}"])
+        sys.stdout.flush()
 
 
 def opened(

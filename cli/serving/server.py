@@ -164,7 +164,7 @@ def compose(
       link.
     - ``trusted_proxies``: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
       for each proxy, are trusted.
-    - ``demo``: whether to mount the demo site.
+    - ``demo``: whether to mount the demo site. Its database is temporary.
     - ``trace_elsewhere``: whether a trace can send requests to other servers. ``networks`` and ``denied_networks`` are
       those that it may and must not reach. Users can select ``resolvers`` for a trace.
     - ``trusted_hosts``: the host names of the inspector; None for any.
@@ -200,6 +200,7 @@ def compose(
         denied_networks=denied_networks,
         trusted_hosts=trusted_hosts,
         examples=DEMO_EXAMPLES if demo else EXAMPLES,
+        temporary=demo,
         policies=policies,
         resolvers=resolvers,
         remote_user=remote_user,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _KEY = "ararat_first_link"
 _NAME = "ada"
+_MANAGING = ("desk", "first-account", "set-password", "sign-in", "sign-out")
 _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
 
 
@@ -102,6 +103,16 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
     else:
         place = "DATABASE"
     return f"{' '.join(parts)} --database {shlex.quote(place)}"
+
+
+def keeping_command() -> str:
+    """Return the command that starts a server whose names are kept."""
+    return f"{program()} serve --database museum.sqlite --create"
+
+
+def is_demonstration() -> bool:
+    """Return whether the current page manages names or accounts that are lost when the server stops."""
+    return site().is_temporary and request.path.split("/")[1] in _MANAGING
 
 
 def is_missing() -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
 
 import pytest
 from click.testing import CliRunner, Result
@@ -22,6 +25,7 @@ from werkzeug.test import Client
 from ararat.bindings.system.concurrency import Busy
 from ararat.bindings.system.thread_slots import ThreadSlots
 from ararat.cli import main as command
+from ararat.cli.serving import serve as serve_command
 from ararat.cli.serving import server as serve
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
@@ -59,6 +63,79 @@ def test_serve_prints_its_address_and_its_bindings(ararat_server: Any) -> None:
     assert re.search(r"/bindings\.sqlite \(temporary", words)
     assert f"Demo site {ararat_server.origin}/demo/" in words
     assert log.isascii()
+
+
+def _with_account(server: Any) -> None:
+    client = build_opener(HTTPCookieProcessor())
+    link = server.wait_for(r"(http://\S+/first-account/\S+)")
+    token = re.search('csrf_token" value="([0-9a-f]+)"', client.open(link).read().decode())
+    assert token
+    password = "correct horse battery"
+    form = {"csrf_token": token[1], "name": "ada", "password": password, "again": password}
+    client.open(link, urlencode(form).encode()).close()
+
+
+def _with_name(server: Any) -> None:
+    with open_bindings(_temporary(server)) as bindings:
+        bindings.reserve("ark:12345/x5new")
+
+
+def _with_record(server: Any) -> None:
+    with open_bindings(_temporary(server)) as bindings:
+        bindings.prefixes.set("ark:12345/x5", what="Objects")
+
+
+def _temporary(server: Any) -> Path:
+    return Path(server.wait_for(r"sqlite:///(/\S+\.sqlite)"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+@pytest.mark.parametrize("change", [_with_account, _with_name, _with_record, None])
+def test_a_temporary_database_with_an_account_or_a_name_is_kept(
+    serve_ararat: Callable[..., Any], change: Callable[[Any], None] | None, number: signal.Signals
+) -> None:
+    server = serve_ararat()
+    assert re.search(r"^  \S*ararat serve --database museum\.sqlite --create$", server.log(), re.MULTILINE)
+    file = _temporary(server)
+    try:
+        if change is None:
+            server.get("/sign-in")
+            server.get("/ark:12345/x8rd4")
+        else:
+            change(server)
+        os.kill(server.process.pid, number)
+        assert server.process.wait(20) == 0, server.log()
+        last = server.log().splitlines()[-1]
+        if change is None:
+            assert not file.parent.exists()
+            assert "Kept" not in server.log()
+            return
+        command = re.fullmatch(rf"Kept: {file}\. To start with it, run: (\S*ararat) serve --database {file}", last)
+        assert command, last
+        again = serve_ararat("--database", str(file))
+        assert ("none yet" in again.log()) is (change is not _with_account)
+        assert "Keep names" not in again.log()
+        assert again.get("/ark:12345/x8rd4").status == 302
+        os.kill(again.process.pid, number)
+        assert again.process.wait(20) == 0
+        assert file.exists()
+        assert "Kept" not in again.log()
+    finally:
+        shutil.rmtree(file.parent, ignore_errors=True)
+
+
+def test_a_temporary_database_is_kept_if_it_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.suppress(RuntimeError), serve_command._store(None, None) as store:
+        file = Path(store.place.removeprefix("sqlite:///"))
+        file.write_bytes(b"damaged")
+        raise RuntimeError
+    assert file.read_bytes() == b"damaged"
+    assert capsys.readouterr().out.endswith(f"serve --database {file}\n")
+    shutil.rmtree(file.parent)
+    with serve_command._store(None, None) as store:
+        folder = Path(store.place.removeprefix("sqlite:///")).parent
+    assert not folder.exists()
+    assert capsys.readouterr().out == ""
 
 
 def test_serve_warns_if_other_machines_reach_it_without_a_prefix(

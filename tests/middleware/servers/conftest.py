@@ -513,7 +513,7 @@ ADVICE = """\
 - If `%2F` becomes `/`, do not bind names with an encoded slash, dot or comma. They cannot be found.
 - UNDERSCORES read `X_Forwarded_For` as `X-Forwarded-For`. If a request has
   both, the last one counts, or wsgiref joins them. So a proxy must remove fields with underscores
-  ([go live](go-live.md#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
+  ([below](#fields-with-underscores)). The other servers drop them. ASGI tells both names apart.
 - If dot-segments are resolved, the resolver cannot refuse them.
 - With SQLite, several threads in one process wait for one another. granian starts several without
   `--blocking-threads 1`, and then has 0.82. Use more threads if the pages of the site are slow.
@@ -526,6 +526,44 @@ ADVICE = """\
 `waitress-serve --threads 96 --connection-limit 2000` is another one.
 """
 THREADS = """\
+## Fields with underscores
+
+nginx drops fields with underscores. Before cheroot, uWSGI, granian or wsgiref, remove them in Apache or Caddy:
+
+```apache
+RequestHeader unset X-Forwarded_For
+RequestHeader unset X_Forwarded-For
+RequestHeader unset X_Forwarded_For
+RequestHeader unset X-Forwarded_Proto
+RequestHeader unset X_Forwarded-Proto
+RequestHeader unset X_Forwarded_Proto
+```
+
+```caddy
+example.org {
+    reverse_proxy 127.0.0.1:8000 {
+        header_up -X_*
+        header_up -X-Forwarded_*
+    }
+}
+```
+
+## Forwarded fields
+
+Some servers read `X-Forwarded-For` and `X-Forwarded-Proto` before the application does, also without the
+[secret of the proxy](accounts.md#user-of-a-web-server). Without the secret, Ararat corrects the scheme. It
+cannot know the true address of the client.
+
+| server | trusts by default | setting |
+| --- | --- | --- |
+| gunicorn | `X-Forwarded-Proto` of 127.0.0.1 and ::1 | `--forwarded-allow-ips ''` |
+| uvicorn | both fields of 127.0.0.1 and ::1 | `--no-proxy-headers` |
+| waitress-serve | none; it removes both | omit `--trusted-proxy`, and set `--no-clear-untrusted-proxy-headers` |
+| uWSGI | `X-Forwarded-Proto` of all clients | none; let only the proxy reach it, such as by `--socket PATH` |
+| hypercorn | none | omit `ProxyFixMiddleware` |
+| granian | none | omit `wrap_wsgi_with_proxy_headers` |
+| `ararat serve` | none | |
+
 ## Threads
 
 A trace or a download can wait long, and holds a thread of the server. So each kind of work that waits has a limit in
