@@ -2,7 +2,8 @@
 
 Each table declares all its text columns once, in its ``info`` (:func:`retention`). The redaction of a name, the
 deletion of old copies (:mod:`ararat.bindings.log.kept_copies`) and the copy of a database
-(:mod:`ararat.bindings.copying`) work from these declarations. A table with an undeclared text column fails a test.
+(:mod:`ararat.bindings.copying`) work from these declarations. :data:`FILES` declares the files. An undeclared text
+column, and an undeclared module that writes files, fail a test.
 """
 
 from __future__ import annotations
@@ -109,3 +110,45 @@ def of_table(table: Table) -> Retention:
 def with_copies(tables: Sequence[Table]) -> list[Table]:
     """Return those of ``tables`` that hold copies."""
     return [table for table in tables if of_table(table).copies]
+
+
+class HeldFile(NamedTuple):
+    """A kind of file that can hold texts of names.
+
+    - ``module``: the module that writes it, from the root of the package.
+    - ``file``: the file, for the documentation.
+    - ``way``: "redacted" if a redaction erases its texts, "open" if it has no name and ends with the process that has
+      it open, "written" if a person or program asked for it and keeps it, and "names" if it has only names, targets,
+      hashes and keys.
+    """
+
+    module: str
+    file: str
+    way: Literal["redacted", "open", "written", "names"]
+
+
+FILES = (
+    HeldFile("bindings/storage/databases/sqlite.py", "the SQLite file and its write-ahead log", "redacted"),
+    HeldFile("cli/serving/serve.py", "the temporary database of `ararat serve`", "redacted"),
+    HeldFile("bindings/storage/spill.py", "names and effects of an import or a change", "open"),
+    HeldFile("webapp/jobs/exports.py", "an export that runs", "open"),
+    HeldFile("webapp/uploads/downloads.py", "a workbook that is sent", "open"),
+    HeldFile("bindings/backups/postgresql_dump.py", "messages of pg_dump", "open"),
+    HeldFile("cli/databases/verify.py", "a history that is compared", "open"),
+    HeldFile("cli/databases/import_table.py", "an empty database for a dry run", "open"),
+    HeldFile("bindings/backups/backup.py", "backups, and the copy of `ararat migrate`", "written"),
+    HeldFile("bindings/snapshots.py", "snapshots", "written"),
+    HeldFile("bindings/served_file/copy.py", "FILE.served, the copy of a file of bindings", "written"),
+    HeldFile("bindings/system/replaced_file.py", "files that other modules replace", "written"),
+    HeldFile("bindings/system/file_access.py", "files that other modules create", "written"),
+    HeldFile("cli/streams.py", "exports and other output of commands", "written"),
+    HeldFile("cli/databases/user_table.py", "tables with the names of their rows", "written"),
+    HeldFile("cli/databases/import_report.py", "reports of imports", "written"),
+    HeldFile("cli/databases/check_traces.py", "results of traces", "names"),
+    HeldFile("middleware/edge/exporting.py", "redirects for a front server", "names"),
+    HeldFile("bindings/log/folder.py", "the public log", "names"),
+    HeldFile("bindings/log/notes/key_file.py", "the key of the log", "names"),
+    HeldFile("bindings/log/witnesses/witness.py", "the state of a witness", "names"),
+    HeldFile("cli/registries/registry_folder.py", "registries", "names"),
+)
+"""The files that Ararat writes. The log of a server has what its level and its format select."""

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from sqlalchemy import Column, LargeBinary, MetaData, Table, Text
 
 from ararat.bindings.storage.tables import schema
-from ararat.bindings.storage.tables.retention import of_table, retention
+from ararat.bindings.storage.tables.retention import FILES, of_table, retention
+
+ROOT = Path(__file__).parents[4]
+FOLDERS = ("bindings", "cli", "identifiers", "middleware", "net", "spreadsheets", "webapp")
+WRITES = re.compile(
+    r"""TemporaryFile\(|TemporaryDirectory\(|mkstemp\(|mkdtemp\(|write_bytes\(|write_text\(|O_CREAT|create_private\("""
+    r"""|replaced_file\(|\.open\("[wax]|sqlite3\.connect\("""
+)
 
 
 def undeclared(table: Table) -> set[str]:
@@ -40,3 +50,20 @@ def test_copies_have_a_way_to_delete_them(table: Table) -> None:
 def test_a_new_text_column_without_a_declaration_is_found() -> None:
     table = Table("notes", MetaData(), Column("created", Text), Column("note", Text), info=retention(facts="created"))
     assert undeclared(table) == {"note"}
+
+
+def test_each_module_that_writes_files_is_declared() -> None:
+    found = set()
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.py"):
+            code = re.sub(r"(?m)^ *(?:>>>|\.\.\.|#).*$", "", path.read_text("utf-8"))
+            # A file in an archive is not on the disk.
+            if WRITES.search(code.replace("archive.open(", "")):
+                found.add(path.relative_to(ROOT).as_posix())
+    assert found == {each.module for each in FILES}
+
+
+def test_the_documentation_lists_the_files_with_texts() -> None:
+    text = (ROOT / "docs" / "log.md").read_text("utf-8")
+    missing = [each.file for each in FILES if each.way == "written" and "other modules" not in each.file]
+    assert [file for file in missing if file not in text] == []
