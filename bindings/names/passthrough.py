@@ -1,11 +1,12 @@
 """Append the rest of an identifier to the path of its container's target (passthrough).
 
-Only the path of the target changes; its scheme, authority, query and fragment stay. A target without a path cannot be
+The scheme and authority of the target stay. A target without a path cannot be
 extended, because ``https://example.org`` and ``.evil.example`` would make another host. The rest begins with "/" or
 ".", so ``ark:12345/x_extra`` is not below ``ark:12345/x``.
 
 With the value "normal", the rest is a part of the normal form, so that all spellings get the same answer. With "given",
-it is the rest of the request, with its query: the path of a file or of an image at the target (decision X-08).
+it is the rest of the request, with its query: the path of a file or of an image at the target. To a target with a query
+or fragment, it is then appended as text, at the end (decision X-08).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _PARTS = re.compile(r"((?:https?://[^/?#]+)?)(/[^?#]*)(.*)", re.DOTALL)
 
 # RFC 3986, section 3.3:  the characters of a path, also existing percent-encoding
 _IN_PATH = "%/:@!$&'()*+,;=~"
+_IN_QUERY = _IN_PATH + "?"
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -88,6 +90,41 @@ def append_path(target: str, suffix: str) -> str | None:
     return origin + path + end
 
 
+def takes_text(target: str) -> bool:
+    """Return whether the target ``target`` has a query or fragment, so that a rest as received is appended as text.
+
+    >>> takes_text("https://example.org/view?id=5"), takes_text("https://example.org/#/item"), takes_text("/a")
+    (True, True, False)
+    """
+    return "?" in target or "#" in target
+
+
+def append_received(target: str, suffix: str) -> str | None:
+    """Return ``target`` with ``suffix``, the rest of a path as received, or None if the target cannot be extended.
+
+    >>> append_received("https://example.org/view?id=5", "/page2"), append_received("https://example.org/a", "/b c")
+    ('https://example.org/view?id=5/page2', 'https://example.org/a/b%20c')
+    >>> append_received("https://example.org?id=5", "/page2") is None
+    True
+    """
+    received = as_received(suffix)
+    if takes_text(target):
+        return target + received if can_append(target) else None
+    return append_path(target, received)
+
+
+def with_received_query(target: str, query: str | None) -> str | None:
+    """Return ``target`` with the query of a request as text at its end, or None if the target has neither a query nor a
+    fragment.
+
+    >>> with_received_query("https://example.org/#q=", "x=1"), with_received_query("https://example.org/a", "x=1")
+    ('https://example.org/#q=?x=1', None)
+    """
+    if not takes_text(target):
+        return None
+    return target if query is None else f"{target}?{_LONE_PERCENT.sub('%25', quote(query, safe=_IN_QUERY))}"
+
+
 def as_received(suffix: str) -> str:
     """Percent-encode the characters of ``suffix``, a received path, that no URL has. All others stay.
 
@@ -109,10 +146,9 @@ def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
     if container.passthrough in (False, "no") or container.target is None:
         return None
     if is_given(container):
-        suffix = as_received(suffix_below(core or key, container.identifier))
+        target = append_received(container.target, suffix_below(core or key, container.identifier))
     else:
-        suffix = suffix_below(key, container.identifier)
-    target = append_path(container.target, suffix)
+        target = append_path(container.target, suffix_below(key, container.identifier))
     if target is None:
         return None
     return replace(

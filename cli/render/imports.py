@@ -133,6 +133,9 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
     yield from sheet.prose(f"Read {counted(number, 'name')} of {migration.source}: {states or 'none'}.")
     if migration.minted:
         yield from sheet.prose(f"Minted and never bound, so reserved: {migration.minted:,}.")
+    if migration.appended:
+        said = "Targets with a query or fragment, to which the rest of a request is appended as text"
+        yield from sheet.prose(f"{said}: {migration.appended:,}.")
     if migration.skipped:
         yield from sheet.prose(f"Names of other systems or of tests, not imported: {migration.skipped:,}.")
     if migration.omissions:
@@ -183,6 +186,7 @@ def dump_as_dict(migration: Migration) -> dict[str, Any]:
         "states": dict(migration.states),
         "skipped": migration.skipped,
         "minted": migration.minted,
+        "appended": migration.appended,
         "omissions": migration.omissions,
         "omitted": [
             {"line": value.line, "identifier": value.identifier, **value.omitted._asdict()}

@@ -53,6 +53,7 @@ class AnvlError(ValueError):
 
 
 _END_OF_LINE = re.compile("\r\n?|\n")
+_SPACES = re.compile("[ \t]+")
 _IN_LABELS = re.compile("%(25|3[Aa]|0[Aa]|0[Dd])")
 _IN_VALUES = re.compile("%(25|0[Aa]|0[Dd])")
 
@@ -94,6 +95,15 @@ def element(label: str, value: str) -> str:
     'what: 100%25 flood:%0Athe Ark\n'
     """
     return f"{_encoded('%:', label)}: {_encoded('%', value)}".rstrip() + "\n"
+
+
+def folded(value: str) -> str:
+    r"""Return ``value`` with one space for each run of spaces and tabs. Line ends stay.
+
+    >>> folded("1999-01-01\t\tto  2000")
+    '1999-01-01 to 2000'
+    """
+    return _SPACES.sub(" ", value)
 
 
 def decoded_label(text: str) -> str:

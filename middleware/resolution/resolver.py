@@ -38,7 +38,14 @@ from ...bindings.names import selection, targets
 from ...bindings.names.binding import Binding
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
-from ...bindings.names.passthrough import append_path, as_received, inherit, is_given, suffix_below
+from ...bindings.names.passthrough import (
+    append_path,
+    append_received,
+    inherit,
+    is_given,
+    suffix_below,
+    with_received_query,
+)
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ...bindings.names.prefixes.prefixes import (
     NO_RECORDS,
@@ -290,19 +297,25 @@ def _answer(source: FoundBinding, settings: Settings, prefixes: Prefixes) -> Res
     if binding.scope == "subtree" or (source.given and source.container is None):
         # the name is found without a slash at the end, but the target gets the path as requested.
         suffix = suffix_below(request.core, binding.identifier)
-        target = append_path(target, as_received(suffix) if source.given else suffix) or target
+        target = (append_received if source.given else append_path)(target, suffix) or target
     match binding.kind:
         case "served":
             return _answered(source, 200, "served", target, request.query, vary)
         case "related":
             # "303 signifies that a resource related to the referent of the ARK is tentatively available"
-            return _answered(source, 303, "related", targets.with_query(target, request.query), None, vary)
+            return _answered(source, 303, "related", _with_query(source, target), None, vary)
         case "located":
             # "A HTTP ARK resolver MUST use HTTP status code 302 or 307 instead of 301 or 308"
             status = 307 if binding.redirect == 307 else 302
-            return _answered(source, status, "located", targets.with_query(target, request.query), None, vary)
+            return _answered(source, status, "located", _with_query(source, target), None, vary)
         case _:
             assert_never(binding.kind)
+
+
+def _with_query(source: FoundBinding, target: str) -> str:
+    query = source.request.query
+    received = with_received_query(target, query) if source.given else None
+    return received or targets.with_query(target, query)
 
 
 def _answered(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ...tables.text_stream import Lines, ReadAs, name_of
-from . import compressed, n2t_json
+from . import compressed, erc, n2t_json
 from .arklet import table as arklet
 from .ezid import batch_download
 from .ezid import xml as ezid_xml
@@ -25,7 +25,7 @@ _PEEKED = 4096
 def read(
     file: str | Path | BinaryIO, source: str, encoding: str | None = None, read_as: ReadAs | None = None
 ) -> Generator[Entry, None, None]:
-    """Yield the names in a dump of EZID, arklet, noid or N2T as records. Each of its formats can be read.
+    """Yield the names in a dump of EZID, arklet, noid or N2T, or in ERC records. Each of their formats can be read.
 
     Only one record at a time is in memory. A part that is not imported as a whole is yielded as :class:`.SkippedPart`.
 
@@ -100,6 +100,7 @@ _READERS: dict[str, Callable[[_Content], Iterator[Entry]]] = {
     "arklet": _arklet,
     "noid": _noid,
     "n2t": _n2t,
+    "erc": lambda content: erc.records(content.lines()),
 }
 
 SOURCES = tuple(_READERS)

@@ -1,4 +1,4 @@
-"""Import the dump of another system: EZID, arklet, noid or N2T."""
+"""Import the dump of another system: EZID, arklet, noid, N2T, or ERC records."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...names import naming as names
 from ...names import targets, validation
 from ...names.actor import Actor
 from ...names.errors import BindingError
+from ...names.passthrough import takes_text
 from ...tables.columns import Row
 from ...tables.text_stream import ReadAs, name_of
 from ..importing import import_rows
@@ -52,6 +53,8 @@ class Migration:
     - ``states``: the numbers of names in the dump by their state.
     - ``skipped``: the number of names that are not imported, because another system keeps them.
     - ``minted``: the number of names that were only minted, and are reserved now.
+    - ``appended``: the number of names with a query or fragment in the target, to which the rest of a request is
+      appended as text.
     - ``omissions``, ``omitted``: the values that are not imported; all are counted, and the first hundred listed.
     - ``given``: the checksum of the names in the dump, without those that are skipped or only minted.
     - ``result``: the checksum of the same names as they are recorded; None if nothing was written.
@@ -62,6 +65,7 @@ class Migration:
     states: Counts[State] = field(default_factory=Counts)
     skipped: int = 0
     minted: int = 0
+    appended: int = 0
     omissions: int = 0
     omitted: list[OmittedValue] = field(default_factory=list)
     given: Checksum | None = None
@@ -92,10 +96,10 @@ def import_dump(
     A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
     user cannot always correct the dump of another system.
 
-    ``passthrough`` is "no", "normal" or "given". The default is "no" for names of noid, and "given" for names of EZID,
-    arklet and N2T. These systems append the rest of a request to the target of each name.
+    ``passthrough`` is "no", "normal" or "given". The default is "no" for names of noid and of ERC records, and "given"
+    for names of EZID, arklet and N2T. These systems append the rest of a request to the target of each name.
 
-    ``source`` is "ezid", "arklet", "noid" or "n2t"; the content of the file shows its format (:mod:`.dump`).
+    ``source`` is "ezid", "arklet", "noid", "n2t" or "erc"; the content of the file shows its format (:mod:`.dump`).
     ``report_omission`` is called for each value that is not imported. Raises like
     :func:`~ararat.bindings.imports.importing.import_table`.
 
@@ -172,6 +176,7 @@ class _Reading:
             return None
         self._migration.states[record.state] += 1
         row, omitted = conversion.row(record, self._now, self._passthrough)
+        self._migration.appended += row.cells.get("passthrough") == "given" and takes_text(row.cells["target"])
         for each in omitted:
             self._omit(record.line, record.identifier, each)
         self._index.add(*_key_and_target(row, self._bindings.naming.test_naans))

@@ -2,7 +2,7 @@
 
 The four elements of the kernel are always present: ``(:unav)`` is the value of one that is not recorded. The percent
 sign and line ends are escaped as in EZID and N2T, so that their parsers read the record. Characters that are invisible
-or change the direction of text are written as code points.
+or change the direction of text are written as code points. White space in a line is one space, as ANVL folds it.
 
 Source: ARK draft, section 3.4; POL-033; Dublin Core Kernel Metadata, section 5; draft-kunze-anvl.
 """
@@ -38,11 +38,13 @@ def serialize(elements: Mapping[str, str], where: str, others: Mapping[str, str]
 
 
 def visible(text: str) -> str:
-    r"""Return ``text`` with code points in the place of invisible and direction-changing characters. Line ends stay.
+    r"""Return ``text`` with code points in the place of invisible and direction-changing characters, and one space for
+    spaces and tabs. Line ends stay.
 
-    >>> visible("a\u202eb\n")
-    'a\\u{202e}b\n'
+    >>> visible("a\u202eb\t c\n")
+    'a\\u{202e}b c\n'
     """
     return characters.HIDDEN.sub(
-        lambda found: "".join(char if char in "\r\n" else f"\\u{{{ord(char):x}}}" for char in found[0]), text
+        lambda found: "".join(char if char in "\r\n" else f"\\u{{{ord(char):x}}}" for char in found[0]),
+        anvl.folded(text),
     )

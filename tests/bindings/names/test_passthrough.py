@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ararat.bindings.names.passthrough import append_path, can_append, inherit, suffix_below
+from ararat.bindings.names.passthrough import (
+    append_path,
+    append_received,
+    can_append,
+    inherit,
+    suffix_below,
+    with_received_query,
+)
 from ararat.identifiers.ark import parser as ark
 
 RESTS = [
@@ -96,3 +103,22 @@ def test_metadata_of_a_container_do_not_apply_to_names_below(binding):
     made = inherit(container, "ark:12345/x/1")
     assert made == binding("ark:12345/x/1", "https://example.org/a/1", kind="related")
     assert inherit(binding("ark:12345/x", "https://example.org/a"), "ark:12345/x/1") is None
+
+
+@pytest.mark.parametrize(
+    ("target", "rest", "query", "result"),
+    [
+        pytest.param("https://e.org/view?id=5", "/page2", None, "https://e.org/view?id=5/page2", id="query"),
+        pytest.param("https://e.org/app#/item/5", "/sub", None, "https://e.org/app#/item/5/sub", id="fragment"),
+        pytest.param("https://e.org/#q=", "/a b", "x=1", "https://e.org/#q=/a%20b?x=1", id="with a query"),
+        pytest.param("https://e.org/view?id=5", "", "page=2", "https://e.org/view?id=5?page=2", id="only a query"),
+        pytest.param(
+            "https://e.org/view?id=", "/../x", None, "https://e.org/view?id=/../x", id="no path, no dot-segment"
+        ),
+        pytest.param("https://e.org/a", "/b", None, "https://e.org/a/b", id="path"),
+        pytest.param("https://e.org?q", "/b", None, None, id="no path"),
+    ],
+)
+def test_the_rest_as_received_is_appended_as_text_to_a_query_or_fragment(target, rest, query, result):
+    extended = append_received(target, rest)
+    assert (extended and (with_received_query(extended, query) or extended)) == result

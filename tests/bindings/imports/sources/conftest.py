@@ -1,4 +1,4 @@
-"""Write dumps of EZID, arklet, noid and N2T, always with the same content; as a program: FOLDER and COUNT."""
+"""Write dumps of EZID, arklet, noid, N2T and ERC, always with the same content; as a program: FOLDER and COUNT."""
 
 from __future__ import annotations
 
@@ -212,6 +212,26 @@ def n2t_lines(given: Iterator[Name]) -> Iterator[str]:
         yield json.dumps({"id": name.identifier, **binder(name)}) + "\n"
 
 
+def erc_records(given: Iterator[Name]) -> Iterator[str]:
+    states = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
+    for name in given:
+        state, _, reason = name.status.partition(" | ")
+        times = [datetime.fromtimestamp(each, UTC).isoformat() for each in (name.created, name.updated)]
+        others = {
+            "where": f"https://n2t.net/{name.identifier}",
+            "identifier": name.identifier,
+            "target": name.target,
+            "status": states[state],
+            "reason": reason,
+            "created": times[0],
+            "changed": times[1],
+        }
+        yield "erc:\n"
+        for label, value in {**name.elements, **others}.items():
+            yield anvl.element(label.removeprefix("erc."), value) if value else ""
+        yield "\n"
+
+
 def table(columns: list[str], rows: Iterator[dict[str, str]]) -> Iterator[str]:
     line = io.StringIO()
     writer = csv.DictWriter(line, columns, lineterminator="\r\n", restval="")
@@ -240,6 +260,7 @@ DUMPS: dict[str, tuple[str, Writer]] = {
     "noid.anvl": ("noid", noid_blocks),
     "n2t.json": ("n2t", n2t_json),
     "n2t.jsonl": ("n2t", n2t_lines),
+    "erc.txt": ("erc", erc_records),
 }
 """The system and the writer of each file."""
 

@@ -24,6 +24,7 @@ FORMATS = {
     "arklet": ["arklet.csv", "arklet.sql", "arklet.json"],
     "noid": ["noid.dump", "noid.txt", "noid.anvl"],
     "n2t": ["n2t.json", "n2t.jsonl"],
+    "erc": ["erc.txt"],
 }
 FILES = [(source, name) for source, files in FORMATS.items() for name in files]
 
@@ -60,6 +61,8 @@ def test_every_format_yields_the_same_names(source, name, dumped: Callable[..., 
             continue
         assert (record.state, record.reason) == (state, reason or None)
         assert (record.target, record.elements) == (expected.target, expected.elements)
+        if source == "erc":
+            continue
         assert record.owner == (f"{expected.owner} (library)" if source == "ezid" else expected.owner)
 
 
@@ -171,3 +174,42 @@ def test_the_encoding_of_lines_can_be_set() -> None:
 
 def test_json_of_n2t_can_be_empty() -> None:
     assert read("{}", "n2t") == read("[]", "n2t") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "identifier", "target", "elements"),
+    [
+        pytest.param(
+            "erc:\nwho: Noah\nwhat: The\t\tArk\nwhen: (:unav)\nwhere: https://n2t.net/ark:/12345/x5\n",
+            "https://n2t.net/ark:/12345/x5",
+            None,
+            {"erc.who": "Noah", "erc.what": "The Ark"},
+            id="kernel",
+        ),
+        pytest.param(
+            "erc: Noah | The Ark | 1999 | https://n2t.net/ark:/12345/x5\n",
+            "https://n2t.net/ark:/12345/x5",
+            None,
+            {"erc.who": "Noah", "erc.what": "The Ark", "erc.when": "1999"},
+            id="short form",
+        ),
+        pytest.param(
+            "erc:\nwhere: ark:/12345/x5\nwhere: https://example.org/5\ndc.subject: maps\nnote: n\n",
+            "ark:/12345/x5",
+            "https://example.org/5",
+            {"dc.subject": "maps", "erc.note": "n"},
+            id="two places",
+        ),
+        pytest.param("erc:\nspelling: ark:/12345/x-5\nwhere: ark:12345/x5", "ark:/12345/x-5", None, {}, id="spelling"),
+        pytest.param("erc:\nwhat: B\nwhere: urn:nbn:fi:lb-1\n", "urn:nbn:fi:lb-1", None, {"erc.what": "B"}, id="URN"),
+    ],
+)
+def test_an_erc_record_names_its_identifier(text, identifier, target, elements) -> None:
+    (record,) = read(text, "erc")
+    assert (record.identifier, record.target, record.elements) == (identifier, target, elements)
+
+
+def test_an_erc_record_without_an_identifier_is_left_out() -> None:
+    (part,) = read("erc:\nwho: Noah\nwhere: https://example.org/\n", "erc")
+    assert part.omitted.element == "where"
+    assert "belongs to no identifier" in str(refused("who: Noah\n", "erc"))

@@ -31,6 +31,7 @@ def commands(chapter: str) -> str:
         pytest.param("arklet", "arklet.sql", False, 0, marks=pytest.mark.long),
         pytest.param("noid", "noid.dump", True, 12, marks=pytest.mark.long),
         pytest.param("N2T", "n2t.json", True, 0, marks=pytest.mark.long),
+        pytest.param("ERC", "erc.txt", True, 0, marks=pytest.mark.long),
     ],
 )
 def test_the_commands_of_the_page_import_a_dump(
