@@ -101,7 +101,7 @@ def redact(
         logged = _forget_salts(transaction, index_key(key), numbers, resource=resource)
         of_events = of_name & events.c.revision.in_(numbers)
         disabled = (_OF_EVENTS, _OF_RESOURCE) if resource else (_OF_EVENTS,)
-        _protect(transaction, disabled, on=False)
+        protect(transaction, disabled, on=False)
         written: Change | None = None
         if existing is not None:
             # It also writes the publication of a name that is due, whose event is then redacted, too.
@@ -120,7 +120,7 @@ def redact(
         _forget_actors(connection, spellings, changed_by, {row.actor for row in found} - {None})
         kept_copies.delete_of_name(connection, key, spellings, changed_by, now)
         kept_copies.delete_old(connection, now)
-        _protect(transaction, disabled, on=True)
+        protect(transaction, disabled, on=True)
     return Redaction(
         revision=written and written.after.revision,
         events=changed,
@@ -174,8 +174,12 @@ def _forget_resources(connection: Connection, key: str, resources: Collection[st
     connection.execute(update(meta).where(*of_uuid).values(value=key))
 
 
-def _protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:
-    """Disable or enable triggers. Other connections never see the tables without them."""
+def protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:
+    """Disable or enable the triggers with the names ``trigger_names``. Other connections never see the tables without
+    them.
+
+    ``transaction`` is an open transaction of the database.
+    """
     chosen_triggers = [each for each in triggers.triggers(transaction.dialect_name) if each.name in trigger_names]
     for name, table, create in chosen_triggers:
         if transaction.dialect_name == "postgresql":

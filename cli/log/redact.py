@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     help="Redact only this change of `ararat history`. Can be repeated.  [default: all, and the binding]",
 )
 @click.option("--resource", is_flag=True, help="Replace the resource, too. It is the same in all changes.")
+@click.option("--prefix", "is_prefix", is_flag=True, help="ID is a prefix: redact the changes of its record.")
 @actor_option
 @database_option
-def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, actor: Actor, database: str) -> int:
+def redact_command(
+    identifier: str, revisions: tuple[int, ...], resource: bool, is_prefix: bool, actor: Actor, database: str
+) -> int:
     """Remove the metadata, the reason, the actor and the source of all changes of the identifier ID.
 
     Removed values cannot be restored. Target, kind, status and times stay. Entries and proofs of the log stay valid.
@@ -38,6 +41,9 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
     Copies are deleted, too: exported files, answers to forms, replies, the details of checks, changes and imports, and
     uploaded tables with the identifier. Unfinished jobs with the identifier are stopped.
 
+    With --prefix, the command removes the actors and all earlier texts of the record of a prefix, such as its contacts.
+    The current record stays.
+
     Backups and downloaded files can contain the values. Delete them there yourself.
 
     Exit code: 0 done, 1 not bound, 2 refused, 69 no database.
@@ -45,14 +51,22 @@ def redact_command(identifier: str, revisions: tuple[int, ...], resource: bool, 
     \b
       ararat redact ark:12345/x6np1
       ararat redact ark:12345/x6np1 --revision 2
+      ararat redact --prefix ark:12345/x6
     """
+    from ...bindings.log.prefix_redaction import redact_prefix
     from ...bindings.log.redaction import redact
 
-    name = read_name(identifier)
+    if is_prefix and (revisions or resource):
+        raise click.UsageError("--prefix redacts the whole record; leave --revision and --resource out.")
+    name = identifier if is_prefix else read_name(identifier)
     with open_store(database) as bindings:
-        done = redact(bindings, name, revisions=revisions, resource=resource, actor=actor)
+        if is_prefix:
+            done = redact_prefix(bindings, identifier, actor=actor)
+        else:
+            done = redact(bindings, name, revisions=revisions, resource=resource, actor=actor)
     result = f"Redacted {counted(done.events, 'change')}; {done.logged:,} in the log."
-    result += " The name was deleted." if done.revision is None else f" The redaction is change {done.revision:,}."
+    of = "record" if is_prefix else "name"
+    result += f" The {of} was deleted." if done.revision is None else f" The redaction is change {done.revision:,}."
     if done.is_erased is False:
         result += " Another program uses the write-ahead log, which still has the values: run the command again."
     elif done.is_erased is None:

@@ -136,7 +136,7 @@ FILES = (
     HeldFile("bindings/backups/postgresql_dump.py", "messages of pg_dump", "open"),
     HeldFile("cli/databases/verify.py", "a history that is compared", "open"),
     HeldFile("cli/databases/import_table.py", "an empty database for a dry run", "open"),
-    HeldFile("bindings/backups/backup.py", "backups, and the copy of `ararat migrate`", "written"),
+    HeldFile("bindings/backups/backup.py", "the copy of `ararat migrate`", "written"),
     HeldFile("bindings/snapshots.py", "snapshots", "written"),
     HeldFile("bindings/served_file/copy.py", "FILE.served, the copy of a file of bindings", "written"),
     HeldFile("bindings/system/replaced_file.py", "files that other modules replace", "written"),

@@ -156,3 +156,16 @@ def test_redact_removes_personal_values(bound, run):
     assert run("publish").stdout == "1 entry added. The log has 2 entries.\n"
     assert bound("redact", "ark:12345/doc", "--revision", "9").exit_code == 2
     assert bound("redact", "ark:12345/other").exit_code == 1
+
+
+def test_redact_removes_earlier_texts_of_a_prefix_and_of_a_deleted_name(bound):
+    for contact in ("sem@lake.example", "arks@lake.example"):
+        assert bound("prefix", "set", "ark:12345/x5", "--contact", contact, "--actor", "Sem").exit_code == 0
+    done = bound("redact", "--prefix", "ark:12345/x5")
+    assert (done.exit_code, done.stdout) == (0, "Redacted 2 changes; 0 in the log. The redaction is change 3.\n")
+    assert "sem@" not in bound("prefix", "history", "ark:12345/x5").stdout.lower()
+    assert bound("redact", "--prefix", "ark:12345/x5", "--resource").exit_code == 64
+    assert bound("redact", "--prefix", "ark:12345/x6").exit_code == 2
+    assert bound("reserve", "ark:12345/x5a").exit_code == 0
+    assert bound("delete", "ark:12345/x5a").exit_code == 0
+    assert bound("redact", "ark:12345/x5a").stdout == "Redacted 2 changes; 0 in the log. The name was deleted.\n"
