@@ -40,9 +40,17 @@ from hypothesis import HealthCheck, settings
 
 from ararat.bindings.system.thread_slots import slots
 from tests import case_groups
+from tests.forking import fork
 from tests.preloaded import VARIABLE, ForkServer, Process, can_start
 
-pytest_plugins = ["tests.scheduling", "tests.ready_tables", "tests.databases", "tests.memory", "tests.logs"]
+pytest_plugins = [
+    "tests.scheduling",
+    "tests.workers",
+    "tests.ready_tables",
+    "tests.databases",
+    "tests.memory",
+    "tests.logs",
+]
 
 # Hypothesis must not fail a test because the machine is slow. It draws the same examples each time, so that a change
 # which fails a test has caused the failure. `make fuzz` draws others.
@@ -145,16 +153,22 @@ def _naughty_row(
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let each worker compile a share of the test modules before the collection.
+    """Compile the test modules in several processes before the collection.
 
-    In a fresh clone, all workers import all test modules in the same order, and each would compile them. This takes
-    longer than all other imports, because pytest rewrites the assertions.
+    In a fresh clone this takes longer than all imports, because pytest rewrites the assertions.
     """
-    config, workers = session.config, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
-    if not workers or sys.dont_write_bytecode or case_groups.is_selective(config):
+    config, processes = session.config, session.config.option.processes
+    if sys.dont_write_bytecode or config.args_source is not config.ArgsSource.TESTPATHS:
         return
-    number = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw"))
-    for module in sorted(Path(__file__).parent.rglob("test_*.py"))[number::workers]:
+    modules = sorted(Path(__file__).parent.rglob("test_*.py"))
+    children = [fork(functools.partial(_compile, modules[n::processes], config)) for n in range(1, processes)]
+    _compile(modules[::processes], config)
+    for child in children:
+        os.waitpid(child, 0)
+
+
+def _compile(modules: Sequence[Path], config: pytest.Config) -> None:
+    for module in modules:
         folder = rewrite.get_cache_dir(module)
         compiled = folder / f"{module.stem}{rewrite.PYC_TAIL}"
         # pytest compiles a module again that was changed after this.
@@ -166,7 +180,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
     """Let the workers share one process that starts servers."""
-    if not config.getoption("numprocesses", None) or VARIABLE in os.environ:
+    if config.option.processes < 2 or VARIABLE in os.environ:
         return (yield)
     server = ForkServer()
     os.environ[VARIABLE] = server.address

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
 import json
 import os
@@ -75,21 +74,12 @@ def checkout(tree: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def build(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """build(name, *options, **environ) returns a folder with both distributions, and the wheel is built from the other.
+    """build(*options, **environ) returns a folder with both distributions. The wheel is built from the other one."""
 
-    The first worker that needs them builds them, once in a run for each name.
-    """
-
-    def make(name: str, *options: str, **environ: str) -> Path:
-        own = tmp_path_factory.getbasetemp()
-        made = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / name
-        with made.with_name(f"{name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not made.exists():
-                command = (sys.executable, "-m", "build", *options, "--outdir", checkout / name)
-                built(*command, folder=checkout, **environ)
-                (checkout / name).rename(made)
-        return made
+    def make(*options: str, **environ: str) -> Path:
+        folder = tmp_path_factory.mktemp("dist")
+        built(sys.executable, "-m", "build", *options, "--outdir", folder, folder=checkout, **environ)
+        return folder
 
     return make
 
@@ -97,13 +87,13 @@ def build(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
 @pytest.fixture(scope="module")
 def dist(build: Callable[..., Path]) -> Path:
     """Return the folder with both distributions, built with the pinned packages that make has installed."""
-    return build("dist", "--no-isolation", PYTHONPATH=str(ROOT / ".venv" / "build"))
+    return build("--no-isolation", PYTHONPATH=str(ROOT / ".venv" / "build"))
 
 
 @pytest.fixture(scope="module")
 def wheel(build: Callable[..., Path]) -> Path:
     """Return the wheel that is built with the declared requirements only. This takes longer."""
-    [wheel] = build("isolated").glob("*.whl")
+    [wheel] = build().glob("*.whl")
     return wheel
 
 

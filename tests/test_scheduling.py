@@ -1,19 +1,25 @@
-"""The tests of a file or of a folder with servers run in one process."""
+"""The tests of a file, or of a folder with servers, are given to one worker. Those that take longest come first."""
 
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
+from typing import Any
 
-from tests.scheduling import unit
+from tests.scheduling import units
 
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("tests/e2e/desk/test_lists.py::test_a_list[chromium]", "tests/e2e/desk/"),
-        ("tests/e2e/test_lists.py::test_a_list[chromium]", "tests/e2e/"),
-        ("tests/bindings/test_open.py::test_one[a::b]", "tests/bindings/test_open.py"),
-    ],
+NAMES = (
+    "tests/bindings/test_open.py::test_one[a::b]",
+    "tests/e2e/test_lists.py::test_a_list[chromium]",
+    "tests/bindings/test_new.py::test_one",
+    "tests/e2e/desk/test_lists.py::test_a_list[chromium]",
+    "tests/bindings/test_open.py::test_two",
 )
-def test_tests_that_share_servers_run_together(name: str, expected: str) -> None:
-    assert unit(name) == expected
+
+
+def test_files_are_ordered_by_their_time() -> None:
+    known = {"tests/bindings/test_open.py": 90.0}
+    cache = SimpleNamespace(get=lambda name, default: known)
+    session: Any = SimpleNamespace(
+        items=[SimpleNamespace(nodeid=name) for name in NAMES], config=SimpleNamespace(cache=cache)
+    )
+    assert units(session) == [[2], [1, 3], [0, 4]]
