@@ -1,4 +1,4 @@
-"""Protect names that a restored database lacks: names that were public after the backup was made.
+"""Protect names that a restored database lacks, and carry over what only narrows (:mod:`.checks.narrowing`).
 
 A restored database does not know these names, so that they could be minted or bound again for something else. Each of
 them becomes a reserved name that was public once: it answers 410, and cannot be deleted or minted. Counters advance.
@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from ..changes import MAX_CHANGES, NameChange
+from ..checks.comparison import compare
+from ..checks.narrowing import Narrowed, People, carry_over_people, carry_over_prefixes, of_name
+from ..checks.verification import StoreFinding, finding
 from ..collection import Bindings
 from ..imports.other_records import record_row
 from ..log.errors import LogError
@@ -30,6 +33,7 @@ from ..names.errors import BindingError
 from ..names.fields import Fields
 from ..names.naming import TEST_NAANS
 from ..names.prefixes.patterns import Pattern
+from ..names.prefixes.prefixes import PrefixRecord
 from ..tables.other_rows import Setting
 
 if TYPE_CHECKING:
@@ -57,64 +61,149 @@ class LostName(NamedTuple):
 
 @dataclass(kw_only=True)
 class RecoveryResult:
-    """The result of :func:`recover`: ``lost`` are the names to bind again. ``reserved`` is the number of names that
-    were reserved, and ``settings`` that of changed counters and UUIDs.
+    """The result of :func:`recover`.
+
+    - ``lost``: the names to bind again. ``reserved``: the number of names that were reserved.
+    - ``settings``: the number of changed counters and UUIDs.
+    - ``narrowed``: what was carried over. ``differing``: what the source knows and this database still has otherwise.
+    - ``unknown``: what the source cannot know.
     """
 
     lost: list[LostName] = field(default_factory=list)
     reserved: int = 0
     settings: int = 0
+    narrowed: list[Narrowed] = field(default_factory=list)
+    differing: list[StoreFinding] = field(default_factory=list)
+    unknown: Sequence[str] = ()
+
+
+@dataclass(kw_only=True)
+class Newer:
+    """What a newer source knows: the arguments of :func:`recover` by :func:`of_store` or :func:`of_log`.
+
+    - ``names``: the records of a store, or the keys of a log with their last action, in any order.
+    - ``settings``: counters, which advance and never go back, and owners of UUIDs.
+    - ``prefixes``: the records of prefixes. ``people``: the accounts, or None.
+    - ``compare``: returns what a database still has otherwise.
+    - ``unknown``: what the source cannot know, in words.
+    """
+
+    names: Iterable[Binding | LastEntry]
+    settings: Sequence[Setting] = ()
+    prefixes: Sequence[PrefixRecord] = ()
+    people: People | None = None
+    compare: Callable[[Bindings], Iterator[StoreFinding]]
+    unknown: Sequence[str] = ()
+
+
+class LastEntry(NamedTuple):
+    """The key of a name in a log, and the action of its last entry, such as "withdrawn"."""
+
+    key: str
+    action: str
 
 
 def recover(
-    bindings: Bindings,
-    newer: Iterable[Binding | str],
-    settings: Sequence[Setting] = (),
-    *,
-    dry_run: bool = False,
-    actor: Actor | str | None = None,
+    bindings: Bindings, newer: Newer, *, dry_run: bool = False, actor: Actor | str | None = None
 ) -> RecoveryResult:
-    """Protect the names that a restored database lacks, so that none of them is minted or bound for another resource.
+    """Protect the names that a restored database lacks, and carry over what only narrows.
 
-    Each name of ``newer`` that was public there and is not public here becomes a reserved name.
+    Each name of ``newer`` that was public there and is not public here becomes a reserved name. A name that is public
+    here gets the withdrawal or hold that it has there. Prefixes are delegated, retired and held, accounts disabled, and
+    tokens revoked, as they are there.
 
     - ``bindings``: the open store.
     - ``actor``: the user who makes the change, or the name for the history. None records no user.
-    - ``newer``: the records of a store, or the keys of a log, in any order.
-    - ``settings``: counters, which advance and never go back, and owners of UUIDs.
     - ``dry_run``: nothing is written.
 
-    The command can be repeated: names that are protected already are not reserved again. Raises :class:`BindingError`
-    for a name that cannot be recorded, and :class:`BindingsUnavailable`.
+    The command can be repeated. Raises :class:`BindingError` for a name that cannot be recorded, and
+    :class:`BindingsUnavailable`.
     """
-    result = RecoveryResult()
-    names = iter(newer)
+    result = RecoveryResult(unknown=newer.unknown)
+    names = iter(newer.names)
     while batch := list(islice(names, MAX_CHANGES)):
         lost = _lost(bindings, batch)
-        if lost and not dry_run:
-            bindings.change([NameChange(each.identifier, _protect(each)) for each in lost], actor=actor)
+        narrowed = _narrowed(bindings, batch)
+        if (lost or narrowed) and not dry_run:
+            changes = [NameChange(each.identifier, _protect(each)) for each in lost]
+            bindings.change([*changes, *narrowed.values()], actor=actor)
         result.lost += [each for each in lost if each.was_public]
         result.reserved += sum(not each.was_public for each in lost)
-    if settings:
-        result.settings = _advance(bindings, settings, dry_run=dry_run, actor=actor)
+        result.narrowed += narrowed
+    if newer.settings:
+        result.settings = _advance(bindings, newer.settings, dry_run=dry_run, actor=actor)
+    if newer.prefixes or newer.people:
+        result.narrowed += _carry_over(bindings, newer, dry_run=dry_run, actor=actor)
     if not dry_run:
         behind = _behind_names(bindings)
         result.settings += _advance(bindings, behind, dry_run=False, actor=actor) if behind else 0
+    result.differing = list(newer.compare(bindings))
     return result
 
 
-def of_store(other: Bindings) -> tuple[Iterator[Binding], list[Setting]]:
-    """Return the bindings and settings of ``other``, which is another store, table or history, as arguments of
-    :func:`recover`.
-    """
+def _narrowed(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> dict[Narrowed, NameChange]:
+    """Return what narrows names that are public here, each with its change."""
+    here, now = bindings.fetch(_key(each) for each in batch), bindings.now()
+    found: dict[Narrowed, NameChange] = {}
+    for each in batch:
+        mine = here.get(_key(each))
+        for what, _ in [] if mine is None else _of_name(mine, each, now):
+            found[Narrowed(_key(each), what)] = NameChange(_key(each), _narrow(each))
+    return found
+
+
+def _narrow(there: Binding | LastEntry) -> Callable[[Binding | None, datetime], Sequence[Change]]:
+    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        changes = [] if existing is None else [change for _, change in _of_name(existing, there, now)]
+        return changes or [Change("unchanged", cast("Binding", existing), None)]
+
+    return decide
+
+
+def _of_name(here: Binding, there: Binding | LastEntry, now: datetime) -> Iterator[tuple[str, Change]]:
+    if isinstance(there, Binding):
+        yield from of_name(here, there, now)
+    elif there.action in ("withdrawn", "hidden"):
+        # A log has neither reasons nor targets.
+        status = "withdrawn" if there.action == "withdrawn" else "reserved"
+        yield from of_name(here, replace(here, status=status, once_public="yes", reason=None, successor=None), now)
+
+
+def _carry_over(bindings: Bindings, newer: Newer, *, dry_run: bool, actor: Actor | str | None) -> list[Narrowed]:
+    who = Actor.of(actor)
+
+    def write(transaction: Transaction) -> list[Narrowed]:
+        now = bindings.now()
+        done = carry_over_prefixes(transaction, newer.prefixes, now, who.name, dry_run=dry_run)
+        if newer.people is not None:
+            done += carry_over_people(transaction, newer.people, now, who, dry_run=dry_run)
+        if dry_run or not done:
+            transaction.rollback()
+        return done
+
+    return bindings.write(write, actor=who)
+
+
+def of_store(other: Bindings) -> Newer:
+    """Return what another store, table or history knows. ``other`` stays open until :func:`recover` has ended."""
+    is_database = other.kind == "database"
     with other.store.snapshot() as snapshot:
         settings = [row for row in snapshot.settings() if isinstance(row, Setting)]
+        prefixes = list(snapshot.prefixes())
+        people = People.of_snapshot(snapshot) if is_database else None
 
     def every() -> Iterator[Binding]:
         with other.store.snapshot() as snapshot:
             yield from snapshot.bindings(lambda error: None)
 
-    return every(), settings
+    return Newer(
+        names=every(),
+        settings=settings,
+        prefixes=prefixes,
+        people=people if people and people.accounts else None,
+        compare=lambda bindings: compare(bindings, other),
+        unknown=() if people and people.accounts else ("accounts, tokens and grants",),
+    )
 
 
 class _Nowhere:
@@ -130,34 +219,57 @@ class _Nowhere:
         pass
 
 
-def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], object]) -> list[str]:
-    """Return the key of each name in a verifiable log once. All entries are checked against the root of ``checkpoint``
-    before.
+def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], object]) -> Newer:
+    """Return what a verifiable log knows: each name with its last action. All entries are checked against the root of
+    ``checkpoint`` before.
 
     ``progress`` is called with the number of entries that were read. ``source`` reads the files of the log.
 
     Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
     """
     growing = GrowingTree(_Nowhere(), 0)
-    keys: dict[str, None] = {}
+    actions: dict[str, str] = {}
     for index in range(-(-checkpoint.size // WIDTH)):
         tile = tile_at(ENTRIES, index, checkpoint.size)
         contents = entries_of(tile, source.read(tile))
         growing.append(contents)
-        keys.update((LogEntry.of_bytes(content).key, None) for content in contents)
+        for content in contents:
+            entry = LogEntry.of_bytes(content)
+            # What was redacted was not published again.
+            if entry.action != "redacted" or entry.key not in actions:
+                actions[entry.key] = entry.action
         progress(growing.size)
     if growing.root() != checkpoint.root:
         raise LogError("the entries of the log do not have the root of its checkpoint")
-    return list(keys)
+    names = [LastEntry(*each) for each in actions.items()]
+    unknown = "targets, descriptions, holds, prefixes, rules, accounts and tokens"
+    return Newer(names=names, compare=lambda bindings: _closed(bindings, names), unknown=(unknown,))
 
 
-def _lost(bindings: Bindings, batch: Sequence[Binding | str]) -> list[LostName]:
-    newer = {each if isinstance(each, str) else each.identifier: each for each in batch}
+def _closed(bindings: Bindings, names: Sequence[LastEntry]) -> Iterator[StoreFinding]:
+    """Yield the names that are live by the log and not here, or withdrawn or hidden there and live here."""
+    every = iter(names)
+    while batch := list(islice(every, MAX_CHANGES)):
+        here = bindings.fetch(each.key for each in batch)
+        for key, action in batch:
+            is_live = action not in ("withdrawn", "hidden")
+            mine = here.get(key)
+            if (mine is not None and mine.is_live) != is_live:
+                state = "not live" if is_live else "live"
+                yield finding("older", key, f"the name is {state} here, and its last entry in the log is {action}")
+
+
+def _key(each: Binding | LastEntry) -> str:
+    return each.identifier if isinstance(each, Binding) else each.key
+
+
+def _lost(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[LostName]:
+    newer = {_key(each): each for each in batch}
     here = bindings.fetch(newer)
     lost_names = []
     for key, each in newer.items():
         mine = here.get(key)
-        binding = None if isinstance(each, str) else each
+        binding = each if isinstance(each, Binding) else None
         was_public = binding is None or not binding.is_reserved or binding.is_hidden
         if mine is None:
             lost_names.append(LostName(key, binding, "missing", was_public))
@@ -187,6 +299,8 @@ def _fields(lost: LostName) -> Fields:
     if binding is None:
         return bare.for_name(lost.identifier, TEST_NAANS)
     fields = bare._replace(resource=binding.resource, spelling=binding.spelling, created=binding.created)
+    if binding.hold_until is not None:
+        fields = fields._replace(hold_until=binding.hold_until, hold_reason=binding.hold_reason)
     full = fields._replace(
         kind=binding.kind,
         target=binding.target,

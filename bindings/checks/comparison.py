@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..collection import Bindings
+from ..names.fields import FIELDS
+from ..storage.rows import STATE
 from .verification import StoreFinding, finding
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ def compare(bindings: Bindings, other: Bindings) -> Iterator[StoreFinding]:
     with bindings.store.snapshot() as here, other.store.snapshot() as there:
         yield from _counters(here, there)
         yield from _records(here, there)
+        if bindings.kind == other.kind == "database":
+            yield from _people(here, there)
         yield from _names(here, there, has_history=bindings.kind == other.kind == "database")
 
 
@@ -51,6 +55,10 @@ def _difference(
     mine: LastEvent, theirs: LastEvent, here: Snapshot, there: Snapshot, *, has_history: bool
 ) -> tuple[str, str, str] | None:
     name = theirs.identifier
+    if _facts(mine) == _facts(theirs):
+        return None  # entered again after a restore, or changed back
+    if _status(mine) == "reserved" != _status(theirs) and _is_hidden(mine):
+        return "older", name, f"the name is hidden here, and {_status(theirs)} in the other store"
     if not has_history:
         if theirs.resource is not None and mine.resource not in (None, theirs.resource):
             return "diverged", name, f"the resource is {mine.resource} here, and {theirs.resource} in the other store"
@@ -70,6 +78,27 @@ def _difference(
         message = f"the last revision is {mine.revision} here, and {theirs.revision} in the other store"
         return "older", name, message
     return None
+
+
+_FACTS = [
+    STATE.index(each.name)
+    for each in FIELDS
+    if each.name not in ("spelling", "created", "changed", "once_public", "embargo")
+]
+
+
+def _facts(event: LastEvent) -> list[object]:
+    """Return what the last event of a name states, without the times and numbers of its history."""
+    is_deleted = "deleted" in event.state[len(STATE) : len(STATE) + 1]
+    return [is_deleted, *(event.state[place] for place in _FACTS)]
+
+
+def _status(event: LastEvent) -> object:
+    return event.state[STATE.index("status")]
+
+
+def _is_hidden(event: LastEvent) -> bool:
+    return event.state[STATE.index("once_public")] is not None
 
 
 def _counters(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
@@ -92,11 +121,16 @@ def _records(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
     from ..storage.tables import schema
 
     for what, table in (("rule", schema.rule_events), ("prefix record", schema.prefix_events)):
-        place = [column.name for column in table.columns].index("prefix")
+        columns = [column.name for column in table.columns]
+        place = columns.index("prefix")
+        # Without the number, which _by_prefix leaves out.
+        facts = [columns.index(each) - 1 for each in columns[1:] if each not in ("changed", "actor", "revision")]
         mine = _by_prefix(here.rows(table), place)
         for prefix, events in sorted(_by_prefix(there.rows(table), place).items()):
             own_events = mine.get(prefix, [])
             both = min(len(own_events), len(events))
+            if own_events and all(own_events[-1][each] == events[-1][each] for each in facts):
+                continue  # set again after a restore, or changed back
             if own_events[:both] != events[:both]:
                 yield finding("diverged", prefix, f"the history of this {what} differs from that in the other store")
             elif len(own_events) < len(events):
@@ -104,6 +138,17 @@ def _records(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
                     f"the number of changes of this {what} is {len(own_events)} here, {len(events)} in the other store"
                 )
                 yield finding("older", prefix, message)
+
+
+def _people(here: Snapshot, there: Snapshot) -> Iterator[StoreFinding]:
+    """Yield what an account or token can do here and cannot in the other store, and accounts that are missing here."""
+    from .narrowing import People, wider
+
+    mine, theirs = People.of_snapshot(here), People.of_snapshot(there)
+    for name in sorted(theirs.accounts.keys() - mine.accounts.keys()):
+        yield finding("lost", name, f"the account {name} is missing here")
+    for narrowed, _ in wider(mine, theirs):
+        yield finding("older", narrowed.of, f"the account {narrowed.of} has in the other store: {narrowed.what}")
 
 
 def _by_prefix(rows: Iterator[Row], place: int) -> dict[str, list[Row]]:

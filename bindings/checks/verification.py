@@ -24,7 +24,7 @@ from ..names.errors import BindingError
 
 _COMPARE = "compare the name with a backup; set the row to its last event, or restore the backup"
 _HISTORY = "another program changed the history; restore a backup"
-_OLDER = "stop the site, and use the newer store"
+_OLDER = "use the newer store, or run ararat recover --from it and enter the rest again"
 
 CODES = {
     "trigger-missing": "run ararat migrate",

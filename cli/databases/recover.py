@@ -16,12 +16,12 @@ from ..log.monitor import source_of
 from ..log.remote import Client, is_url
 from ..log.trust import policy_file_option, trusted, vkey_option
 from ..options import actor_option, database_option, json_option, network_options
-from ..output import Sheet, counted, identifier
+from ..output import Sheet, counted, identifier, words
 from ..progress import Progress
 from .verify import opened
 
 if TYPE_CHECKING:
-    from ...bindings.backups.recovery import LostName, RecoveryResult
+    from ...bindings.backups.recovery import LostName, Newer, RecoveryResult
     from ...bindings.names.actor import Actor
     from ...middleware import Bindings
     from ...net.allowed_addresses import Destinations
@@ -60,24 +60,28 @@ def recover_command(
     deleted or minted. Each name is listed, so that it can be entered again with `ararat bind`. Counters advance. Names
     that were only reserved in the newer source are reserved here. The command can be repeated.
 
+    What only narrows is carried over: withdrawals, hidden names, holds that last, delegated and retired prefixes,
+    disabled accounts, revoked tokens, and lost rights. All else that differs is listed, as `ararat verify --against`
+    lists it.
+
     A log has no targets. Give its key with --vkey or --policy if its place is a URL. Stop the site first, and run
     `ararat log recover` afterwards if a log is published.
 
-    Exit code: 0 no name is missing, 1 names are to be entered again, 2 the newer source is not valid, 69 no database.
+    Exit code: 0 nothing that the newer source knows differs, 1 something differs, 2 the newer source is not valid,
+    69 no database.
     """
     from ...bindings.backups.recovery import of_store, recover
 
     if is_url(newer) or Path(newer).is_dir():
-        keys = _names_of_log(newer, policy_file, vkey, destinations)
+        logged = _names_of_log(newer, policy_file, vkey, destinations)
         with open_store(database) as bindings:
-            result = recover(bindings, keys, dry_run=dry_run, actor=actor)
+            result = recover(bindings, logged, dry_run=dry_run, actor=actor)
     else:
         with open_store(database) as bindings, opened(newer) as other:
             _refuse_itself(bindings, other)
-            records, settings = of_store(other)
-            result = recover(bindings, records, settings, dry_run=dry_run, actor=actor)
+            result = recover(bindings, of_store(other), dry_run=dry_run, actor=actor)
     _print(result, as_json=as_json, dry_run=dry_run)
-    return NO if result.lost else DONE
+    return NO if result.differing else DONE
 
 
 def _refuse_itself(bindings: Bindings, other: Bindings) -> None:
@@ -85,7 +89,7 @@ def _refuse_itself(bindings: Bindings, other: Bindings) -> None:
         raise CommandError("--from names the database itself", ("Fix", "name the newer database, an export or a log"))
 
 
-def _names_of_log(place: str, policy_file: str | None, vkey: str | None, destinations: Destinations) -> list[str]:
+def _names_of_log(place: str, policy_file: str | None, vkey: str | None, destinations: Destinations) -> Newer:
     from ...bindings.backups.recovery import of_log
     from ...bindings.log.errors import LogError
     from ...bindings.log.notes.checkpoints import Checkpoint
@@ -119,6 +123,18 @@ def _print(result: RecoveryResult, *, as_json: bool, dry_run: bool) -> None:
             sys.stdout.write(f"{sheet.paint(each.found.ljust(_WIDTH), 'error')} {identifier(each.identifier)}\n")
             if target:
                 write(sheet.prose(f"was {target}", indent=_WIDTH + 1))
+    for what, of in ((each.what, each.of) for each in result.narrowed):
+        if as_json:
+            streams.dump({"of": of, "carried_over": what})
+        else:
+            write(sheet.prose(f"{sheet.paint('carried over'.ljust(_WIDTH), 'strong')} {words(of)}: {words(what)}"))
+    lost = {each.identifier for each in result.lost}
+    for each in result.differing:
+        if as_json:
+            streams.dump(each._asdict())
+        elif each.identifier not in lost:
+            sys.stdout.write(f"{sheet.paint(each.code.ljust(_WIDTH), 'error')} {identifier(each.identifier)}\n")
+            write(sheet.prose(each.message, indent=_WIDTH + 1))
     if as_json:
         return
     names = counted(len(result.lost), "public name")
@@ -127,12 +143,17 @@ def _print(result: RecoveryResult, *, as_json: bool, dry_run: bool) -> None:
         if result.reserved
         else "",
         counted(result.settings, "counter or UUID", "counters or UUIDs") if result.settings else "",
+        counted(len(result.narrowed), "restriction") if result.narrowed else "",
     ]
     others = "".join(f", {each}" for each in more if each)
     if dry_run:
         write(sheet.prose(f"Nothing was written. To protect: {names}{others}."))
     else:
         write(sheet.prose(f"Protected: {names}{others}.{' Enter these names again.' if result.lost else ''}"))
+        left = len(result.differing)
+        write(sheet.prose(f"{left:,} still different." if left else "Nothing that the source knows differs."))
+    for each in result.unknown:
+        write(sheet.prose(f"The source does not know: {each}."))
 
 
 def _row(lost: LostName) -> dict[str, object]:
