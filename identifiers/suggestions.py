@@ -9,10 +9,12 @@ joins the corrections of one identifier (:mod:`.repairs`) and what a search read
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
+from urllib.parse import unquote
 
 from . import repairs
-from .extraction import readings
+from .extraction import in_running_text, readings
 from .parsing import reads
 from .repairs import REASONS, Suggestion, reasons
 
@@ -55,10 +57,22 @@ def suggestions(
         return found
     valid = reads(text) if valid is None else valid
     found = repairs.suggestions(text, in_text=in_text, guesses=guesses, valid=valid, most=most)
+    if guesses:
+        unique = {each.identifier: each for each in (*found, *_in_a_sentence(text)) if each.identifier != text}
+        return tuple(islice(unique.values(), most))
     if found:
         return found
     unique = {each.identifier: each for each in islice(readings(text), min(most, _MAX_READINGS))}
     return tuple(unique.values())
+
+
+def _in_a_sentence(text: str) -> Iterator[Suggestion]:
+    """Yield what a word of a sentence can mean, in which a change of the script ends a name, also percent-encoded."""
+    for word in dict.fromkeys((text, unquote(text))):
+        for match in in_running_text(f". {word}")[:_MAX_READINGS]:
+            identifier = match.suggestion or match.literal
+            if match.suggestion or reads(identifier):
+                yield Suggestion(identifier, match.corrections or ("text-after",))
 
 
 # What a valid identifier has if it was copied with a part of its container.

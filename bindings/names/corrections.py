@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...identifiers.ark.grammar import BETANUMERIC
+from ...identifiers.urn import namespaces
 from .prefixes.patterns import Pattern
 
 MISTYPED = "this resolver has no location for this identifier; its check character is wrong, so it is probably mistyped"
@@ -35,7 +36,11 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     (False, True)
     >>> is_mistyped("ark:13030/xf9-museum", minted), is_mistyped("ark:13030/x5", minted)
     (False, False)
+    >>> is_mistyped("urn:nbn:de:gbv:46:1-162418", ())
+    True
     """
+    if key.startswith("urn:nbn:") and namespaces.expected_nbn_digit(key[8:]) is not None:
+        return True
     name = _checked_part(key)
     nearest = _nearest(name, patterns)
     if not any(abs(len(name) - len(each.beginning) - each.length - 1) <= 1 for each in nearest):

@@ -104,7 +104,8 @@ class Columns(NamedTuple):
                 columns=shown,
             )
         # A name that the message has to escape could not be copied to the option.
-        example = f"{next((name.strip() for name in names if validation.shown(name) == name), 'NAME')[:20]}=identifier"
+        named = next((name.strip() for name in names if validation.shown(name) == name), "NAME")[:20]
+        example = f"{named}={_closest(named) or 'COLUMN'}"
         option = f'--map "{example}"' if " " in example else f"--map {example}"
         return Translatable.counted(
             "unknown column %(columns)s; map it to a column (%(option)s) or ignore it (--ignore-unknown)",
@@ -116,8 +117,12 @@ class Columns(NamedTuple):
 
 
 def _suggestion(name: str) -> str:
-    close = get_close_matches(name.strip().lower(), COLUMNS, 1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    close = _closest(name)
+    return f" (did you mean {close}?)" if close else ""
+
+
+def _closest(name: str) -> str | None:
+    return next(iter(get_close_matches(name.strip().lower(), COLUMNS, 1)), None)
 
 
 def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields:

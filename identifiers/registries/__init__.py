@@ -17,6 +17,7 @@ from __future__ import annotations
 from .descriptions import (
     HAS_CHECK_CHARACTER,
     headline_of_naan,
+    holder_of_test,
     of_ark,
     of_naan,
     of_namespace,
@@ -40,6 +41,7 @@ __all__ = [
     "current",
     "disagreements",
     "headline_of_naan",
+    "holder_of_test",
     "namespace",
     "of_ark",
     "of_naan",

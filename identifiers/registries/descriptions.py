@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..ark import embedded
+from ..ark.grammar import BASE29
 from ..ark.model import Ark
 from ..text.translatable import Translatable
 from ..urn.model import Urn
@@ -39,6 +40,7 @@ HAS_CHECK_CHARACTER = "CC"
 ORGANIZATIONS = {"NP": Translatable("non-profit"), "FP": Translatable("for-profit")}
 """The kinds of organizations that hold NAANs, by code."""
 
+_QUICK_TEST = re.compile(f"ark:99999/9([{BASE29}]{{5}})_")
 _MAX_SCHEME = 64
 _SCHEME = re.compile(f"({embedded.SCHEME}):")
 _ADDRESS = re.compile("https?://[!-~]+")
@@ -81,6 +83,14 @@ def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
     holder = authority(key)
     shoulder = current().shoulder(parts.key) if holder else None
     explanation = _explanation(NAANS, key)
+    if (tested := holder_of_test(f"ark:{parts.key}")) is not None:
+        text = Translatable(
+            "A quick test ARK, which arks.org sets aside for NAAN %(naan)s: %(holder)s. N2T forwards it to the "
+            "resolver of that NAAN. It must not be bound.",
+            naan=tested.key,
+            holder=tested.name,
+        )
+        explanation = {**explanation, "text": text, "reference": "arks.org"}
     return {
         **_answer(NAANS, key, holder is not None, explanation),
         "holder": holder and _holder(holder),
@@ -120,6 +130,18 @@ def headline_of_naan(naan: str) -> str | None:
     ('An ARK for tests, which leads nowhere', None)
     """
     return _explanation(NAANS, naan).get("headline")
+
+
+def holder_of_test(normal_form: str) -> Authority | None:
+    """Return the organization whose quick test ARK ``normal_form`` is, or None for another identifier.
+
+    arks.org sets the names 9NNNNN_... below NAAN 99999 aside for tests of the holder of the NAAN NNNNN.
+
+    >>> holder_of_test("ark:99999/912148_testxyz").key, holder_of_test("ark:99999/fk4x")
+    ('12148', None)
+    """
+    matched = _QUICK_TEST.match(normal_form)
+    return authority(matched[1]) if matched else None
 
 
 def of_urn(urn: Urn) -> dict[str, Any]:

@@ -209,13 +209,18 @@ def _no_way(record: PrefixRecord) -> str:
     return f"{record.prefix} is delegated, and its record has no usable address for this name"
 
 
+# What is missing between a NAAN or URN namespace and a name.
+_SEPARATORS = {"empty-name": "", "empty-nss": "", "no-name": "/", "no-nid": ":"}
+
+
 def _root_alone(text: str, problem: Problem, prefixes: Prefixes, settings: Settings) -> Resolution | None:
     """Return the record of a NAAN or URN namespace for a request without a name below it, or None (I-04)."""
-    if problem.code not in ("empty-name", "empty-nss"):
+    separator = _SEPARATORS.get(problem.code)
+    if separator is None:
         return None
     # With one more character the text is an ARK or URN.
     core, mark, query = text.partition("?")
-    request = parse_request(f"{core}0{mark}{query}", settings)
+    request = parse_request(f"{core}{separator}0{mark}{query}", settings)
     if isinstance(request, Problem) or not _asks_for_record(request):
         return None
     record = prefixes().get(request.key.removesuffix("0"))

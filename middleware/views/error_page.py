@@ -19,7 +19,8 @@ from ...bindings.names.binding import NOTHING, Binding
 from ...bindings.names.branding.model import contact_address
 from ...bindings.names.corrections import MISTYPED
 from ...bindings.names.prefixes.prefixes import PrefixRecord
-from ...identifiers import IdentifierError, Problem
+from ...identifiers import Ark, IdentifierError, Problem
+from ...identifiers.ark.grammar import BASE29_ONLY
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from ..resolution.description_formats import FORMATS, Format
@@ -259,6 +260,13 @@ def excerpt(text: str, problem: Problem) -> Excerpt:
     return Excerpt(text[left:start], text[start:shown_end], after, left > 0, cut_after, not whole)
 
 
+def _is_damaged(resolution: Resolution) -> bool:
+    """Return whether the text is probably a damaged copy: it is not valid, or its NAAN has encoded slashes (A-04)."""
+    identifier = resolution.identifier
+    is_encoded = isinstance(identifier, Ark) and not BASE29_ONLY.fullmatch(identifier.normal_naan)
+    return resolution.status == 400 or (resolution.status == 404 and is_encoded)
+
+
 def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str | None) -> Iterator[Hint]:
     key, given = resolution.key, resolution.given
     if resolution.successor is not None:
@@ -283,7 +291,7 @@ def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str |
         yield Hint("prefix", "The group of identifiers that it begins with", f"{root}/{prefix}", prefix)
     if len(given) > ECHOED:
         return
-    if resolution.status == 400 and resolution.correction is None and (corrections := suggestions(given)):
+    if _is_damaged(resolution) and resolution.correction is None and (corrections := suggestions(given)):
         # Not bound, but valid.
         meant = corrections[0].identifier
         yield Hint("suggestion", HINTS["suggestion"], f"{root}/{quote(meant, safe=targets.AS_IT_IS)}", meant)

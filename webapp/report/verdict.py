@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from ...identifiers.ark import check_character
-from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan
+from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.text import characters, display
 from ...identifiers.text.translatable import NumberWord, Translatable, joined
+from ...identifiers.urn import namespaces
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import Binding
@@ -243,9 +244,14 @@ def _hidden(report: Report, count: int) -> IdentifierVerdict:
 def _mistyped(report: Report) -> IdentifierVerdict | None:
     tag = Translatable("probably mistyped")
     wrong = next((found for found in report.problems if "check digit is wrong" in found.message), None)
+    digit, place = "", 0
     if wrong is not None:
-        digit = wrong.expected.rpartition(" ")[2]
-        corrected = report.input[: wrong.start] + digit + report.input[wrong.end :]
+        digit, place = wrong.expected.rpartition(" ")[2], wrong.start
+    elif report.form == "urn" and report.parts["nid"].lower() == "nbn":
+        digit = namespaces.expected_nbn_digit(report.parts["nss"]) or ""
+        place = report.input.find(report.parts["nss"]) + len(report.parts["nss"]) - 1
+    if digit:
+        corrected = report.input[:place] + digit + report.input[place + 1 :]
         sentence = Translatable(
             "The other digits need another check digit, so one digit is wrong or two are exchanged."
         )
@@ -353,10 +359,17 @@ def _valid(report: Report) -> IdentifierVerdict:
     status: Status = "warn" if warned else "good"
     if report.form == "urn":
         return IdentifierVerdict("valid", status, tag, _kind(report), _urn(report), _first_warning(report))
+    if report.suggestion and any(found.code == "naan-not-base29" for found in report.problems):
+        # such an ARK is mostly the percent-encoded copy of another one.
+        headline = Translatable("Did you mean %(identifier)s?", identifier=display.percent(report.suggestion))
+        sentence = _first_warning(report)
+        return IdentifierVerdict("valid", status, tag, _kind(report), headline, sentence, report.suggestion)
     name = holder(report)
     components, variants = len(report.parts.get("components", ())), len(report.parts.get("variants", ()))
     sentence = _first_warning(report) or _parts(components, variants)
     special = headline_of_naan(naan(report))
+    if (tested := holder_of_test(report.normal_form or "")) is not None:
+        special = Translatable("An ARK for tests of %(holder)s", holder=_authority(tested.key)[0])
     if name and special is None:
         return IdentifierVerdict("holder-known", status, tag, _kind(report), _of_holder(name), sentence)
     headline = special or Translatable("A valid ARK")

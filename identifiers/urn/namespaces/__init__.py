@@ -13,6 +13,7 @@ parts of a record. No rule of a namespace makes a URN invalid, because only the 
 
 from __future__ import annotations
 
+from .bibliographic import expected_nbn_digit
 from .built_in import lookup, register, registered, special
 from .model import AssignedFragments, Fault, GeneralFragments, Namespace
 from .record_checks import RecordFault, lint
@@ -23,6 +24,7 @@ __all__ = [
     "GeneralFragments",
     "Namespace",
     "RecordFault",
+    "expected_nbn_digit",
     "lint",
     "lookup",
     "register",

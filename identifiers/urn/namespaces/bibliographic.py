@@ -193,6 +193,10 @@ def _check_digit_faults(nss: str, check_digit: Callable[[str], str]) -> Iterator
         )
 
 
+# The national libraries of Germany and Switzerland have one rule.
+_WITH_GERMAN_DIGIT = frozenset(("de", "ch"))
+
+
 def _nbn_folds(nss: str) -> str:
     # "parsers therefore MUST treat these [NBN strings] as case sensitive"
     prefix, hyphen, string = nss.partition("-")
@@ -231,12 +235,27 @@ def _nbn_tells(nss: str) -> Mapping[str, str]:
     country, colon, below = prefix.lower().partition(":")
     details = {"country": country.upper()} | ({"sub-namespace": below} if colon else {})
     # Not each library below the German National Library adds a check digit, so another character is not a fault.
-    if country == "de" and len(string) > 1 and (expected := german_check_digit(f"urn:nbn:{nss[:-1]}")):
+    if country in _WITH_GERMAN_DIGIT and len(string) > 1 and (expected := german_check_digit(f"urn:nbn:{nss[:-1]}")):
         last = display.decoded(nss)[-1]
         details["check digit"] = (
             f"{expected}, which is right" if last == expected else f"{expected} is expected at the end"
         )
     return details
+
+
+def expected_nbn_digit(nss: str) -> str | None:
+    """Return the check digit that the NBN ``nss`` should end in, if it ends in another digit. Return None for any other
+    NBN, and for the countries without this rule.
+
+    >>> expected_nbn_digit("de:gbv:46:1-162418"), expected_nbn_digit("de:gbv:46:1-162417"), expected_nbn_digit("fi-1")
+    ('7', None, None)
+    """
+    prefix, _, string = nss.partition("-")
+    country = prefix.lower().partition(":")[0]
+    if country not in _WITH_GERMAN_DIGIT or len(string) < 2 or nss[-1] not in "0123456789":
+        return None
+    expected = german_check_digit(f"urn:nbn:{nss[:-1]}")
+    return None if expected == nss[-1] else expected
 
 
 ISBN = Namespace(

@@ -248,10 +248,10 @@ def test_all_unknown_columns_are_listed_with_suggestions(format: str) -> None:
     ("headings", "option"),
     [
         pytest.param("Ident", "--map Ident=identifier", id="a word"),
-        pytest.param("Inv no", '--map "Inv no=identifier"', id="two words"),
-        pytest.param("R\u00e9f,Ident", "--map R\u00e9f=identifier", id="a letter that is not ASCII"),
+        pytest.param("Inv no", '--map "Inv no=COLUMN"', id="two words"),
+        pytest.param("R\u00e9f,Ident", "--map R\u00e9f=COLUMN", id="a letter that is not ASCII"),
         pytest.param("R\u202ef,Ident", "--map Ident=identifier", id="the first one without hidden characters"),
-        pytest.param("R\u202ef", "--map NAME=identifier", id="no name without hidden characters"),
+        pytest.param("R\u202ef", "--map NAME=COLUMN", id="no name without hidden characters"),
     ],
 )
 def test_the_option_for_an_unknown_column_can_be_copied(headings: str, option: str) -> None:

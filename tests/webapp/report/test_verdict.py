@@ -19,6 +19,11 @@ HOLDER = "ark:/12148/btv1b8449691v"
         pytest.param("ark:12345/\u202ex\u200b", 0, "warn", "Careful: 2 hidden characters, this text", id="hidden"),
         pytest.param("ark:12345\u200b", 0, "bad", "Careful: 1 hidden character, this", id="hidden and wrong"),
         pytest.param("urn:isbn:9783161484101", 1, "warn", "Probably mistyped: the last digit should be 0", id="isbn"),
+        pytest.param(
+            "urn:nbn:de:gbv:46:1-162418", 1, "warn", "Probably mistyped: the last digit should be 7", id="nbn"
+        ),
+        pytest.param("urn:nbn:de:gbv:46:1-162418?info", 1, "warn", "Probably mistyped: the last", id="nbn with ?info"),
+        pytest.param("urn:nbn:ch:bel-9038", 1, "warn", "Probably mistyped: the last digit should be 9", id="Swiss nbn"),
         pytest.param("urn:issn:0028-0837", 1, "warn", "Probably mistyped: the last digit should be 6", id="issn"),
         pytest.param(HOLDER[:-1] + "x", 1, "warn", "Probably mistyped: the check character", id="check character"),
         pytest.param(
@@ -37,6 +42,8 @@ HOLDER = "ark:/12148/btv1b8449691v"
         pytest.param("ark:/12345/x-1", 8, "good", "A valid ARK for examples", id="not in normal form"),
         pytest.param("ark:bbbbb/x", 8, "good", "A valid ARK", id="unknown NAAN"),
         pytest.param("ark:99999/x", 8, "warn", "An ARK for tests", id="a warning"),
+        pytest.param("ark:99999/912148_x", 8, "warn", "tests of the National Library of France", id="quick test"),
+        pytest.param("ark:%2F12148%2Fbtv1/f1", 8, "warn", "Did you mean ark:/12148/btv1?", id="encoded slashes"),
         pytest.param("urn:isbn:0451450523", 8, "good", "A valid ISBN", id="a book"),
         pytest.param("urn:foo:a", 8, "good", "A valid URN of the namespace foo", id="a urn"),
         pytest.param("urn:example:a/b", 8, "warn", "A valid URN in RFC 8141 but not in the 2011 draft", id="RFC 8141"),

@@ -377,7 +377,15 @@ def test_a_prefix_without_a_record_is_not_found(path, status, bindings):
 
 
 # I-04: "A string with no Name part like ark:12345 is not an ARK."
-@pytest.mark.parametrize("path", ["/ark:12345", "/ark:12345?info", "/ark:12345/?cite", "/ark:12345//", "/ark:99999/"])
+@pytest.mark.parametrize("path", ["/ark:12345", "/ark:/12345", "/ark:12345?info", "/ark:12-345?", "/ark:12345/?info"])
+def test_a_naan_without_a_slash_leads_to_its_record(path, bindings):
+    bindings.prefixes.set(NAAN, who="Library")
+    assert answer(bindings, path).status_code == 200
+    assert "Library" in answer(bindings, path).text
+    assert answer(bindings, path.replace("345", "346")).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/ark:12345?cite", "/ark:12345/?cite", "/ark:12345//", "/ark:99999/"])
 def test_other_texts_are_no_prefix(path, bindings):
     bindings.prefixes.set(NAAN, who="Library")
     assert answer(bindings, path).status_code in (400, 404)
