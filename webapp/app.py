@@ -43,7 +43,6 @@ from .config import (
     Site,
     url,
 )
-from .language import translation
 from .navigation import header, navigation
 from .report import excerpt
 from .trace_results import Results
@@ -262,7 +261,6 @@ def _shared(with_accounts: bool, with_openid: bool) -> Application:
         version=__version__,
     )
     environment.filters.update(escape_hidden=excerpt.escape_hidden, shown=excerpt.shown)
-    translation.init_app(app)
     languages.init_app(app)
     security.init_app(app, languages.describe)
     errors.init_app(app)

@@ -22,6 +22,7 @@ from werkzeug.datastructures import ImmutableDict
 from werkzeug.routing import Map, MapAdapter, Rule, RuleFactory
 
 from .config import FORM_OVERHEAD, FORM_PARTS, MAX_BYTES
+from .language.templates import TranslatedEnvironment
 
 
 class SharedRule(Rule):
@@ -128,6 +129,7 @@ class Application(Flask):
         }
     )
     jinja_options = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}  # noqa: RUF012 - as in Flask
+    jinja_environment = TranslatedEnvironment
     url_rule_class = SharedRule
 
     def __init__(self, shared: Application | None = None) -> None:

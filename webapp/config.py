@@ -6,6 +6,7 @@ variables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -53,6 +54,9 @@ FORM_OVERHEAD = 128 * FORM_PARTS
 MAX_URL_LENGTH = 2000
 """Maximum length of a permalink or trace URL. A text with a longer URL has no permalink and cannot be traced."""
 
+
+# iri_to_uri returns these addresses unchanged, and takes as long as url_for.
+_URI_PATH = re.compile(r"/(?!/)[\w.~%!$&'()*+,/:;=@?#-]*", re.ASCII)
 
 SESSION_IDLE = 60
 """The default time in minutes after which a session of a browser that is not used ends."""
@@ -208,7 +212,8 @@ def url(endpoint: str, **values: Any) -> str:
     ``endpoint`` is the name of a Flask view, such as "inspect.page". ``values`` are the parts of the path and the query
     parameters. Values that are None are omitted.
     """
-    return iri_to_uri(url_for(endpoint, **values))
+    address = url_for(endpoint, **values)
+    return address if _URI_PATH.fullmatch(address) else iri_to_uri(address)
 
 
 def site() -> Site:

@@ -36,7 +36,6 @@ LANGUAGE_NAMES: Final = (
 CHOICE = "ararat_language"
 """The place in ``app.extensions`` of the function that chooses the language of the current request."""
 
-_G = "ararat_language"
 _used: ContextVar[str | None] = ContextVar("ararat_language", default=None)
 
 
@@ -55,13 +54,20 @@ def language() -> str:
     used = _used.get()
     if used is not None:
         return used
+    try:
+        return g.ararat_language
+    except (AttributeError, RuntimeError):  # not chosen yet, or without a request
+        return _chosen()
+
+
+def _chosen() -> str:
     if not has_request_context():
         return ENGLISH
-    if _G not in g:
-        setattr(g, _G, ENGLISH)  # what the choice itself shows is in English
-        choose: Callable[[], str] | None = current_app.extensions.get(CHOICE)
-        setattr(g, _G, ENGLISH if choose is None else choose())
-    return g.get(_G)
+    g.ararat_language = ENGLISH  # what the choice itself shows is in English
+    choose: Callable[[], str] | None = current_app.extensions.get(CHOICE)
+    if choose is not None:
+        g.ararat_language = choose()
+    return g.ararat_language
 
 
 def direction() -> Direction:

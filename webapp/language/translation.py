@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from gettext import NullTranslations
-
-from flask import Flask
 
 from ...identifiers.text.translatable import Translatable
 from ...middleware.resolution.settings import ENGLISH
 from ...middleware.views import catalogues
-from . import current, formats
-from .current import direction, language
+from . import formats
+from .current import language
 
 _LETTER = re.compile(r"[^\W\d_]")
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s|%%")
@@ -40,9 +38,14 @@ def gettext(message: str) -> str:
     >>> gettext("Sign in")
     'Sign in'
     """
+    return _message(translations(language()), message)
+
+
+@lru_cache(8192)
+def _message(catalogue: NullTranslations, message: str) -> str:
     if not message:
         return ""  # below the empty message a catalogue has its own header
-    text = translations(language()).gettext(message)
+    text = catalogue.gettext(message)
     # A catalogue has no messages that are punctuation between values.
     return text if _LETTER.search(_PLACEHOLDER.sub("", message)) else formats.punctuated(text)
 
@@ -123,30 +126,3 @@ def _value(value: object) -> Iterator[tuple[str, bool]]:
         yield formats.figure(value), False
     else:
         yield str(value), True
-
-
-def init_app(app: Flask) -> None:
-    """Translate the templates of the application ``app``, and each translatable text that they show.
-
-    ``_("…")`` and ``{% trans %}`` are for texts that a template contains. A value that is translatable needs neither.
-    """
-    environment = app.jinja_env
-    environment.add_extension("jinja2.ext.i18n")
-    environment.policies["ext.i18n.trimmed"] = True
-    # "newstyle" escapes the values of the placeholders, and not the messages.
-    environment.install_gettext_callables(  # type: ignore[attr-defined]
-        gettext, ngettext, newstyle=True, pgettext=pgettext, npgettext=npgettext
-    )
-    environment.finalize = _finalized
-    environment.filters["translated"] = translated
-    environment.globals.update(
-        colon=formats.colon,
-        figure=formats.figure,
-        page_direction=direction,
-        page_language=language,
-        page_languages=lambda: current.languages(),
-    )
-
-
-def _finalized(value: object) -> object:
-    return translated(value) if isinstance(value, Translatable) else value
