@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ..checks.verification import verify
 from ..collection import Bindings, utc_now
 from ..digest import FAILED_BACKUP, LAST_BACKUP
+from ..log.kept_copies import delete_all_old
 from ..names.binding import rfc3339
 from ..names.errors import BackupError, BindingError, BindingsUnavailable
 from ..open import bindings_at, database_at, table_file
@@ -136,7 +137,8 @@ def check_backup(file: str | Path, *, progress: Progress = lambda what: None) ->
 def record(
     url_or_path: str | Path, backup: Backup | None, why: str = "", *, clock: Callable[[], datetime] = utc_now
 ) -> None:
-    """Record in the database that a backup succeeded, or that it failed, for ``ararat digest`` and ``/healthz``.
+    """Record in the database that a backup succeeded, or that it failed, for ``ararat digest`` and ``/healthz``. Delete
+    old copies of texts, which no server of the database possibly does.
 
     ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. ``clock`` returns the current time in
     UTC.
@@ -149,8 +151,9 @@ def record(
     fact = {"time": rfc3339(clock()), "why": why[:500]}
     if backup is not None:
         fact = {"time": rfc3339(backup.began), "file": str(backup.file)}
-    with bindings_at(url_or_path).open() as bindings:
+    with bindings_at(url_or_path, clock=clock).open() as bindings:
         bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
+        delete_all_old(bindings)
 
 
 def _refuse_itself(database: SQLite, new: Path) -> None:

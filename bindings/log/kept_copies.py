@@ -34,8 +34,10 @@ from sqlalchemy import (
 
 from ...identifiers.text.translatable import Translatable
 from ...identifiers.text.translatable import stored as stored_sentence
+from ..collection import Bindings
 from ..names.binding import rfc3339
 from ..names.operation import EMPTIED
+from ..storage.store import DatabaseStore
 from ..storage.tables import schema
 from ..storage.tables.account_tables import IN_USE, jobs
 from ..storage.tables.desk_tables import bulk_names, bulk_progress
@@ -98,6 +100,17 @@ def limits(now: datetime) -> dict[str, str]:
     ``now`` is the current time in UTC.
     """
     return {f"before_{table.name}": rfc3339(now - old.after) for table, old in _LIMITED.items()}
+
+
+def delete_all_old(bindings: Bindings) -> None:
+    """Delete all old copies in short transactions, and write nothing if there are none.
+
+    ``bindings`` is the open store. Raises ReadOnlyBindings and BindingsUnavailable. A server calls it about once an
+    hour, and ``ararat backup`` for a database without one.
+    """
+    now = bindings.now()
+    while isinstance(bindings.store, DatabaseStore) and bindings.store.current_rows(OLD, **limits(now)):
+        bindings.write(lambda transaction: delete_old(transaction.connection, now))
 
 
 def delete_old(connection: Connection, now: datetime) -> None:

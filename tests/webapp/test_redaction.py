@@ -22,6 +22,7 @@ from werkzeug.test import TestResponse
 from ararat.bindings import holding
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
+from ararat.bindings.log.kept_copies import delete_all_old
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.operations.undo import undo_operation
 from ararat.bindings.operations.withdrawal import restore_withdrawn, withdraw_below
@@ -30,7 +31,6 @@ from ararat.bindings.storage.tables.retention import COPIES_KEPT, of_table
 from ararat.cli.main import main
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.jobs.worker import delete_old_copies
 
 NAME, OTHER = "ark:12345/x5p1", "ark:12345/x5p2"
 JSON, PATCH, FORM = "application/json", "application/merge-patch+json", "application/x-www-form-urlencoded"
@@ -366,10 +366,10 @@ def test_copies_are_deleted_after_thirty_days(site: Site) -> None:
     before = {door: found & copies for door, found in places(site).items()}
     assert before["bulk edit"] == before["bulk withdrawal"] == {"jobs.parameters", "jobs.result", *OPERATION}
     site.clock.now += COPIES_KEPT - timedelta(hours=1)
-    delete_old_copies(site.accounts)
+    delete_all_old(site.bindings)
     assert {door for door, found in places(site).items() if found & {"jobs.parameters", *OPERATION}}
     site.clock.now += timedelta(hours=2)
-    delete_old_copies(site.accounts)
+    delete_all_old(site.bindings)
     left = {door: found & copies for door, found in places(site).items() if found & copies}
     assert left == {"headings of an upload": {"column_mappings.reading"}}
     # What an undo needs stays.

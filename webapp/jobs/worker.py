@@ -26,7 +26,7 @@ from ...identifiers.text.translatable import Translatable
 from .queue import Claim, ClaimLost, Jobs
 
 if TYPE_CHECKING:
-    from ..accounts.store import Accounts
+    pass
 
 Work = Callable[[Claim, Callable[[int], None]], None]
 """A function that carries out a job and finishes it. The second argument is called with the progress."""
@@ -43,16 +43,6 @@ def _end(reference: weakref.ref[Worker]) -> None:
     worker = reference()
     if worker is not None:
         worker.end()
-
-
-def delete_old_copies(accounts: Accounts) -> None:
-    """Delete the replies, uploads and checked names that are too old. Write nothing if there are none.
-
-    ``accounts`` is the store that has them. Raises BindingsUnavailable and ReadOnlyBindings.
-    """
-    now = accounts.bindings.now()
-    while accounts.read(kept_copies.OLD, None, **kept_copies.limits(now)):
-        accounts.write(lambda connection: kept_copies.delete_old(connection, now))
 
 
 class _ProcessEnds(Exception):
@@ -144,11 +134,11 @@ class Worker:
 
         Each minute, write which names have become live.
         """
-        accounts, minutes = self._jobs.accounts, 0
-        while not accounts.bindings.source.is_closed:
+        bindings, minutes = self._jobs.accounts.bindings, 0
+        while not bindings.source.is_closed:
             if minutes % _CLEANING_MINUTES == 0:
                 try:
-                    delete_old_copies(accounts)
+                    kept_copies.delete_all_old(bindings)
                 except (BindingsUnavailable, ReadOnlyBindings):
                     pass  # the next time
                 except Exception:  # noqa: BLE001 - a defect must not end the thread

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
+from ararat.bindings.backups import backup
 from ararat.bindings.collection import Bindings
 from ararat.bindings.log import kept_copies
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.storage.tables.account_tables import idempotency, jobs, sessions
 from ararat.bindings.storage.tables.desk_tables import bulk_names, bulk_progress, upload_rows, uploads
+from ararat.bindings.storage.tables.schema import operations
 
 NAME = "ark:12345/x5"
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
@@ -140,3 +142,14 @@ def test_the_names_of_old_checks_are_deleted_some_at_a_time(copies: Copies, monk
     assert runs == 2
     for table in (bulk_names, bulk_progress):
         assert {number for (number,) in copies.execute(select(table.c.job))} == {2, 3}
+
+
+def test_a_backup_deletes_old_copies(copies: Copies, database: str) -> None:
+    copies.reply("old", "{}", NOW - timedelta(hours=25))
+    operation = {"action": "withdraw", "started": rfc3339(NOW - timedelta(days=31)), "names": 1}
+    for reason in ("first", "second"):
+        copies.execute(insert(operations), operation | {"parameters": json.dumps({"below": NAME, "reason": reason})})
+    backup.record(database, None, "no space", clock=lambda: NOW)
+    assert copies.left()[0] == set()
+    found = [json.loads(parameters) for (parameters,) in copies.execute(select(operations.c.parameters))]
+    assert [sorted(each) for each in found] == [["below", "emptied"]] * 2

@@ -9,12 +9,13 @@ import time
 import pytest
 from sqlalchemy import insert, select
 
+from ararat.bindings.log.kept_copies import delete_all_old
 from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.names.errors import BindingError, BindingsLocked, BindingsUnavailable, ReadOnlyBindings
 from ararat.bindings.storage.tables.account_tables import idempotency
 from ararat.webapp.jobs.model import Job
 from ararat.webapp.jobs.queue import MAX_DEATHS, Jobs
-from ararat.webapp.jobs.worker import Worker, delete_old_copies
+from ararat.webapp.jobs.worker import Worker
 from tests.forking import ForkedCode, fork
 
 
@@ -269,7 +270,7 @@ def test_a_process_deletes_old_replies_and_uploads_without_a_request(accounts, c
 
     accounts.write(write)
     kept = select(idempotency.c.key)
-    delete_old_copies(accounts)
+    delete_all_old(accounts.bindings)
     assert accounts.read(kept)
     clock.move(hours=25)
     Worker(Jobs(accounts), {}).begin()
