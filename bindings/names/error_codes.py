@@ -335,6 +335,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     _warning("shoulder-unrecorded", "there is no record of the shoulder or of the beginning of the name", "a name below a recorded prefix, or a new record for this one", "identifier"),
     _warning("resource-shared", "another name has the same resource", "the recorded name, because one resource needs one name", "resource"),
     _warning("target-shared", "another name has the same target", "the target of this resource, and no correction if both names lead to one page", "target"),
+    _warning("target-empty", "the row has no target, so its name is reserved, not live", "a target, or the state reserved", "target"),
     _warning("target-entity", "the target has a character reference of HTML or XML, such as &amp;", "the character itself", "target"),
     _warning("target-local", "the host of the target is local or private, so that others cannot reach it", "an address that others can reach", "target"),
     _warning("target-session", "the target has the parameter of a session, which ends", "the address without this parameter", "target"),

@@ -65,9 +65,10 @@ def test_each_code_in_the_program_is_in_its_table() -> None:
     assert [(code, place) for function, code, place in found if code not in TABLES[function][1]] == []
 
 
-@pytest.mark.parametrize("code", ["cell-shown", "cell-merged"])
-def test_the_notes_of_workbooks_are_in_the_table(code: str) -> None:
-    assert f'"{code}"' in "".join(file.read_text("utf-8") for file in (ROOT / "spreadsheets").glob("*.py"))
+@pytest.mark.parametrize("code", ["cell-shown", "cell-merged", "target-empty"])
+def test_the_notes_of_rows_are_in_the_table(code: str) -> None:
+    files = [*(ROOT / "spreadsheets").glob("*.py"), *(ROOT / "bindings" / "imports").glob("*.py")]
+    assert f'"{code}"' in "".join(file.read_text("utf-8") for file in files)
     assert error_code(code).severity == "warning"
 
 
