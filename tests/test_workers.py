@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -62,9 +63,12 @@ def run(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
         (tmp_path / name).write_text(content)
 
     def run_(*arguments: str) -> subprocess.Popen[str]:
-        options = ["-p", "no:playwright", "--processes", "2", "--rootdir", ".", "-o", "addopts="]
+        options = ["-p", "pytest_timeout", "--processes", "2", "--rootdir", ".", "-o", "addopts="]
         command = [sys.executable, "-m", "pytest", *options, *arguments]
-        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        environ = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        return subprocess.Popen(
+            command, cwd=tmp_path, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
 
     return run_
 
@@ -88,7 +92,7 @@ def test_all_tests_run_and_each_failure_is_reported_with_its_output(
 
 
 def test_a_run_ends_at_the_first_failure_if_asked(run: Callable[..., subprocess.Popen[str]]) -> None:
-    output, _ = run("-x", "test_fails.py", "test_waits.py").communicate(timeout=25)
+    output, _ = run("-x", "test_fails.py", "test_waits.py").communicate(timeout=50)
     assert "stopping after 1 failures" in output
 
 
@@ -99,6 +103,6 @@ def test_an_interrupt_stops_the_servers_of_all_workers(
     process = run("test_waits.py", "test_passes.py")
     until((tmp_path / "waits").exists)
     process.send_signal(number)
-    output, _ = process.communicate(timeout=25)
+    output, _ = process.communicate(timeout=50)
     assert "KeyboardInterrupt" in output
     assert list(tmp_path.glob("*.started")) == []

@@ -74,8 +74,11 @@ class Run:
             deadline = time.monotonic() + 20  # to stop servers
             for worker in self.workers:
                 with contextlib.suppress(EOFError, ConnectionError):
-                    while worker.connection.poll(max(0.0, deadline - time.monotonic())):
-                        worker.connection.recv()
+                    while time.monotonic() < deadline:
+                        if worker.connection.poll(1):
+                            worker.connection.recv()
+                        else:
+                            os.kill(worker.pid, signal.SIGINT)  # The first one was lost in a destructor.
                     os.kill(worker.pid, signal.SIGKILL)
                 os.waitpid(worker.pid, 0)
 
