@@ -70,7 +70,7 @@ fuzz: .venv/fuzz.stamp ## test the invariants with random inputs: make fuzz, mak
 	@mkdir -p .fuzz && cd .fuzz && ../$(BIN)/python ../tests/fuzz/fuzz_octets.py -runs=$(FUZZ) -timeout=20 -max_len=4096 .
 
 bench: .venv/bench.stamp wrk ## measure the speed, and compare it with other libraries and servers
-	@$(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o tmp_path_retention_policy=failed -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
+	@TMPDIR=$${TMPDIR:-/tmp} $(BIN)/python -m pytest -q -p no:randomly --timeout 0 -o faulthandler_timeout=0 -o python_files='bench_*.py' -o python_functions='bench_*' tests/bench $(ARGS)
 
 long: .venv/servers.stamp browser fronts ## run the long tests, also behind servers and proxies
 	@$(BIN)/python -m pytest -m long -o faulthandler_timeout=0 $(ARGS)
