@@ -11,41 +11,48 @@ from typing import Literal
 
 from ..names.binding import Binding
 from ..storage.recorded import RecordedNames
-from ..storage.rows import binding_of, row_of
 from ..storage.spill import Spill
 from ..tables.columns import Row
+from .decided_blocks import DecidedBlocks
 
 _TABLE = """names (
-key TEXT PRIMARY KEY, source TEXT NOT NULL, state TEXT NOT NULL, is_bound INTEGER NOT NULL, target TEXT, resource TEXT
+key TEXT PRIMARY KEY, source TEXT NOT NULL, block INTEGER NOT NULL, is_bound INTEGER NOT NULL,
+target TEXT, resource TEXT
 ) WITHOUT ROWID"""
 _WANTED = "(SELECT value FROM json_each(?))"
 
 
 class CheckedNames:
-    """The names of the rows that a check of an import has accepted, with their values and lines. Nothing is written.
+    """The names of the rows that a check of an import has accepted, with their lines. Nothing is written.
 
-    >>> names = CheckedNames()
+    ``blocks`` has their values.
+
+    >>> from .decided_blocks import DecidedBlocks
+    >>> blocks = DecidedBlocks()
+    >>> names = CheckedNames(blocks)
     >>> names.lookup(["ark:12345/x"])
     {}
-    >>> names.close()
+    >>> names.close(); blocks.close()
     """
 
-    def __init__(self) -> None:
+    def __init__(self, blocks: DecidedBlocks) -> None:
+        self._blocks = blocks
         self._spill = Spill(_TABLE, "the check")
         self._is_empty = True
         for field in ("target", "resource"):
             list(self._spill.rows(f"CREATE INDEX by_{field} ON names ({field}) WHERE {field} IS NOT NULL"))
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
-        """Add the names of accepted rows. Each item of ``rows`` is a row, its line as text, and the future binding of
-        its name.
+        """Add the names of accepted rows of the block that is decided next. Each item of ``rows`` is a row, its line as
+        text, and the future binding of its name.
         """
+        block = len(self._blocks)
         values = [
             (
                 binding.identifier,
                 # A name that was drawn for a row in a check is not that of the import, so no other row can have it.
                 "" if row.minted else source,
-                "" if row.minted else json.dumps(row_of(binding)),
+                block,
                 not binding.is_reserved,
                 binding.target,
                 binding.resource,
@@ -55,13 +62,19 @@ class CheckedNames:
         self._is_empty = self._is_empty and not values
         self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?, ?, ?, ?, ?)", values)
 
-    def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding]]:
-        """Return the line of the first accepted row for each name in ``keys``, and the future binding of the name."""
+    def lookup(self, keys: Sequence[str]) -> dict[str, tuple[str, Binding | None]]:
+        """Return the line of the first accepted row for each name in ``keys``, and the future binding of the name, or
+        None if it stays as it is.
+        """
         if self._is_empty or not keys:
             return {}
-        query = f"SELECT key, source, state FROM names WHERE key IN {_WANTED} AND source != ''"  # noqa: S608  constant
-        rows = self._spill.rows(query, (json.dumps(keys),))
-        return {key: (source, binding_of(tuple(json.loads(state)))) for key, source, state in rows}
+        query = f"SELECT key, source, block FROM names WHERE key IN {_WANTED} AND source != ''"  # noqa: S608  constant
+        found = {key: (source, block) for key, source, block in self._spill.rows(query, (json.dumps(keys),))}
+        after: dict[str, Binding] = {}
+        for block in {block for _, block in found.values()}:
+            changes = (change for _, several in self._blocks.get(block).changes for change, _, _ in several)
+            after |= {change.after.identifier: change.after for change in changes}
+        return {key: (source, after.get(key)) for key, (source, _) in found.items()}
 
     def bound(self, keys: Sequence[str]) -> list[str]:
         """Return those of the names in ``keys`` that an accepted row makes live or withdrawn, so that they are not
@@ -72,7 +85,7 @@ class CheckedNames:
 
     def fetch(self, keys: Sequence[str], recorded: Mapping[str, Binding]) -> dict[str, Binding]:
         """Return the future bindings of the names in ``keys``: those of accepted rows, else the ``recorded`` ones."""
-        return {**recorded, **{key: binding for key, (_, binding) in self.lookup(keys).items()}}
+        return {**recorded, **{key: binding for key, (_, binding) in self.lookup(keys).items() if binding}}
 
     def beside(self, recorded: RecordedNames) -> RecordedNames:
         """Return lookups that find both the ``recorded`` names and the names of accepted rows."""

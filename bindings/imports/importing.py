@@ -10,30 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from datetime import UTC, datetime
-from itertools import chain, islice
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, cast
 
-from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names.actor import Actor
 from ..names.binding import NOTHING
-from ..names.errors import BindingsUnavailable, Collision, TableError
-from ..storage.spill import SeenNames
+from ..names.errors import TableError
+from ..operations.progress import number_of
+from ..operations.runner import Hooks, OperationRun, run
 from ..tables import text_tables
 from ..tables.columns import Columns, Row
 from ..tables.text_stream import ReadAs, name_of
 from ..tables.text_tables import Reader
-from .keyed_rows import Mint
-from .summary import Effect, Expect, Report, Summary
-from .table_rows import ImportRun
+from .summary import Report, Summary
+from .table_rows import ImportedTable, Listeners, TableRows
 
-if TYPE_CHECKING:
-    pass
-
-_CHUNK = 1000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CHUNK = 2**20
 
 
 def import_table(
@@ -47,6 +42,7 @@ def import_table(
     ignore_unknown: bool = False,
     relocate: bool = False,
     only_names: bool = False,
+    atomic: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: Actor | str | None = None,
@@ -54,6 +50,10 @@ def import_table(
     report: Report | None = None,
 ) -> Summary:
     """Bind all names of a table, or none if a line has an error.
+
+    All lines are checked first. Then they are written in blocks of at most a thousand as one operation, so that no
+    other writer waits for long. A line that is refused since the check, because another writer was faster, is left out
+    and reported. The same call continues an import that was interrupted.
 
     - ``bindings``: the open store.
     - ``file``: a path or a binary file.
@@ -65,14 +65,14 @@ def import_table(
     - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
       "relocated" without the recorded resource.
     - ``only_names``: refuse lines with rules, prefix records and counters.
+    - ``atomic``: write all lines in one transaction. Readers see the import as one change. Other writers wait, on
+      SQLite for at most five seconds.
     - ``dry_run``: check all lines, write nothing.
     - ``batch``: commit after each batch of that many lines, and stop after the first batch with an error. Earlier
       batches remain. A second import of the same table continues. A dry run ignores it.
     - ``actor``: the name of the user for the history.
     - ``progress``: called with the number of lines after each thousand and at the end.
     - ``report``: called with "refused" or "warning", a :class:`NotedLine` and the cells, for each such line.
-
-    Readers see the import as one change. Other writers wait, on SQLite for at most five seconds.
 
     The columns ``spelling``, ``created`` and ``changed`` apply to new names only; the first event has the same times.
 
@@ -89,87 +89,106 @@ def import_table(
 
     Source: ARK-085, POL-023; decision N-04.
     """
-    read_as = ReadAs()
-    reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
-    with closing(text_tables.read_rows(file, format, reader, read_as)) as rows_read:
+    with closing(Rereadable(file)) as again:
+
+        def rows(read_as: ReadAs) -> Iterator[Row]:
+            reader = Reader(encoding, delimiter, Columns(columns, ignore_unknown))
+            return text_tables.read_rows(again.open(), format, reader, read_as)
+
         # The history contains the name of the file without its folder.
-        name = name_of(file).rpartition("/")[2]
+        name = again.name.rpartition("/")[2]
+        table = ImportedTable(name, rows, relocate=relocate, only_names=only_names)
         return import_rows(
             bindings,
-            name,
-            rows_read,
-            read_as,
-            relocate=relocate,
-            only_names=only_names,
+            table,
+            again.digest,
+            atomic=atomic,
             dry_run=dry_run,
             batch=batch,
             actor=actor,
             progress=progress,
-            report=report,
+            listeners=Listeners(report=report),
         )
 
 
 def import_rows(
     bindings: Bindings,
-    file: str,
-    rows_read: Iterator[Row],
-    read_as: ReadAs,
+    table: ImportedTable,
+    digest: Callable[[], str],
     *,
-    relocate: bool = False,
-    only_names: bool = False,
+    atomic: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
-    report: Report | None = None,
-    effect: Effect | None = None,
-    expect: Expect | None = None,
-    leave_out: bool = False,
-    mint: Mint | None = None,
-    repeated: Mapping[int, str] = NOTHING,
+    listeners: Listeners = Listeners(),  # noqa: B008  it cannot be changed
 ) -> Summary:
-    """Bind the names of rows that are already parsed, or bind no name if a row has an error.
+    """Bind the names of the rows of ``table``, or bind no name if a row has an error.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of rows so far. ``rows_read`` are the rows, and ``read_as`` describes how they were read. With
-    ``relocate``, a new target needs no resource. With ``only_names``, other rows than names are refused. ``batch`` is
-    the number of rows of one transaction; None means one transaction. ``report`` is called for each refused row.
-
-    With ``leave_out``, a row with an error is left out instead, and the others are written.
-
-    Raises like :func:`import_table`. ``file`` is the name of the file for the history and for messages. ``effect`` is
-    called with the effect of each line, before it is written. ``expect`` is called before that; a line for which it
-    returns a reason is refused with the code ``preview-changed``.
-
-    With ``mint``, rows without a name get the recorded name of their key, or a new one (:mod:`.keyed_rows`).
-    ``repeated`` is the result of :func:`~.keyed_rows.repeated_keys` for these rows. Further codes of
-    :class:`BindingError` are then those of :func:`~ararat.bindings.minting.mint`.
+    ``digest`` returns a text that differs for another table: an import of the same one continues an interrupted one.
+    The other arguments are those of :func:`import_table`. Raises like it, and with :attr:`.ImportedTable.mint` the
+    codes of :func:`~ararat.bindings.minting.mint`.
     """
     who = Actor.of(actor)
     if batch is not None and batch < 1:
         raise ValueError(f"batch is {batch}; it must be 1 line or more")
-    summary = Summary(read_as=read_as)
-    with closing(SeenNames()) as seen:
-        run = ImportRun(file, bindings.now(), who, seen, report, effect, summary, relocate, only_names)
-        run.expect, run.leave_out, run.test_naans = expect, leave_out, bindings.naming.test_naans
-        run.mint, run.repeated = mint, repeated
-        # Read the first row before the transaction, so that an unreadable file does not lock the database.
-        read = chain(list(islice(rows_read, 1)), rows_read)
+    with closing(TableRows(bindings, table, who, listeners, stops=batch is not None and not dry_run)) as source:
+        hooks = Hooks(progress=progress or (lambda number: None))
+        is_one = atomic or (source.is_few() and not source.stops)
         try:
-            if batch is None or dry_run:
-                run.import_all(bindings, read, progress, keep=not dry_run)
-            else:
-                while run.import_batch(bindings, islice(read, batch), progress):
-                    pass
-        except Collision as collision:
-            message = Translatable(
-                "%(store)s: another process changed the same names; import the table again", store=bindings.store
-            )
-            raise BindingsUnavailable(message) from collision
+            if is_one:
+                return OperationRun(bindings, source, 0, actor=who, hooks=hooks).at_once(is_dry=dry_run)
+            number = number_of("import", table.file, digest(), table.relocate, table.mint, who.name)
+            return run(bindings, source, number, size=batch, dry_run=dry_run, actor=who, hooks=hooks)
         except TableError as error:
-            error.kept = summary.kept
+            error.kept = 0 if is_one else source.summary.kept
             raise
-    summary.written = not dry_run and summary.refusals <= (summary.lines - 1 if leave_out else 0)
-    run.finish()
-    return summary
+
+
+class Rereadable:
+    """A ``file`` that can be read again from its beginning: a path, or a binary file.
+
+    A stream without a beginning, such as standard input, is copied to a temporary file.
+    """
+
+    def __init__(self, file: str | Path | BinaryIO) -> None:
+        self.name = name_of(file)
+        self._copy: BinaryIO | None = None
+        if not isinstance(file, str | Path) and not file.seekable():
+            copy: Any = TemporaryFile()  # noqa: SIM115  close() closes it
+            copy.raw.name = self.name  # for messages
+            self._copy = cast("BinaryIO", copy)
+            while data := file.readline(_CHUNK):
+                self._copy.write(data)
+            self._copy.seek(0)
+        self._file = file if self._copy is None else self._copy
+        self._start = 0 if isinstance(self._file, str | Path) else self._file.tell()
+
+    def open(self) -> str | Path | BinaryIO:
+        """Return the file at its beginning."""
+        if not isinstance(self._file, str | Path):
+            self._file.seek(self._start)
+        return self._file
+
+    def digest(self) -> str:
+        """Return a digest of the content. Who reads the file goes on at the same place."""
+        if isinstance(self._file, str | Path):
+            with Path(self._file).open("rb") as stream:
+                return _digest_of(stream)
+        place = self._file.tell()
+        self._file.seek(self._start)
+        digest = _digest_of(self._file)
+        self._file.seek(place)
+        return digest
+
+    def close(self) -> None:
+        """Delete the copy of a stream."""
+        if self._copy is not None:
+            self._copy.close()
+
+
+def _digest_of(stream: BinaryIO) -> str:
+    digest = sha256()
+    while data := stream.read(_CHUNK):
+        digest.update(data)
+    return digest.hexdigest()

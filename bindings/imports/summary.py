@@ -78,10 +78,11 @@ class Summary:
       (:mod:`~ararat.bindings.checks.new_names`). Those about new values: a line break that became a space, or UTF-8
       that was read in another encoding. ``warned``: the first of them.
     - ``listed``: the effects of lines, except "unchanged". Lines of a batch that was rolled back are not included.
-    - ``written``: False after a dry run, and if a line was refused. A refused name of a dump is left out, so that it is
-      False only if all are refused.
+    - ``written``: False after a dry run, and if the check refused a line. A line that is refused since the check, and a
+      refused name of a dump, are left out. It is False then only if all are refused.
     - ``kept``: the number of lines, from the first, that are committed. Without batches it is all lines or 0.
     - ``read_as``: the detected encoding, delimiter and columns of the file.
+    - ``continued``: whether the import continued one that was interrupted.
     - ``operation``: the number of the import among the operations; None if no binding was changed.
     """
 
@@ -106,4 +107,5 @@ class Summary:
     written: bool = False
     kept: int = 0
     read_as: ReadAs = field(default_factory=ReadAs)
+    continued: bool = False
     operation: int | None = None

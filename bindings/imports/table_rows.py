@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..checks import new_names
@@ -20,157 +20,367 @@ from ..names import naming as names
 from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.binding import Binding, rfc3339
-from ..names.errors import BindingError
+from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
-from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, warnings_about
+from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
+from ..operations import pace
+from ..operations.progress import RunProgress
+from ..operations.runner import Source, SourceBlock, Written
 from ..storage.spill import SeenNames
 from ..tables import columns as rows
 from ..tables import other_rows, wrong_text
 from ..tables.columns import Row
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
+from ..tables.text_stream import ReadAs
 from .checked_names import CheckedNames
-from .keyed_rows import KeyedRows, Mint
+from .decided_blocks import DecidedBlock, DecidedBlocks
+from .keyed_rows import KeyedRows, Mint, repeated_keys
 from .other_records import record_row
 from .summary import MAX_LISTED, Effect, Expect, ImportEffect, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from ..storage.writing.transaction import Transaction
 
+_CHANGED = "changed"
 _CHUNK = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(slots=True)
-class ImportRun:
-    """The state of one import of a table. Its fields without a comment are arguments of :func:`import_rows`."""
+@dataclass(frozen=True, slots=True)
+class ImportedTable:
+    """A table to import: its rows and the options of the import.
+
+    - ``file``: its name for the history and for messages.
+    - ``rows``: yields its rows from the first one, each time in the same way.
+    - ``mint``: the shoulder for rows without a name, or None.
+    - ``relocate``: whether a new target needs no resource.
+    - ``only_names``: whether other rows than names are refused.
+    - ``leave_out``: whether a refused row is left out and the others are written. Then nothing is checked before.
+    """
 
     file: str
-    now: datetime
-    who: Actor
-    seen: SeenNames
-    report: Report | None
-    effect: Effect | None
-    summary: Summary
-    relocate: bool
-    only_names: bool
-    last: Row | None = None
-    records: PrefixRecords = NO_RECORDS
-    own_records: set[str] = field(default_factory=set)  # the prefixes whose records the table has added
-    changed: int = 0
-    expect: Expect | None = None
-    leave_out: bool = False
-    test_naans: Collection[str] = ()
+    rows: Callable[[ReadAs], Iterator[Row]]
     mint: Mint | None = None
-    repeated: Mapping[int, str] = field(default_factory=dict)
-    keyed: KeyedRows | None = None
-    successors: list[tuple[Row, str, str]] = field(default_factory=list)
-    checked: CheckedNames | None = None  # the names of a check in blocks, which writes none
-    warns: bool = True  # whether it looks for mistakes in new names and values
+    relocate: bool = False
+    only_names: bool = False
+    leave_out: bool = False
 
-    def import_all(
-        self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None, *, keep: bool
+
+class Listeners(NamedTuple):
+    """The functions that an import calls for each row.
+
+    - ``report``: called with each refused row and each warning. ``effect``: called with the effect of each other row.
+      Both are called by the check, and for the rows that are written without one.
+    - ``written``: called instead of ``effect`` when rows are written that were checked before.
+    - ``expect``: returns why a row is refused with the code ``preview-changed``, or None.
+    - ``after``: called in each transaction that writes, with its connection, behind the rows.
+    """
+
+    report: Report | None = None
+    effect: Effect | None = None
+    written: Effect | None = None
+    expect: Expect | None = None
+    after: Callable[[Connection], object] | None = None
+
+
+class TableRows(Source[Summary]):
+    """The rows of ``table`` as a source of the runner. ``actor`` imports them, and ``listeners`` are called.
+
+    With ``stops``, the first block with a refused row is not written and ends the import.
+    """
+
+    action = "import"
+    undoes = None
+    is_exclusive = True
+    sees_own = True
+    least = 250  # a small transaction of rows costs almost as much
+
+    def __init__(
+        self,
+        bindings: Bindings,
+        table: ImportedTable,
+        actor: Actor,
+        listeners: Listeners = Listeners(),  # noqa: B008  it cannot be changed
+        *,
+        stops: bool = False,
     ) -> None:
-        """Import all rows of the table in one transaction. Write nothing if an error ends the import, or without
-        ``keep``.
+        self.table, self.listeners, self.stops = table, listeners, stops
+        self.who = actor
+        self.result = self.summary = Summary()
+        self.done, self.continues = 0, None
+        self.now = self._decided_at = bindings.now()
+        self._bindings = bindings
+        self._naming = bindings.naming
+        # The state of the rows that were read.
+        self._read_rows: Iterator[Row] | None = None
+        self._ahead: list[Row] = []
+        self._fault: TableError | OSError | None = None
+        self._last: Row | None = None
+        self._skipped = 0  # the number of rows that were read and are not needed any more
+        self._repeated: Mapping[int, str] | None = None
+        # The state of the decisions.
+        self._seen = SeenNames()
+        self._records: PrefixRecords = NO_RECORDS
+        self._own_records: set[str] = set()  # the prefixes whose records the table has added
+        self._keyed: KeyedRows | None = None
+        self._successors: list[tuple[Row, str, str]] = []
+        self._warns = True  # whether it looks for mistakes in new names and values
+        # The state of a check in blocks, which writes no name.
+        self._blocks: DecidedBlocks | None = None
+        self._checked: CheckedNames | None = None
+        self._before: dict[str, int] = {}  # the revisions of the names of the last block
+        self._others: list[tuple[Row, OtherRow]] = []
+        self._counts: dict[str, int] = {}
+        self._next_block: int | None = None  # of the decided blocks that are written
+        self._rules: str | None = None  # the version of the rules and prefix records
+        self._begun_rules: str | None = None
+        self._effect = listeners.effect
 
-        ``bindings`` is the open store. ``progress``, if it is set, is called with the number of rows so far. ``read``
-        are the rows.
-        """
-        before = self.summary.operation, self.changed
-        with bindings.transaction(exclusive=True, actor=self.who) as transaction:
-            self.begin(bindings, transaction)
-            while some := list(islice(read, _CHUNK)):
-                self.apply(transaction, some, keep=keep)
-                self.last = some[-1]
-                if progress:
-                    progress(self.summary.lines)
-            self.warn_of_successors(transaction.get, transaction.prefixes)
-            if self.is_stopped() or not keep:
-                transaction.rollback()
-                self.summary.operation, self.changed = before
-            else:
-                transaction.result = self.summary
-                self.summary.kept = self.summary.lines
-                if self.summary.operation is not None:
-                    transaction.operations.finish(self.summary.operation, self.changed, bindings.now())
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The file and the options, for the history."""
+        table = self.table
+        values: dict[str, Any] = {"file": table.file, **({"relocate": True} if table.relocate else {})}
+        return values | ({"mint": table.mint.shoulder} if table.mint else {})
 
-    def begin(self, bindings: Bindings, transaction: Transaction) -> None:
-        """Begin a transaction of the import, and its operation if there is none yet.
+    @property
+    def is_refused(self) -> bool:
+        return bool(self.summary.refusals) and not self.table.leave_out
 
-        ``bindings`` is the open store. ``transaction`` is an open transaction of the database.
+    @property
+    def needs_check(self) -> bool:
+        return not (self.table.leave_out or self.stops)
 
-        Raises :class:`BindingError`, also if the operation was undone.
-        """
+    def close(self) -> None:
+        """Delete the temporary tables and files."""
+        self._seen.close()
+        for each in (self._checked, self._blocks):
+            if each is not None:
+                each.close()
+
+    def is_few(self) -> bool:
+        return self._look_ahead(pace.BLOCK + 1) <= pace.BLOCK
+
+    def read(self, size: int) -> SourceBlock:
+        """Return the next rows, or what a check has decided about them."""
+        if self._next_block is not None and self._blocks is not None:
+            decided = self._blocks.get(self._next_block)
+            return SourceBlock([decided], decided.rows, self._next_block + 1 == len(self._blocks))
+        number = self._look_ahead(size + 1)
+        rows = self._ahead[:size]
+        if self._fault is not None and (not rows or (self.stops and number < size)):
+            raise self._fault
+        return SourceBlock(rows, len(rows), number <= size and self._fault is None)
+
+    def _look_ahead(self, size: int) -> int:
+        """Read rows until ``size`` rows are in memory, or the table ends, and return how many there are."""
+        if self._read_rows is None:
+            self._read_rows = self.table.rows(self.summary.read_as)
+            if self.table.mint and self._repeated is None:
+                self._repeated = repeated_keys(self.table.rows(ReadAs()))
+            self._skipped = 0
+        try:
+            while self._skipped < self.done and self._next_block is None:
+                # They are written already.
+                if not (passed := self._ahead[:_CHUNK] or list(islice(self._read_rows, _CHUNK))):
+                    break
+                few = min(len(passed), self.done - self._skipped)
+                self._ahead = [*passed[few:], *self._ahead[len(passed) :]]
+                self._skipped += few
+            if self._fault is None and len(self._ahead) < size:
+                self._ahead += islice(self._read_rows, size - len(self._ahead))
+        except (TableError, OSError) as error:
+            self._fault = error  # the rows before it come first
+        return len(self._ahead)
+
+    def begin(self, transaction: Transaction) -> None:
+        if self._checked is None:
+            self.now = self._bindings.now()
         # A record in the table applies after the import: an export has names that are older than a record.
-        self.records = PrefixRecords(each for each in transaction.prefixes() if each.prefix not in self.own_records)
-        if self.mint:
-            keyed = KeyedRows(self.mint, self.repeated, transaction, bindings.naming, self.records)
-            if self.checked and self.keyed:
-                keyed.leave_out(self.keyed)
-            self.keyed = keyed
-        if self.summary.operation is not None:
-            # Later batches of an undone operation could not be undone.
-            transaction.operations.require_in_effect(self.summary.operation)
+        self._records = PrefixRecords(each for each in transaction.prefixes() if each.prefix not in self._own_records)
+        if self.table.mint:
+            keyed = KeyedRows(self.table.mint, self._repeated or {}, transaction, self._naming, self._records)
+            if self._checked and self._keyed:
+                keyed.leave_out(self._keyed)
+            self._keyed = keyed
+        self._begun_rules = transaction.rules_version
+        if self._rules is None:
+            self._rules = self._begun_rules
+        elif self._checked and self._next_block is None and self._rules != self._begun_rules:
+            self._rules = _CHANGED  # during the check, so that everything is decided again
 
-    def import_batch(self, bindings: Bindings, read: Iterator[Row], progress: Callable[[int], object] | None) -> bool:
-        """Import the next batch of rows in one transaction. Return whether the import goes on with another batch.
-
-        ``bindings`` is the open store. ``progress``, if it is set, is called with the number of rows so far. ``read``
-        are the rows that are not imported yet.
-
-        It ends without further rows, or if a row has an error.
-        """
-        summary = self.summary
-        before, counts = summary.lines, {name: getattr(summary, name) for name in COUNTS}
-        listed, warned = len(summary.listed), len(summary.warned)
-        self.import_all(bindings, read, progress, keep=True)
-        if self.is_stopped():
-            for name, count in counts.items():
-                setattr(summary, name, count)
-            del summary.listed[listed:], summary.warned[warned:]
-            return False
-        return summary.lines > before
-
-    def is_stopped(self) -> bool:
-        """Return whether an error of a row ends the import."""
-        return bool(self.summary.refusals) and not self.leave_out
-
-    def finish(self) -> None:
-        """Add a warning to the result if the last line of the table has no line end. Its end can be missing."""
-        if self.summary.read_as.unfinished and self.last is not None:
-            message = Translatable("the last line has no line end: if the file is incomplete, this line is too")
-            self._note_warning(self.last, "table-cut", message)
-
-    def apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
-        """Check a batch of rows in a transaction. With ``keep``, write the changes of their names.
-
-        ``transaction`` is an open transaction of the database. ``batch`` are the rows.
-        """
+    def decide(self, transaction: Transaction, items: Sequence[Any]) -> Iterator[Written]:
+        """Decide about rows, or return the changes that a check has decided if they are still right."""
+        if items and isinstance(decided := items[0], DecidedBlock):
+            changes = self._still(transaction, decided)
+            if changes is not None:
+                self._count(decided)
+                for row, other in decided.others:
+                    self._record_again(row, other, transaction)
+                yield from changes
+                return
+            # A name or a rule was changed since the check. Decide again about the rows from here on.
+            self._next_block, self._read_rows, self._ahead = None, None, []
+            self._look_ahead(decided.rows)
+            items = self._ahead[: decided.rows]
         with _without_garbage_collection():
-            self._apply(transaction, batch, keep=keep)
+            yield from self._apply(transaction, items)
 
-    def _apply(self, transaction: Transaction, batch: Sequence[Row], *, keep: bool) -> None:
+    def _still(self, transaction: Transaction, block: DecidedBlock) -> list[Written] | None:
+        """Return the changes of a block, with the time of now, or None if a name or a rule was changed since."""
+        if self._begun_rules != self._rules:
+            return None
+        keys = {change.after.identifier: before for _, each in block.changes for change, before, _ in each}
+        current = transaction.get([*keys])
+        if any(keys[key] != (current[key].revision if key in current else 0) for key in keys):
+            return None
+        written: list[Written] = []
+        for actor, several in block.changes:
+            for change, _, _ in several:
+                # They were read from a file of this process, so that nothing else has them.
+                values = change.after.__dict__
+                for name in ("changed", "created", "recorded"):
+                    if values.get(name) == self._decided_at:
+                        values[name] = self.now
+            written.append(Written(actor, [each[0] for each in several], [each[2] for each in several]))
+        return written
+
+    def _count(self, block: DecidedBlock) -> None:
+        self.summary.lines += block.rows
+        for name, number in block.counts.items():
+            setattr(self.summary, name, getattr(self.summary, name) + number)
+
+    def leave(self, transaction: Transaction, block: SourceBlock) -> None:
+        """Continue behind a block that is written."""
+        if self.listeners.after is not None:
+            self.listeners.after(transaction.connection)
+        if self._next_block is not None:
+            self._next_block += 1
+            if transaction.changes_rules and self._rules == self._begun_rules:
+                self._rules = transaction.setting("rules")
+        else:
+            self._last = self._ahead[block.number - 1] if block.number else self._last
+            del self._ahead[: block.number]
+            self._skipped += block.number
+        self.done += block.number
+        self.summary.kept = self.summary.lines
+
+    def keep(self, transaction: Transaction, block: SourceBlock, decided: Sequence[Written]) -> bool:
+        """Keep what a check decided about a block, for the write."""
+        if self._blocks is not None:
+            counts = {name: getattr(self.summary, name) for name in _NUMBERS}
+            added = {name: number - self._counts.get(name, 0) for name, number in counts.items()}
+            self._counts = counts
+            changes = [
+                (actor, [(change, self._before[change.after.identifier], source or "") for change, source in pairs])
+                for actor, each, sources in decided
+                for pairs in [zip(each, sources, strict=True)]
+            ]
+            others, self._others = self._others, []
+            self._blocks.add(DecidedBlock(block.number, added, changes, others))
+        self._last = block.items[-1] if block.items else self._last
+        del self._ahead[: block.number]
+        self._skipped += block.number
+        self.done += block.number
+        return False
+
+    def start_check(self) -> None:
+        self._blocks = DecidedBlocks()
+        self._checked = CheckedNames(self._blocks)
+
+    def checked(self) -> None:
+        """Return to the first row. What the check has decided is used again, unless names are minted."""
+        done = self.summary
+        self.result = self.summary = Summary(
+            read_as=done.read_as, warnings=done.warnings, warned=done.warned, listed=done.listed
+        )
+        self.done, self._warns, self._effect = 0, False, self.listeners.written
+        if self._checked is not None:
+            self._checked.close()
+            self._checked = None
+        if self.table.mint is None and self._effect is None:
+            self._next_block = 0
+            return
+        # Names are drawn in the transaction that writes them.
+        self._read_rows, self._ahead, self._keyed = None, [], None
+        self.summary.listed = []
+
+    def end(self, transaction: Transaction, *, is_written: bool) -> bool:
+        if self._warns:
+            self._warn_of_successors(transaction)
+            if self.summary.read_as.unfinished and self._last is not None:
+                message = Translatable("the last line has no line end: if the file is incomplete, this line is too")
+                self._note_warning(self._last, "table-cut", message)
+        summary = self.summary
+        if self.table.leave_out:
+            summary.written = is_written and summary.refusals < max(summary.lines, 1)
+        else:
+            summary.written = is_written and (not summary.refusals or not (self._warns or summary.operation is None))
+        if not summary.written:
+            summary.kept = 0
+        return is_written
+
+    def copied(self) -> object:
+        """Return the numbers of the result, without those of the next block."""
+        summary = self.summary
+        numbers = {name: getattr(summary, name) for name in (*_NUMBERS, "warnings", "operation")}
+        return numbers, len(summary.listed), len(summary.warned)
+
+    def restore(self, state: Any) -> None:
+        numbers, listed, warned = state
+        for name, number in numbers.items():
+            setattr(self.summary, name, number)
+        del self.summary.listed[listed:], self.summary.warned[warned:]
+
+    def as_state(self) -> Mapping[str, Any]:
+        summary = self.summary
+        return {
+            "counts": {name: getattr(summary, name) for name in _NUMBERS},
+            **{name: getattr(summary, name) for name in ("warnings", "refusals")},
+            **{name: [list(each) for each in getattr(summary, name)] for name in ("warned", "refused")},
+            "prefixes": sorted(self._own_records),
+        }
+
+    def resume(self, state: RunProgress) -> None:
+        summary, stored = self.summary, state.state
+        for name, number in stored["counts"].items():
+            setattr(summary, name, number)
+        summary.warnings, summary.refusals = stored["warnings"], stored["refusals"]
+        summary.warned = [NotedLine(*each) for each in stored["warned"]]
+        summary.refused = [NotedLine(*each) for each in stored["refused"]]
+        summary.operation, summary.continued = state.operation, True
+        self.done = summary.lines = summary.kept = state.done
+        self._own_records.update(stored["prefixes"])
+        self._warns = not self.needs_check
+        self._effect = self.listeners.written
+
+    def _apply(self, transaction: Transaction, batch: Sequence[Row]) -> Iterator[Written]:
         self.summary.lines += len(batch)
-        if self.keyed:
-            batch = [*self.keyed.named(batch)]
+        if self._keyed:
+            batch = [*self._keyed.named(batch)]
         read = [(row, self._read(row)) for row in batch]
         keys = [key for _, request in read if (key := _key(request))]
         current = transaction.get(keys)
-        if self.checked:
-            earlier_lines = self.checked.lookup(keys)
-            current |= {key: binding for key, (_, binding) in earlier_lines.items()}
+        if self._checked:
+            earlier_lines = self._checked.lookup(keys)
+            current |= {key: binding for key, (_, binding) in earlier_lines.items() if binding}
             first_lines = {key: line for key, (line, _) in earlier_lines.items()}
         else:
             # A name that an earlier line of this import has bound is in the database by now.
-            first_lines = self.seen.lookup(list(current)) if current else {}
+            first_lines = self._seen.lookup(list(current)) if current else {}
         changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, Binding]] = []
         stated_rows: dict[str, Row] = {}
+        self._before = {}
         for row, request in read:
             if isinstance(request, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, request, transaction)
+                if self._checked:
+                    self._others.append((row, request))
                 continue
             fields = _with_record(row, request, current)
             if isinstance(fields, BindingError):
@@ -182,55 +392,51 @@ class ImportRun:
             if change is None:
                 continue
             outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
-            why = self.expect and self.expect(ImportEffect(row.line, outcome, before, change.after, row.minted))
+            expect = self.listeners.expect
+            why = expect and expect(ImportEffect(row.line, outcome, before, change.after, row.minted))
             if why:
                 self._refuse(row, "preview-changed", why)
                 continue
             self._note(_COUNTERS[outcome], row, outcome, before, change.after)
-            for code, message in row.notes:
+            for code, message in row.notes if self._warns else ():
                 self._note_warning(row, code, message)
             if change.outcome in ("bound", "reserved"):
                 new.append((row, change.after))
-            elif change.outcome in ("relocated", "updated", "claimed"):
+            elif self._warns and change.outcome in ("relocated", "updated", "claimed"):
                 for warning in new_names.changed_value_warnings(before, change.after):
                     self._note_warning(row, warning.code, warning.message)
             if earlier is None:
                 current[key], stated_rows[key] = change.after, row
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
+                    self._before[key] = before.revision if before else 0
                     # Several records of a dump can be on one line.
                     changes[row.actor or self.who.name].append((change, self._source(row)))
                     self._warn_of_values(row, before, change.after)
                     if change.after.successor and (before is None or before.successor != change.after.successor):
-                        self.successors.append((row, key, change.after.successor))
+                        self._successors.append((row, key, change.after.successor))
         # Before they are written: most have nothing in common with recorded names, which is found quickly.
         self._warn(transaction, new)
-        if self.checked:
-            self.checked.add((row, new_lines.get(key, ""), current[key]) for key, row in stated_rows.items())
-            self._warn_of_encoded_dots(transaction, new)
-            return
-        if changes and keep and self.summary.operation is None:
-            parameters: dict[str, Any] = {"file": self.file, **({"relocate": True} if self.relocate else {})}
-            if self.mint:
-                parameters["mint"] = self.mint.shoulder
-            self.summary.operation = transaction.operations.begin("import", self.who.name, self.now, parameters)
+        if self._checked:
+            self._checked.add((row, new_lines.get(key, ""), current[key]) for key, row in stated_rows.items())
         for actor, written in changes.items():
-            sources = [source for _, source in written]
-            transaction.put([change for change, _ in written], actor, sources, self.summary.operation)
-            self.changed += len(written)
-        self.seen.add(new_lines)
+            yield Written(actor, [change for change, _ in written], [source for _, source in written])
+        if not self._checked:
+            self._seen.add(new_lines)
         self._warn_of_encoded_dots(transaction, new)
 
     def _source(self, row: Row) -> str:
         """Return the origin of a change for the history: file and line, and who imported it for another actor."""
-        place = f"{self.file}, line {row.line}"
+        place = f"{self.table.file}, line {row.line}"
         return f"{place}, imported by {self.who.name}" if row.actor and self.who.name else place
 
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         if row.fault is not None:
             return row.fault
         try:
-            request = other_rows.read(row.cells, self.test_naans) or rows.fields(row.cells, self.test_naans)
+            request = other_rows.read(row.cells, self._naming.test_naans) or rows.fields(
+                row.cells, self._naming.test_naans
+            )
             if isinstance(request, Fields):
                 latest = request.changed or request.created
                 if latest is not None and latest > self.now:
@@ -245,10 +451,10 @@ class ImportRun:
         self, row: Row, fields: Fields, before: Binding | None, earlier: str | None, transaction: Transaction
     ) -> Change | None:
         try:
-            change = assignment.bind(before, fields, self.now, decided=self.relocate, publish=False)
+            change = assignment.bind(before, fields, self.now, decided=self.table.relocate, publish=False)
             change = transaction.checked(before, change)
             if earlier is None:
-                self.records.require_permitted(before, change)
+                self._records.require_permitted(before, change)
         except BindingError as error:
             if earlier is None:
                 return self._refuse(row, error.code, _with_normal_form(error.message, self._given(row), fields.key))
@@ -259,7 +465,7 @@ class ImportRun:
             why = names.why_same(self._given(row), spelling or fields.key)
             message = Translatable(
                 "%(file)s, line %(line)s%(written)s has other values for %(key)s",
-                file=self.file,
+                file=self.table.file,
                 line=line,
                 written=written,
                 key=validation.shown(fields.key, 100),
@@ -271,7 +477,7 @@ class ImportRun:
 
     def _apply_other(self, row: Row, other_row: OtherRow, transaction: Transaction) -> None:
         try:
-            if self.only_names:
+            if self.table.only_names:
                 raise BindingError("row-only-names")
             is_new = record_row(other_row, transaction, self.now, self.who.name)
         except BindingError as error:
@@ -279,27 +485,37 @@ class ImportRun:
             return
         if is_new:
             if isinstance(other_row, PrefixRow):
-                self.own_records.add(other_row.prefix)
+                self._own_records.add(other_row.prefix)
             self._note(_OTHERS[type(other_row)], row, "set", None, other_row)
             for warning in warnings_about(other_row.texts) if isinstance(other_row, PrefixRow) else ():
                 self._note_warning(row, warning.code, warning.message)
         else:
             self._note("unchanged", row, "unchanged", None, other_row)
 
+    def _record_again(self, row: Row, other_row: OtherRow, transaction: Transaction) -> None:
+        """Record a row that a check has counted."""
+        try:
+            if record_row(other_row, transaction, self.now, self.who.name) and isinstance(other_row, PrefixRow):
+                self._own_records.add(other_row.prefix)
+        except BindingError as error:
+            counter = _OTHERS[type(other_row)]
+            setattr(self.summary, counter, getattr(self.summary, counter) - 1)
+            self._refuse(row, error.code, error.message)
+
     def _note(self, counter: str, row: Row, outcome: str, before: Binding | None, after: Binding | OtherRow) -> None:
         number = getattr(self.summary, counter) + 1
         setattr(self.summary, counter, number)
         self.summary.minted += row.minted
         is_listed = counter != "unchanged" and number <= MAX_LISTED
-        if is_listed or self.effect:
+        if is_listed or self._effect:
             imported = ImportEffect(row.line, outcome, before, after, row.minted)
             if is_listed:
                 self.summary.listed.append(imported)
-            if self.effect:
-                self.effect(imported)
+            if self._effect:
+                self._effect(imported)
 
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
-        if not bound or not self.warns:
+        if not bound or not self._warns:
             return
         compared = [ComparedName.of(binding) for _, binding in bound]
         # A minted name has no typing error.
@@ -307,34 +523,32 @@ class ImportRun:
             each._replace(key="") if row.minted else each._replace(spelling=row.cells["identifier"])
             for each, (row, _) in zip(compared, bound, strict=True)
         ]
-        recorded = self.checked.beside(transaction.recorded) if self.checked else None
+        recorded = self._checked.beside(transaction.recorded) if self._checked else None
         probable = new_names.warnings_inside(transaction, compared, recorded)
         personal = personal_data.of_bindings([binding for _, binding in bound])
         for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
             for warning in (*data, *mistakes):
                 self._note_warning(row, warning.code, warning.message)
 
-    def warn_of_successors(
-        self, fetch: Callable[[list[str]], Mapping[str, Binding]], records: Callable[[], Sequence[PrefixRecord]]
-    ) -> None:
-        """Add warnings about successors of withdrawn names that are not recorded, at the end of a transaction.
+    def _warn_of_successors(self, transaction: Transaction) -> None:
+        """Add warnings about successors of withdrawn names that are not recorded. A later row can record one."""
 
-        A later row can record the successor of an earlier one.
+        def fetch(keys: list[str]) -> Mapping[str, Binding]:
+            recorded = transaction.get(keys)
+            return self._checked.fetch(keys, recorded) if self._checked else recorded
 
-        ``fetch`` returns recorded names, and ``records`` those of prefixes.
-        """
-        for row, key, successor in self.successors:
-            for warning in new_names.warnings_of_successor(fetch, records, key, successor):
+        for row, key, successor in self._successors:
+            for warning in new_names.warnings_of_successor(fetch, transaction.prefixes, key, successor):
                 self._note_warning(row, warning.code, warning.message)
-        self.successors.clear()
+        self._successors.clear()
 
     def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
-        if not self.warns:
+        if not self._warns:
             return
         others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
         bound_names = dict.fromkeys(transaction.bound(list(others)))
-        if self.checked and others:
-            bound_names |= dict.fromkeys(self.checked.bound(list(others)))
+        if self._checked and others:
+            bound_names |= dict.fromkeys(self._checked.bound(list(others)))
         for other in bound_names:
             message = Translatable(
                 "%(other)s is bound too; some software treats the two as equal", other=validation.shown(other, 100)
@@ -343,7 +557,7 @@ class ImportRun:
 
     def _warn_of_values(self, row: Row, before: Binding | None, after: Binding) -> None:
         """Warn of cells that a spreadsheet program probably damaged, and of dates that are no real dates."""
-        if not self.warns:
+        if not self._warns:
             return
         # Most rows are in ASCII on one line, and then have no such text.
         whole = "".join(row.cells.values())
@@ -381,17 +595,17 @@ class ImportRun:
         noted = NotedLine(row.line, self._identifier(row), code, message)
         if self.summary.warnings <= MAX_LISTED:
             self.summary.warned.append(noted)
-        if self.report:
-            self.report("warning", noted, row.cells)
+        if self.listeners.report:
+            self.listeners.report("warning", noted, row.cells)
 
     def _refuse(self, row: Row, code: str, message: str) -> None:
         self.summary.refusals += 1
         noted = NotedLine(row.line, self._identifier(row), code, message)
         if self.summary.refusals <= MAX_LISTED:
             self.summary.refused.append(noted)
-        if self.report:
+        if self.listeners.report:
             cells = {**row.cells, "identifier": ""} if row.minted else row.cells
-            self.report("refused", noted, cells)
+            self.listeners.report("refused", noted, cells)
 
     def _given(self, row: Row) -> str:
         return row.cells.get("identifier", "")
@@ -430,7 +644,8 @@ _COUNTERS = {
     "reserved": "reserved",
 }
 _OTHERS = {RuleRow: "rules", PrefixRow: "prefixes", Setting: "settings"}
-COUNTS = (*_COUNTERS.values(), *_OTHERS.values(), "minted", "warnings")
+_NUMBERS = (*_COUNTERS.values(), *_OTHERS.values(), "minted")
+"""The numbers of lines by outcome."""
 
 
 def _key(request: Fields | OtherRow | BindingError) -> str | None:

@@ -19,7 +19,8 @@ from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.prefixes import delegation, prefixes
 from ..names.prefixes.rules import Rule
-from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, recorded
+from .plan_names import carry_out
 
 if TYPE_CHECKING:
     from ..names.binding import Binding
@@ -31,6 +32,7 @@ def depart(
     prefix: str,
     resolver: str,
     *,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -46,7 +48,7 @@ def depart(
     ``prefix`` is a NAAN or shoulder. ``resolver`` is the address of the other resolver, to which each name is appended,
     or a template with a variable. Names without a target stay, and so do withdrawn ones. Alternate targets are deleted,
     because the other resolver has them. An undo of the operation moves the targets back; the prefix stays retired, and
-    keeps its rule. Raises like :func:`~.plan.carry_out`.
+    keeps its rule. Raises like :func:`~.plan_names.carry_out`.
 
     Raises :class:`BindingError` with the code ``rule-prefix``, ``rule-template`` or ``prefix-address``.
 
@@ -88,7 +90,7 @@ def depart(
         return transaction.operations.keys_in(keys)
 
     plan = Plan("relocate", {"prefix": key, "resolver": rule.template}, find, decide, also=retire)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=who, progress=progress, expected=expected)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=who, progress=progress, expected=expected)
 
 
 def _moved(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:

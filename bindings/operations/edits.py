@@ -1,6 +1,6 @@
 """The operations on selected names: edit fields, publish, move, withdraw, restore and delete.
 
-Each is a :class:`~.plan.Plan` for :class:`~.batches.Batches`, which decides about each name.
+Each is a :class:`~.plan.Plan`, which decides about each name.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def follow(urls: Mapping[str, tuple[str, str]]) -> Plan:
         return assignment.relocate(binding, Fields(target=url), now)
 
     plan = plan_of_selected("relocate", {"names": len(urls)}, decide)
-    return plan._replace(find=lambda transaction: iter([index_key(each) for each in urls]))
+    return plan._replace(
+        find=lambda transaction: iter([index_key(each) for each in urls]), subject=sorted(urls.items())
+    )
 
 
 def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:

@@ -1,29 +1,22 @@
-"""Change many names in one operation: all or none, with a dry run.
+"""The plan of an operation on many names: which names, and how each of them changes; and the result.
 
-An operation finds its names, decides about each one, and writes all changes in one transaction. If one name is refused,
-nothing is written. A name that the operation does not concern, such as a withdrawn name in a relocation, is left alone.
+:func:`~.plan_names.carry_out` executes a plan. A name that the operation does not concern, such as a withdrawn name in
+a relocation, is left alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import sha256
-from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...identifiers.text.translatable import Translatable
 from ..checks.new_names import changed_value_warnings
-from ..collection import Bindings
-from ..names.actor import Actor
 from ..names.assignment import Change, Outcome
 from ..names.binding import NOTHING, Binding
-from ..names.errors import BindingError, BindingsUnavailable, Collision
-from ..storage.spill import KeySpool
+from ..names.errors import BindingError
 
 if TYPE_CHECKING:
     from hashlib import _Hash as _Digest
@@ -70,7 +63,8 @@ class BulkResult:
     - ``names``: the number of names that the operation concerns.
     - ``counts``: the number of names with each outcome, such as "relocated".
     - ``unchanged``: the number of names that have the wanted state already.
-    - ``refusals``: the number of names whose change is refused; if it is not 0, nothing is written. ``refused``: the
+    - ``refusals``: the number of names whose change is refused. If a check refuses one, nothing is
+      written; a name that is refused since the check is left out. ``refused``: the
       first hundred of them, with reasons.
     - ``others``: the number of names that are left alone. ``left_alone``: the first hundred of them, with reasons.
     - ``warnings``: the number of warnings about new targets that are almost surely wrong; ``warned``: the first hundred
@@ -140,13 +134,15 @@ class PlannedChange(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """An operation on many names, as :func:`carry_out` executes it: which names, and how each of them changes.
+    """An operation on many names, as :func:`~.plan_names.carry_out` executes it: which names, and how each changes.
 
     - ``action``, ``parameters``, ``undoes``: what is recorded about the operation (:class:`.Operation`).
     - ``find``: returns the keys of the names that the operation concerns.
     - ``decide``: yields a decision for each of the given keys.
     - ``also``: makes other changes in the same transaction, after those of the names, and returns whether it made any.
       It is not called for a dry run or if a name is refused.
+    - ``require``: raises :class:`BindingError` if the operation must not begin, such as a second undo.
+    - ``subject``: what else tells two operations with the same parameters apart, or None.
     - ``kept``: returns the rests of the targets of a binding that the operation keeps (:class:`Effect`).
     """
 
@@ -157,77 +153,12 @@ class Plan(NamedTuple):
     undoes: int | None = None
     kept: Callable[[Binding], Mapping[str, str]] = lambda before: NOTHING
     also: Callable[[Transaction, datetime], bool] | None = None
+    require: Callable[[Transaction], object] | None = None
+    subject: object = None
 
 
-def carry_out(
-    bindings: Bindings,
-    plan: Plan,
-    *,
-    dry_run: bool = False,
-    actor: Actor | str | None = None,
-    progress: Callable[[int], object] | None = None,
-    expected: str | None = None,
-) -> BulkResult:
-    """Change all names of ``plan`` in one transaction, or none, and return the result. Other writers wait meanwhile.
-
-    - ``bindings``: the open store.
-    - ``dry_run``: check all names, write nothing.
-    - ``actor``: the name of the user for the history.
-    - ``progress``: called with the number of names after each thousand and at the end.
-    - ``expected``: the fingerprint of a dry run. If the changes are other ones now, nothing is written.
-
-    Raises :class:`BindingError` for arguments that are not valid, and with the code ``operation-large`` for more names
-    than :attr:`.Actor.max_names` permits. Raises ReadOnlyBindings and :class:`BindingsUnavailable`.
-    Nothing is written then.
-    """
-    who = Actor.of(actor)
-    result = BulkResult()
-    started, digest = bindings.now(), sha256()
-    try:
-        with closing(KeySpool()) as spool, bindings.transaction(exclusive=not dry_run, actor=who) as transaction:
-            # The changes can move names into the range that is searched, so all names are found first.
-            _find(plan, transaction, spool, who.max_names)
-            number = None
-            for keys in spool.blocks(_AT_ONCE):
-                changes = decided(plan, keys, started, transaction, result, digest)
-                if changes and not dry_run and not result.refusals:
-                    if number is None:
-                        number = transaction.operations.begin(
-                            plan.action, who.name, started, plan.parameters, plan.undoes
-                        )
-                    transaction.put(changes, who.name, [None] * len(changes), number)
-                if progress:
-                    progress(result.names)
-            result.fingerprint = digest.hexdigest()
-            result.is_other = expected not in (None, result.fingerprint)
-            is_permitted = not (dry_run or result.refusals or result.is_other)
-            is_more = is_permitted and plan.also is not None and plan.also(transaction, started)
-            if not is_permitted or (number is None and not is_more):
-                transaction.rollback()
-            elif number is None:
-                result.written = True
-                transaction.result = result
-            else:
-                transaction.operations.finish(number, result.changed, bindings.now())
-                result.operation, result.written = number, True
-                transaction.result = result
-    except Collision as collision:
-        message = Translatable(
-            "%(store)s: another process changed the same names; nothing was written, try again", store=bindings.store
-        )
-        raise BindingsUnavailable(message) from collision
-    return result
-
-
-def _find(plan: Plan, transaction: Transaction, spool: KeySpool, limit: int | None) -> None:
-    """Fill ``spool`` with the keys of the names. Raises BindingError for more than ``limit`` names."""
-    remaining = iter(plan.find(transaction))
-    while keys := list(islice(remaining, _AT_ONCE)):
-        spool.add(keys)
-        if limit is not None and spool.count() > limit:
-            raise BindingError(
-                "operation-large", Translatable("the operation is for more than %(limit)s names", limit=limit)
-            )
+NO_NAMES = Plan("edit", {}, lambda transaction: (), lambda transaction, keys: iter(()))
+"""A plan without names."""
 
 
 def decided(

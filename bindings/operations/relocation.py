@@ -18,7 +18,8 @@ from ..names.binding import Binding, Passthrough
 from ..names.errors import BindingError
 from ..names.naming import Name
 from ..names.passthrough import can_append
-from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, recorded
+from .plan_names import carry_out
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
@@ -39,6 +40,7 @@ def relocate_prefix(
     *,
     prefix: str | None = None,
     below: Name | None = None,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -66,7 +68,7 @@ def relocate_prefix(
     names are changed too. Withdrawn names are left alone. A name is refused if its new target cannot be bound.
 
     Raises :class:`BindingError` with the code ``relocate-prefix``, ``list-prefix``, ``nothing-below``, or those of
-    targets and names. Raises like :func:`~ararat.bindings.operations.plan.carry_out`.
+    targets and names. Raises like :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -100,7 +102,7 @@ def relocate_prefix(
             yield PlannedChange(binding.identifier, binding, lambda now, known=binding: rewriting.change(known, now))
 
     plan = Plan("relocate", parameters, find, decide, kept=rewriting.kept)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress, expected=expected)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress, expected=expected)
 
 
 def set_passthrough(
@@ -108,6 +110,7 @@ def set_passthrough(
     prefix: str,
     passthrough: Passthrough,
     *,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -163,7 +166,7 @@ def set_passthrough(
 
     word = {False: "no", True: "normal", "given": "given"}[passthrough]
     plan = Plan("relocate", {"passthrough": word, "prefix": prefix}, find, decide)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
 def container(identifier: Name) -> str:

@@ -26,7 +26,8 @@ from ..names.errors import BindingError
 from ..names.fields import Fields
 from ..names.naming import Name
 from ..names.operation import KINDS
-from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out
+from .plan import BulkResult, NotedName, Plan, PlannedChange
+from .plan_names import carry_out
 
 if TYPE_CHECKING:
     from ..storage.writing.operations import OperationEffect
@@ -42,6 +43,7 @@ def undo_operation(
     number: int,
     *,
     skip_changed: bool = False,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -56,7 +58,7 @@ def undo_operation(
     written. Rules and counters of an import stay.
 
     Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``, and like
-    :func:`~ararat.bindings.operations.plan.carry_out`.
+    :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -73,12 +75,12 @@ def undo_operation(
     """
 
     plan = undo_plan(number, skip_changed=skip_changed)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
 def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
-    """Return the plan that undoes the operation ``number``, for :class:`~.batches.Batches`. With ``skip_changed``,
-    names that were changed since then are left alone.
+    """Return the plan that undoes the operation ``number``. With ``skip_changed``, names that were changed
+    since then are left alone.
 
     >>> undo_plan(7).undoes
     7
@@ -88,7 +90,8 @@ def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
         transaction.operations.require_in_effect(number)
         return transaction.operations.keys_of(number)
 
-    return Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)
+    plan = Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)
+    return plan._replace(require=lambda transaction: transaction.operations.require_in_effect(number))
 
 
 def undo_change(
@@ -96,6 +99,7 @@ def undo_change(
     identifier: Name,
     *,
     revision: int | None = None,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
 ) -> BulkResult:
@@ -105,7 +109,7 @@ def undo_change(
     user who makes the change, or the name for the history. None records no user.
 
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
-    code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan.carry_out`.
+    code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
     key = names.key(names.read(identifier))
 
@@ -118,7 +122,7 @@ def undo_change(
 
     parameters = {"name": key, "revision": revision}
     plan = Plan("undo", parameters, find, _decide(None, revision, skip_changed=False))
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor)
 
 
 def _decide(

@@ -15,7 +15,8 @@ from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, check_successor
 from ..names.naming import Name
-from .plan import BulkResult, NotedName, Plan, PlannedChange, carry_out, recorded
+from .plan import BulkResult, NotedName, Plan, PlannedChange, recorded
+from .plan_names import carry_out
 from .relocation import container
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def withdraw_below(
     *,
     reason: str | None = None,
     successor: str | None = None,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -48,7 +50,7 @@ def withdraw_below(
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN, and ``successor-itself`` for a successor
     that would be withdrawn too. Raises it also with the codes of names, reasons and successors. Raises like
-    :func:`~ararat.bindings.operations.plan.carry_out`.
+    :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -80,13 +82,14 @@ def withdraw_below(
         return assignment.withdraw(binding, reason, now, successor)
 
     plan = _plan_below("withdraw", key, parameters, decide)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
 def restore_below(
     bindings: Bindings,
     identifier: Name,
     *,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -103,13 +106,14 @@ def restore_below(
     """
     key = container(identifier)
     plan = _plan_below("restore", key, {}, _restored)
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
 def restore_withdrawn(
     bindings: Bindings,
     operation: int,
     *,
+    atomic: bool = False,
     dry_run: bool = False,
     actor: Actor | str | None = None,
     progress: Callable[[int], object] | None = None,
@@ -121,7 +125,7 @@ def restore_withdrawn(
     with the number of names so far.
 
     A name that was restored and withdrawn again since then stays withdrawn. Raises :class:`BindingError` with the code
-    ``operation-unknown``, and like :func:`~ararat.bindings.operations.plan.carry_out`.
+    ``operation-unknown``, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
 
     def find(transaction: Transaction) -> Iterator[str]:
@@ -129,7 +133,7 @@ def restore_withdrawn(
         return transaction.operations.keys_withdrawn_by(operation)
 
     plan = Plan("restore", {"operation": operation}, find, _each(_restored))
-    return carry_out(bindings, plan, dry_run=dry_run, actor=actor, progress=progress)
+    return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
 def _restored(binding: Binding, now: datetime) -> Change | NotedName:

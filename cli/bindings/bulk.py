@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
+atomic_option: Callable[..., Any] = click.option(
+    "--atomic",
+    is_flag=True,
+    help="Change all names in one transaction. Other writers wait until it ends.  "
+    "[default: blocks of at most 1,000 names]",
+)
 dry_run_option: Callable[..., Any] = click.option(
     "--dry-run", is_flag=True, help="Print the numbers and the first changes. Write nothing."
 )
@@ -31,6 +37,7 @@ def run_bulk(
     *,
     dry_run: bool,
     as_json: bool,
+    atomic: bool = False,
     profile: Profile | None = None,
     advice: Mapping[str, str] | None = None,
     **options: Any,
@@ -38,7 +45,8 @@ def run_bulk(
     """Run a command that changes many names: open the store, call ``run``, print the result, and return the exit code.
 
     - ``database``: the store, as the option ``--database`` names it.
-    - ``run``: a function that is called as ``run(bindings, dry_run=..., progress=..., **options)``.
+    - ``run``: a function that is called as ``run(bindings, atomic=..., dry_run=..., progress=..., **options)``.
+    - ``atomic``: whether ``run`` must write all names in one transaction.
     - ``dry_run``: whether ``run`` must write nothing.
     - ``as_json``: whether the result is printed as JSON.
     - ``profile``: the IRI policy that changes must follow, or None.
@@ -51,9 +59,11 @@ def run_bulk(
 
     with open_store(database, profile=profile) as bindings, Progress("names") as progress:
         try:
-            result = run(bindings, progress=progress.count, dry_run=dry_run, **options)
+            result = run(bindings, progress=progress.count, atomic=atomic, dry_run=dry_run, **options)
         except KeyboardInterrupt:
-            sys.stderr.write("\nararat: interrupted; nothing was written\n")
+            keeps = not (atomic or dry_run)
+            outcome = "run the command again to continue" if keeps else "nothing was written"
+            sys.stderr.write(f"\nararat: interrupted; {outcome}\n")
             raise
     if as_json:
         streams.dump(result.as_dict())
@@ -77,6 +87,7 @@ def run_bulk(
     is_flag=True,
     help="Leave names alone that were changed after OPERATION. Without this option, such a name prevents the undo.",
 )
+@atomic_option
 @dry_run_option
 @json_option
 @policy_option("Refuse changes that break this IRI policy.")
@@ -109,7 +120,7 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
         raise click.UsageError("--skip-changed needs an OPERATION")
     name = read_name(what)
 
-    def undo(bindings: Bindings, progress: object = None, **rest: Any) -> BulkResult:
+    def undo(bindings: Bindings, progress: object = None, atomic: bool = True, **rest: Any) -> BulkResult:
         return undo_change(bindings, name, revision=revision, **rest)
 
     return run_bulk(run=undo, **options)

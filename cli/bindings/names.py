@@ -22,7 +22,7 @@ from ..options import (
     test_naans_option,
 )
 from ..output import Sheet
-from .bulk import dry_run_option, run_bulk
+from .bulk import atomic_option, dry_run_option, run_bulk
 from .stores import SERVED_ADVICE, open_store, print_warnings, warn_of_new, warn_of_target, warn_of_unregistered
 
 if TYPE_CHECKING:
@@ -190,6 +190,7 @@ def bind_command(
 @click.option("--to", "destination", metavar="PREFIX", help="The new beginning of the targets.")
 @click.option("--prefix", metavar="TEXT", help="With --from: only names that begin with TEXT, such as ark:12345/x5.")
 @click.option("--below", metavar="ID", help="With --from: only ID and the names below it.")
+@atomic_option
 @dry_run_option
 @json_option
 @click.option(
@@ -211,6 +212,7 @@ def relocate_command(
     destination: str | None,
     prefix: str | None,
     below: str | None,
+    atomic: bool,
     dry_run: bool,
     as_json: bool,
     profile: Profile | None,
@@ -222,10 +224,11 @@ def relocate_command(
 
     Make sure that TARGET leads to the same resource as before. The command cannot check this.
 
-    With --from and --to, change the beginning of all targets that begin with PREFIX, in one transaction. This includes
+    With --from and --to, change the beginning of all targets that begin with PREFIX, as one operation. This includes
     the targets of media types and languages. PREFIX is the beginning of a URL, a path of this site, or a host (http and
     https) such as old.example. The rest of each target stays. Withdrawn names are left alone. Reserved names are
-    changed too. If one name is refused, nothing is written. --dry-run and --json need --from and --to.
+    changed too. If one name is refused, nothing is written. --atomic, --dry-run and
+    --json need --from and --to.
 
     PREFIX matches whole segments of a path: https://old.example/coll/1 does not match https://old.example/coll/12. With
     a * at its end (quote it for the shell), it matches inside a segment, too.
@@ -233,8 +236,8 @@ def relocate_command(
     if source is None and destination is None:
         if identifier is None or target is None:
             raise click.UsageError("give ID and TARGET, or --from and --to")
-        if prefix is not None or below is not None or dry_run or as_json:
-            raise click.UsageError("--prefix, --below, --dry-run and --json need --from and --to")
+        if prefix is not None or below is not None or atomic or dry_run or as_json:
+            raise click.UsageError("--prefix, --below, --atomic, --dry-run and --json need --from and --to")
         name = read_name(identifier)
         with open_store(database) as bindings:
             outcome = bindings.relocate(name, target, alternates=alternate or None, actor=actor, **fields)
@@ -255,17 +258,20 @@ def relocate_command(
     def relocate(bindings: Bindings, **options: Any) -> BulkResult:
         return relocate_prefix(bindings, source, destination, prefix=prefix, below=container, **options)
 
-    return run_bulk(database, relocate, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
+    return run_bulk(database, relocate, atomic=atomic, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
 
 
 @click.command("passthrough", short_help="Set how many names append the rest of longer identifiers.", epilog=_CODES)
 @click.argument("prefix", metavar="PREFIX")
 @click.argument("value", type=click.Choice(PASSTHROUGHS))
+@atomic_option
 @dry_run_option
 @json_option
 @actor_option
 @database_option
-def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, database: str, actor: Actor) -> int:
+def passthrough_command(
+    prefix: str, value: str, atomic: bool, dry_run: bool, as_json: bool, database: str, actor: Actor
+) -> int:
     """Set the passthrough of all identifiers that begin with PREFIX, such as ark:12345/ or ark:12345/x5.
 
     normal appends the rest of a longer identifier to the target in normal form, so that all spellings lead to one
@@ -284,7 +290,7 @@ def passthrough_command(prefix: str, value: str, dry_run: bool, as_json: bool, d
     def change(bindings: Bindings, **options: Any) -> BulkResult:
         return set_passthrough(bindings, prefix, passthrough, **options)
 
-    return run_bulk(database, change, dry_run=dry_run, as_json=as_json, actor=actor)
+    return run_bulk(database, change, atomic=atomic, dry_run=dry_run, as_json=as_json, actor=actor)
 
 
 _below_option: Callable[..., Any] = click.option("--below", is_flag=True, help="Include all names below ID.")
@@ -295,6 +301,7 @@ _below_option: Callable[..., Any] = click.option("--below", is_flag=True, help="
 @_below_option
 @click.option("--reason", metavar="TEXT", help="Show TEXT on the tombstone page.")
 @click.option("--successor", metavar="ID|URL", help="Link the identifier or URL that replaces ID.")
+@atomic_option
 @dry_run_option
 @json_option
 @actor_option
@@ -304,6 +311,7 @@ def withdraw_command(
     below: bool,
     reason: str | None,
     successor: str | None,
+    atomic: bool,
     dry_run: bool,
     as_json: bool,
     database: str,
@@ -316,9 +324,9 @@ def withdraw_command(
     If ID is already withdrawn, --reason and --successor replace the recorded values and the command prints updated.
     A reserved identifier cannot be withdrawn; delete it.
 
-    With --below, withdraw ID and all names below it in one transaction: those that continue ID with a slash or a dot.
-    ID need not be bound. Names that are withdrawn already and reserved names are left alone. --dry-run and --json need
-    --below.
+    With --below, withdraw ID and all names below it as one operation: those that continue ID with a slash or a dot.
+    ID need not be bound. Names that are withdrawn already and reserved names are left alone. --atomic, --dry-run and
+    --json need --below.
     """
     from ...bindings.checks import new_names
 
@@ -334,9 +342,9 @@ def withdraw_command(
                 print_warnings(new_names.successor_warnings(bindings, names.key(name), stored))
             return withdraw_below(bindings, name, reason=reason, successor=successor, **options)
 
-        return run_bulk(database, withdraw, dry_run=dry_run, as_json=as_json, actor=actor)
-    if dry_run or as_json:
-        raise click.UsageError("--dry-run and --json need --below")
+        return run_bulk(database, withdraw, atomic=atomic, dry_run=dry_run, as_json=as_json, actor=actor)
+    if dry_run or as_json or atomic:
+        raise click.UsageError("--atomic, --dry-run and --json need --below")
     with open_store(database) as bindings:
         outcome = bindings.withdraw(name, reason=reason, successor=successor, actor=actor)
         recorded = bindings.lookup(name)
@@ -353,6 +361,7 @@ def withdraw_command(
     "--operation", type=WholeNumber(1), metavar="NUMBER", help="Restore the names that an operation withdrew."
 )
 @click.option("--resource", metavar="TEXT", help="Restore ID only if TEXT is its recorded resource.")
+@atomic_option
 @dry_run_option
 @json_option
 @policy_option("With --below or --operation: refuse changes that break this IRI policy.")
@@ -363,6 +372,7 @@ def restore_command(
     below: bool,
     operation: int | None,
     resource: str | None,
+    atomic: bool,
     dry_run: bool,
     as_json: bool,
     profile: Profile | None,
@@ -371,9 +381,9 @@ def restore_command(
 ) -> int:
     """Restore the withdrawn identifier ID for the same resource.
 
-    With --below, restore ID and all names below it in one transaction, for the recorded resources. With --operation,
-    restore the names that an operation withdrew; the numbers are those of `ararat operations`. --dry-run and --json
-    need one of both.
+    With --below, restore ID and all names below it as one operation, for the recorded resources. With --operation,
+    restore the names that an operation withdrew; the numbers are those of `ararat operations`. --atomic,
+    --dry-run and --json need one of both.
     """
     if (identifier is None) == (operation is None):
         raise click.UsageError("give either ID or --operation")
@@ -389,7 +399,9 @@ def restore_command(
         def restore_all(bindings: Bindings, **options: Any) -> BulkResult:
             return restore_withdrawn(bindings, number, **options)
 
-        return run_bulk(database, restore_all, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
+        return run_bulk(
+            database, restore_all, atomic=atomic, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor
+        )
     name = read_name(identifier or "")
     if below:
         from ...bindings.operations.withdrawal import restore_below
@@ -397,9 +409,11 @@ def restore_command(
         def restore(bindings: Bindings, **options: Any) -> BulkResult:
             return restore_below(bindings, name, **options)
 
-        return run_bulk(database, restore, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor)
-    if dry_run or as_json:
-        raise click.UsageError("--dry-run and --json need --below or --operation")
+        return run_bulk(
+            database, restore, atomic=atomic, dry_run=dry_run, as_json=as_json, profile=profile, actor=actor
+        )
+    if dry_run or as_json or atomic:
+        raise click.UsageError("--atomic, --dry-run and --json need --below or --operation")
     with open_store(database) as bindings:
         outcome = bindings.restore(name, resource=resource, actor=actor)
         _print_outcome(outcome, bindings, name)

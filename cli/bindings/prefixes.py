@@ -13,7 +13,7 @@ from .. import streams
 from ..errors import DONE, NO, CommandError, write
 from ..options import actor_option, database_option, json_option, policy_option, test_naans_option
 from ..output import Sheet, identifier, words
-from .bulk import dry_run_option, run_bulk
+from .bulk import atomic_option, dry_run_option, run_bulk
 from .stores import open_accounts, open_store
 
 if TYPE_CHECKING:
@@ -192,6 +192,7 @@ def succeed_command(
     required=True,
     help="The other resolver: the address to which a name is appended, or a template as for `ararat rule set`.",
 )
+@atomic_option
 @dry_run_option
 @json_option
 @policy_option("Refuse changes that break this IRI policy.")

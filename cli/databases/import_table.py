@@ -1,4 +1,4 @@
-"""The command ``import``: bind all identifiers of a table in one transaction."""
+"""The command ``import``: bind all identifiers of a table."""
 
 from __future__ import annotations
 
@@ -82,10 +82,16 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     "leads to the same resource.",
 )
 @click.option(
+    "--atomic",
+    is_flag=True,
+    help="Write all lines in one transaction. Other writers wait until it ends.  "
+    "[default: blocks of at most 1,000 lines]",
+)
+@click.option(
     "--batch",
     type=WholeNumber(1),
     metavar="N",
-    help="Commit every N lines. Run the command again to continue.  [default: the whole table]",
+    help="Commit every N lines without a check of the others. Run the command again to continue.",
 )
 @format_option
 @click.option(
@@ -180,14 +186,15 @@ def import_command(
     persistence, availability, variance, allocated, policy, redirect, listed, reason, successor, spelling, created,
     changed, once_public and target[TYPE;LANG]. An empty cell changes nothing.
 
-    The whole import is one transaction. With --batch N, every N lines are one transaction. The import then ends at the
-    first batch with a refused line and keeps the batches before it. A second run skips the written lines.
+    All lines are checked before the first is written. Then they are written in blocks of at most 1,000, as one
+    operation, so that other programs can write between them. A line that is refused since the check, because another
+    program was faster, is left out and reported. If the command is killed, run it again with the same file: it
+    continues. With --atomic, the whole import is one transaction. With --batch N, blocks of N lines are written without
+    a check of the others. The import then ends at the first block with a refused line and keeps the blocks before it.
 
     With --mint, --key, --output, --sheet or --heading-row, and for a workbook (.xlsx, .xls, .ods), the headings can
     be those of a museum or library: Titel, Auteur, Inventarnummer. The encoding, separator, sheet, row of headings
-    and columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored. All rows are checked
-    before the first is written. Then they are written in short transactions, as one operation. If the command is
-    killed, run it again with the same table: it continues.
+    and columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored.
 
     With --from, FILE is a dump of another system. A name that cannot be bound is left out, and the others are written.
     Each name and each value that cannot be imported is reported. The checksums of names and targets compare the dump
@@ -205,6 +212,8 @@ def import_command(
     if source and (delimiter or any(of_user_tables) or any(options[name] for name in of_tables)):
         message = "--from has none of --format, --delimiter, --map, --mint, --sheet and --relocate: omit them"
         raise click.UsageError(message)
+    if options["atomic"] and options["batch"]:
+        raise click.UsageError("--atomic and --batch exclude each other")
     if state and not mint:
         raise click.UsageError("--state is for --mint; a table has the column status")
     passthrough = options.pop("passthrough")
@@ -245,7 +254,7 @@ def import_command(
         stack.enter_context(warn_of_unregistered(bindings, naans, strict=strict))
         if table:
             report_file = options.pop("report_file")
-            with _with_progress(file, report_file, keeps=not dry_run) as progress:
+            with _with_progress(file, report_file, keeps=not (dry_run or options["atomic"])) as progress:
                 summary = table.import_into(
                     bindings, output=output, report_file=report_file, dry_run=dry_run, progress=progress, **options
                 )
@@ -295,17 +304,31 @@ def _restore_history(file: str, database: str, *, dry_run: bool) -> bool:
 
 
 def _import_table(
-    bindings: Bindings, file: str, *, batch: int | None, dry_run: bool, report_file: str | None, **options: Any
+    bindings: Bindings,
+    file: str,
+    *,
+    atomic: bool,
+    batch: int | None,
+    dry_run: bool,
+    report_file: str | None,
+    **options: Any,
 ) -> Summary:
     """Import a table. ``options`` are those of :func:`~ararat.bindings.imports.importing.import_table`."""
     from ...bindings.imports.importing import import_table
 
     with (
-        _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress,
+        _with_progress(file, report_file, keeps=not (atomic or dry_run)) as progress,
         table_report(report_file) as report,
     ):
         return import_table(
-            bindings, _source(file), dry_run=dry_run, batch=batch, progress=progress, report=report, **options
+            bindings,
+            _source(file),
+            atomic=atomic,
+            dry_run=dry_run,
+            batch=batch,
+            progress=progress,
+            report=report,
+            **options,
         )
 
 
@@ -314,6 +337,7 @@ def _import_dump(
     file: str,
     source: str,
     *,
+    atomic: bool,
     batch: int | None,
     dry_run: bool,
     report_file: str | None,
@@ -326,7 +350,7 @@ def _import_dump(
     from ...bindings.imports.sources.importing import import_dump
 
     with (
-        _with_progress(file, report_file, keeps=bool(batch) and not dry_run) as progress,
+        _with_progress(file, report_file, keeps=not (atomic or dry_run)) as progress,
         dump_report(report_file, file) as report,
     ):
         return import_dump(
@@ -334,6 +358,7 @@ def _import_dump(
             _source(file),
             source,
             encoding=encoding,
+            atomic=atomic,
             dry_run=dry_run,
             batch=batch,
             actor=actor,

@@ -19,7 +19,7 @@ from ..output import Sheet, words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...bindings.imports.summary import Effect, NotedLine, Report, Summary
+    from ...bindings.imports.summary import NotedLine, Summary
     from ...bindings.names.actor import Actor
     from ...middleware import Bindings
     from ...spreadsheets.options import Options
@@ -104,6 +104,7 @@ class UserTable:
         progress: Callable[[int], object],
         actor: Actor | str | None = None,
         batch: int | None = None,
+        atomic: bool = False,
     ) -> Summary:
         """Import the rows of the table, and return the counts of its rows by outcome.
 
@@ -113,11 +114,11 @@ class UserTable:
         - ``dry_run``: check the rows without a change.
         - ``progress``: a function that gets the number of processed rows.
         - ``actor``: the name that the history records, or None.
-        - ``batch``: the number of rows of one operation. None checks all rows before the first is written, as one
-          operation.
+        - ``batch``: the number of rows of one block, without a check of all rows before the first is written.
+        - ``atomic``: write all rows in one transaction.
         """
         from ...bindings.imports.importing import import_rows
-        from ...bindings.imports.keyed_rows import repeated_keys
+        from ...bindings.imports.table_rows import ImportedTable, Listeners
         from ...bindings.tables.text_stream import ReadAs
         from ...spreadsheets import sheet
         from ...spreadsheets.result_table import NamesOfRows, RowProblem
@@ -129,80 +130,36 @@ class UserTable:
             if kind == "refused":
                 problems[noted.line] = RowProblem(noted.message, noted.entry.expected)
 
-        read_as = ReadAs(encoding=_ENCODINGS.get(reading.encoding, reading.encoding), delimiter=reading.separator)
-        mint = reading.minting
-        with closing(NamesOfRows()) as names:
-            effect = names.note if output else None
-            if batch is None:
-                summary = self._import_in_blocks(bindings, actor, progress, report, effect, dry_run=dry_run)
-            else:
-                repeated = repeated_keys(sheet.rows(self.content, reading, self.name, ReadAs(), None)) if mint else {}
-                summary = import_rows(
-                    bindings,
-                    self.name,
-                    sheet.rows(self.content, reading, self.name, read_as, None),
-                    read_as,
-                    relocate=reading.relocate,
-                    dry_run=dry_run,
-                    batch=batch,
-                    actor=actor,
-                    progress=progress,
-                    report=report,
-                    effect=effect,
-                    mint=mint,
-                    repeated=repeated,
-                )
-            # The columns are printed before the import.
-            summary.read_as = ReadAs()
-            if output and summary.written:
-                self._write(output, lambda path: self._write_names(path, names))
-        if report_file:
-            self._write(report_file, lambda path: self._write_refused(path, problems))
-        return summary
-
-    def _import_in_blocks(
-        self,
-        bindings: Bindings,
-        actor: Actor | str | None,
-        progress: Callable[[int], object],
-        report: Report,
-        effect: Effect | None,
-        *,
-        dry_run: bool,
-    ) -> Summary:
-        """Check all rows, and then import them in blocks. Continue an import of this table that was interrupted."""
-        from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
-        from ...bindings.imports.summary import Summary
-        from ...bindings.names.actor import Actor
-        from ...spreadsheets import sheet
-
-        reading, who = self.reading, Actor.of(actor)
         table = ImportedTable(
             self.name,
             lambda read_as: sheet.rows(self.content, reading, self.name, read_as, None),
             reading.minting,
             reading.relocate,
         )
-        # The jobs of servers have positive numbers.
-        digest = sha256(json.dumps(reading.as_dict(), sort_keys=True).encode() + self.content).digest()
-        blocks = ImportBlocks(bindings, -1 - int.from_bytes(digest[:4], "big") % 2**31, table)
-        begun = None if dry_run else blocks.begun
-        if begun is not None and bindings.list_operations(before=begun + 1, limit=1)[0].undone_by is not None:
-            blocks.forget()
-            begun = None
-        summary = Summary()
-        if begun is None:
-            summary = blocks.check(who, progress, report=report, effect=effect if dry_run else None)
-            if dry_run or summary.refusals:
-                return summary
-        summary = blocks.write(
-            summary, who, lambda _, lines: progress(lines), lambda *_: None, effect=effect if begun is None else None
-        )
-        for noted in summary.refused:
-            report("refused", noted, {})
-        if begun is not None and effect:
-            # The names of the rows that an earlier process has written are found again by their keys.
-            blocks.check(who, progress, effect=effect)
+        digest = json.dumps(reading.as_dict(), sort_keys=True).encode() + self.content
+        with closing(NamesOfRows()) as names:
+            effect = names.note if output else None
+            summary = import_rows(
+                bindings,
+                table,
+                lambda: sha256(digest).hexdigest(),
+                atomic=atomic,
+                dry_run=dry_run,
+                batch=batch,
+                actor=actor,
+                progress=progress,
+                listeners=Listeners(report=report, effect=effect, written=effect),
+            )
+            if effect and summary.continued:
+                # The names of the rows that an earlier process has written are found again by their keys.
+                found = Listeners(effect=effect)
+                import_rows(bindings, table, lambda: "", dry_run=True, actor=actor, progress=progress, listeners=found)
+            # The columns are printed before the import.
+            summary.read_as = ReadAs()
+            if output and summary.written:
+                self._write(output, lambda path: self._write_names(path, names))
+        if report_file:
+            self._write(report_file, lambda path: self._write_refused(path, problems))
         return summary
 
     def _write_names(self, path: Path, names: Any) -> None:

@@ -118,7 +118,7 @@ def test_a_name_can_be_relocated_during_an_import(database: str, open_store: Cal
             # PostgreSQL searches for a deadlock one second after a wait starts.
             assert curators[0].waits(1.3)
 
-    summary = import_table(bindings, table(), progress=relocate_after_the_first_chunk)
+    summary = import_table(bindings, table(), atomic=True, progress=relocate_after_the_first_chunk)
     assert (summary.written, summary.added, summary.unchanged) == (True, 1500, 1)
     assert curators[0].end() == "relocated"
     assert [event.action for event in bindings.history(MOVED)] == ["bound", "relocated"]

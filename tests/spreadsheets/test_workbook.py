@@ -22,7 +22,7 @@ from openpyxl.styles import Font
 from openpyxl.worksheet.hyperlink import Hyperlink
 
 from ararat.bindings.names.errors import TableError
-from ararat.bindings.operations.batches import MAX_NAMES
+from ararat.bindings.operations.job_names import MAX_NAMES
 from ararat.bindings.system.concurrency import Busy
 from ararat.bindings.tables.text_stream import ReadAs
 from ararat.spreadsheets import sheet, workbook_process

@@ -73,6 +73,7 @@ _KEY = _parameter(
     "a random text, so that the request can be repeated safely for 24 hours",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
 )
+_ATOMIC = _query("atomic", "1: write all in one transaction, or nothing", one_of("0", "1"))
 _DRY_RUN = _query("dry_run", "1: check the request and change nothing", one_of("0", "1"))
 
 
@@ -265,6 +266,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "Import a table of names: all or none, as a job",
             "Import",
             _query("dry_run", "1: check the table and change nothing", one_of("0", "1")),
+            _ATOMIC,
             _query("relocate", "1: the new targets of bound names lead to the same things", one_of("0", "1")),
             *(_query(name, text, kind) for name, text, kind in _OF_USER_TABLES),
             _KEY,
@@ -288,14 +290,15 @@ PATHS: dict[str, dict[str, Schema]] = {
         )
     },
     f"{BASE}/imports/{{number}}/undo": {
-        "post": _operation("undoImport", "Undo an import", "Operation", _NUMBER, _KEY, _DRY_RUN, errors=(409,))
+        "post": _operation("undoImport", "Undo an import", "Operation", _NUMBER, _KEY, _DRY_RUN, _ATOMIC, errors=(409,))
     },
     f"{BASE}/relocations": {
         "post": _operation(
             "postRelocation",
-            "Replace the beginning of the targets of many names: all or none",
+            "Replace the beginning of the targets of many names",
             "Operation",
             _DRY_RUN,
+            _ATOMIC,
             _KEY,
             errors=(409,),
             body=_body("Relocations", {"from": "https://old.example/", "to": "https://new.example/"}),
@@ -323,6 +326,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "ChangeJob",
             _NUMBER,
             _query("skip_refused", "1: leave the refused names out", one_of("0", "1")),
+            _ATOMIC,
             _KEY,
             status=202,
             errors=(409,),
@@ -397,9 +401,10 @@ PATHS: dict[str, dict[str, Schema]] = {
     f"{BASE}/departures": {
         "post": _operation(
             "postDeparture",
-            "Retire a prefix and move the targets of its names to another resolver: all or none",
+            "Retire a prefix and move the targets of its names to another resolver",
             "Operation",
             _DRY_RUN,
+            _ATOMIC,
             _KEY,
             errors=(409,),
             body=_body("Departure", {"prefix": "ark:12345/x5", "resolver": "https://new.example"}),

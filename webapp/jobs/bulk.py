@@ -1,6 +1,6 @@
 """Changes of many selected names as two jobs: a check, which changes no name, and the change of the checked names.
 
-A change is one operation with one undo. It runs in short transactions (:mod:`~ararat.bindings.operations.batches`), so
+A change is one operation with one undo. It runs in short transactions (:mod:`~ararat.bindings.operations.runner`), so
 that a job that is interrupted continues where it was, and other writers wait for less than a second.
 """
 
@@ -15,7 +15,9 @@ from ...bindings.names import naming
 from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...bindings.names.operation import kind_of
-from ...bindings.operations.batches import MAX_NAMES, Batches, Hooks
+from ...bindings.operations.job_names import MAX_NAMES, JobNames
+from ...bindings.operations.plan import NO_NAMES
+from ...bindings.operations.runner import Hooks, OperationRun
 from ...identifiers.text.translatable import Translatable
 from ..accounts.rights import rights_of
 from ..management.permissions import Forbidden, require_right
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
 CHECK = "bulk-check"
 CHANGE = "bulk-change"
 
+_ENDED = ("operation-undone", "operation-ended")
+
 MAX_LISTED_NAMES = 20_000
-"""The maximum number of names in the list of a request. A selection has :data:`~.batches.MAX_NAMES`."""
+"""The maximum number of names in the list of a request. A selection has :data:`~.job_names.MAX_NAMES`."""
 
 _TIMES = ("created_since", "created_before", "changed_since", "changed_before")
 
@@ -101,13 +105,22 @@ class BulkJobs:
         data = json.dumps(keys).encode()
         return self.jobs.add(connection, caller.account.number, CHECK, parameters, data, len(keys or ()))
 
-    def change(self, connection: Connection, caller: Caller, checked: Job, *, skip_refused: bool = False) -> Job:
+    def change(
+        self,
+        connection: Connection,
+        caller: Caller,
+        checked: Job,
+        *,
+        skip_refused: bool = False,
+        atomic: bool = False,
+    ) -> Job:
         """Start the change of the names that a check accepted, in a transaction, and return its job.
 
         - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``checked``: the job of the check.
         - ``skip_refused``: skip the names that the check refused.
+        - ``atomic``: change all names in one transaction, or none.
 
         Raises :class:`BindingError` with the code ``check-unfinished``; ``names-refused`` if names are refused and not
         skipped; and ``check-used`` if the names are changed already or the check found no names.
@@ -127,8 +140,9 @@ class BulkJobs:
         number = sum(checked.result["counts"].values())
         parameters = {"operation": checked.parameters["operation"], "caller": stored_caller(caller)}
         parameters |= {"action": parameters["operation"]["action"], "check": checked.number}
+        parameters |= {"atomic": True} if atomic else {}
         job = self.jobs.add(connection, caller.account.number, CHANGE, parameters, b"", number)
-        if not Batches(self.management.bindings, job.number).take_from(connection, checked.number):
+        if not JobNames.take_from(connection, checked.number, job.number):
             raise BindingError("check-used", unused)
         return job
 
@@ -147,7 +161,7 @@ class BulkJobs:
         further names are changed.
         """
         job = claim.job
-        batches = Batches(self.management.bindings, job.number)
+        bindings, bulk = self.management.bindings, self.management.bulk
 
         def beat(connection: Connection, number: int) -> None:
             self.jobs.advance(connection, claim, number)
@@ -156,28 +170,43 @@ class BulkJobs:
         def finish(connection: Connection, result: BulkResult) -> None:
             self.jobs.finish(connection, claim, "done", result.as_dict(), result.names)
 
-        hooks = Hooks(beat, finish)
         try:
             caller = caller_of(self.management.accounts, job.parameters["caller"])
             plan = plan_of(job.parameters["operation"])
-            if job.kind == CHANGE:
-                self.management.bulk.change_checked(caller, batches, plan, hooks)
-                return
-            if plan.undoes is not None:
-                self.management.bulk.require_undoable(caller, plan.undoes)
-                batches.add_of_operation(plan.undoes)
-            else:
-                batches.add(self._keys(job, caller), lambda connection, number: beat(connection, 0))
-            self.management.bulk.check_names(caller, batches, plan, hooks)
+            with bulk.acting(caller, plan.action) as actor:
+                names = JobNames(bindings, plan, job.number, actor)
+                run = OperationRun(bindings, names, job.number, actor=actor, hooks=Hooks(beat, finish))
+                if job.kind == CHANGE:
+                    names.begin_change()
+                    run.begun()
+                    if not job.parameters.get("atomic"):
+                        run.write()
+                    elif not (result := run.at_once()).written:
+                        self.jobs.end(claim, "failed" if result.refusals else "done", result.as_dict())
+                        names.clear()
+                    return
+                if plan.undoes is not None:
+                    bulk.require_undoable(caller, plan.undoes)
+                    names.add_of_operation(plan.undoes)
+                else:
+                    names.add(self._keys(job, caller), lambda connection, number: beat(connection, 0))
+                run.check()
         except BindingError as error:
             problem = {"code": error.code, "detail": error.message}
-            if isinstance(error, Forbidden) or job.kind == CHECK or error.code == "operation-undone":
-                batches.end(Hooks(beat, lambda connection, result: self._fail(connection, claim, result, problem)))
+            if isinstance(error, Forbidden) or job.kind == CHECK or error.code in _ENDED:
+                self._end(claim, beat, problem)
                 return
             raise
 
-    def _fail(self, connection: Connection, claim: Claim, result: BulkResult, problem: Mapping[str, Any]) -> None:
-        self.jobs.finish(connection, claim, "failed", {**result.as_dict(), "problem": problem})
+    def _end(self, claim: Claim, beat: Callable[[Connection, int], object], problem: Mapping[str, Any]) -> None:
+        """End a job before all names are changed. The changed names can be undone."""
+
+        def finish(connection: Connection, result: BulkResult) -> None:
+            self.jobs.finish(connection, claim, "failed", {**result.as_dict(), "problem": problem})
+
+        names = JobNames(self.management.bindings, NO_NAMES, claim.job.number)
+        OperationRun(self.management.bindings, names, claim.job.number, hooks=Hooks(beat, finish)).stop()
+        names.clear()
 
     def _keys(self, job: Job, caller: Caller) -> Iterator[str]:
         """Yield the keys of the names of a check in alphabetical order."""

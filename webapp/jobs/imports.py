@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from flask import Flask, current_app
 from sqlalchemy import bindparam, select
 
-from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
-from ...bindings.imports.summary import Summary
-from ...bindings.names.errors import BindingError, BindingsUnavailable
+from ...bindings.imports.table_rows import ImportedTable
+from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.tables import text_tables
 from ...bindings.tables.columns import Columns, Row
@@ -20,9 +19,10 @@ from ...bindings.tables.text_stream import ReadAs
 from . import exports
 from .bulk import CHANGE, CHECK, BulkJobs
 from .exports import ExportJobs
-from .model import Job, caller_of, result_of, stored_caller
+from .model import Job, stored_caller
 from .queue import LEASE_SECONDS, Claim, Jobs
-from .uploads import IMPORT, PREVIEW, READ, UploadJobs, end_import
+from .table_import import carry_out_import, stop_import
+from .uploads import IMPORT, PREVIEW, READ, UploadJobs
 from .worker import Worker
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class Imports:
         encoding: str = "utf-8",
         dry_run: bool = False,
         relocate: bool = False,
+        atomic: bool = False,
     ) -> Job:
         """Add a job that imports a table, in a transaction, and return it.
 
@@ -90,12 +91,14 @@ class Imports:
         - ``encoding``: the encoding of its text.
         - ``dry_run``: check the table without a change.
         - ``relocate``: permit a new target for a name that is recorded with another target.
+        - ``atomic``: import all rows in one transaction.
         """
         parameters = {
             "format": format,
             "encoding": encoding,
             "dry_run": dry_run,
             "relocate": relocate,
+            "atomic": atomic,
             "caller": stored_caller(caller),
         }
         lines = content.count(b"\n") + (not content.endswith(b"\n")) - (format != "jsonl")
@@ -132,36 +135,12 @@ class Imports:
             file.name = name
             return text_tables.read_rows(file, format, text_tables.Reader(encoding, None, Columns()), read_as)
 
-        bulk = self.management.bulk
-        found = self.management.accounts.current(*job.parameters["caller"][:2])
-        only_names = not (found and found.is_administrator)
-        table = ImportedTable(name, rows, relocate=job.parameters["relocate"], only_names=only_names)
-        blocks = ImportBlocks(self.management.bindings, job.number, table)
-
-        def beat(connection: Connection, lines: int) -> None:
-            self.jobs.advance(connection, claim, lines)
-            progress(lines)
-
-        def finish(connection: Connection, summary: Summary) -> None:
-            self.jobs.finish(connection, claim, "done", result_of(summary), summary.lines)
-
+        table = ImportedTable(name, rows, relocate=job.parameters["relocate"])
+        is_dry = job.parameters["dry_run"]
         try:
-            caller = caller_of(self.management.accounts, job.parameters["caller"])
-            summary = Summary()
-            if blocks.begun is None:
-                summary = bulk.check_table(caller, blocks, None, beat=progress)
-            if not (summary.refusals or job.parameters["dry_run"]):
-                summary = bulk.write_table(caller, blocks, None, checked=summary, beat=beat, finish=finish)
-                if not summary.refusals:
-                    return
-        except BindingsUnavailable:
-            raise  # a database that cannot be read now
-        except BindingError as error:
-            end_import(blocks, self.jobs, claim, error)
-            return
-        state = "failed" if summary.refusals and not job.parameters["dry_run"] else "done"
-        with blocks.ending() as (connection, _):
-            self.jobs.finish(connection, claim, state, result_of(summary), summary.lines)
+            carry_out_import(self.management, self.jobs, claim, table, progress, is_dry=is_dry)
+        except TableError as error:
+            stop_import(self.management, self.jobs, claim, error)
 
 
 def init_app(app: Flask, imports: Imports) -> None:

@@ -1,7 +1,7 @@
 """The two jobs of an upload: a preview, which writes no name, and the import.
 
 The preview records the outcome of each row. The import checks that the rows have these outcomes, and then writes them
-in short transactions (:mod:`~ararat.bindings.imports.import_blocks`).
+in short transactions (:mod:`~ararat.bindings.operations.runner`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...bindings.imports.import_blocks import ImportBlocks, ImportedTable
 from ...bindings.imports.summary import ImportEffect, NotedLine, Summary
+from ...bindings.imports.table_rows import ImportedTable, Listeners
 from ...bindings.names import validation
 from ...bindings.names.binding import Binding
-from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
+from ...bindings.names.errors import TableError
 from ...bindings.storage.spill import Spill
 from ...bindings.system.concurrency import Busy
 from ...bindings.tables.columns import Row, cells
@@ -28,15 +28,17 @@ from ...spreadsheets.reading import Reading
 from ...spreadsheets.sheet import Proposal
 from ..uploads.model import Part, RowOutcome, Upload
 from ..uploads.store import Uploads
-from .model import caller_of, result_of, stored_caller
+from .model import stored_caller
 from .queue import Claim, ClaimLost, Jobs
+from .table_import import carry_out_import
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from ...bindings.operations.runner import OperationRun
     from ..accounts.model import Caller
     from ..management import Management
-    from .model import Job, State
+    from .model import Job
 
 READ = "table-read"
 PREVIEW = "table-preview"
@@ -100,7 +102,9 @@ class UploadJobs:
         """
         return self._start(connection, caller, upload, PREVIEW, reading)
 
-    def import_rows(self, connection: Connection, caller: Caller, upload: Upload, *, skip_refused: bool) -> bool:
+    def import_rows(
+        self, connection: Connection, caller: Caller, upload: Upload, *, skip_refused: bool, atomic: bool = False
+    ) -> bool:
         """Start the import of a previewed upload in a transaction. Return False if another request has changed the
         upload.
 
@@ -108,11 +112,19 @@ class UploadJobs:
         - ``caller``: the account that makes the request.
         - ``upload``: the uploaded table.
         - ``skip_refused``: skip the rows that the preview refused.
+        - ``atomic``: import all rows in one transaction.
         """
-        return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused)
+        return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused, atomic=atomic)
 
     def add(
-        self, connection: Connection, caller: Caller, name: str, proposal: Proposal, *, dry_run: bool
+        self,
+        connection: Connection,
+        caller: Caller,
+        name: str,
+        proposal: Proposal,
+        *,
+        dry_run: bool,
+        atomic: bool = False,
     ) -> Job | None:
         """Store a table, and start its preview, or its import without a preview, in a transaction.
 
@@ -121,6 +133,7 @@ class UploadJobs:
         - ``name``: the name of the file.
         - ``proposal``: the content to store, and how it is read.
         - ``dry_run``: whether to start a preview instead of the import.
+        - ``atomic``: whether to import all rows in one transaction.
 
         The result is the job, or None if the account has the maximum number of uploads.
         """
@@ -129,7 +142,7 @@ class UploadJobs:
             return None
         parameters = {"upload": upload.number, "caller": stored_caller(caller), "skip_refused": False}
         kind = PREVIEW if dry_run else IMPORT
-        parameters |= {"has_preview": False, "format": upload.reading.format}
+        parameters |= {"has_preview": False, "format": upload.reading.format, "atomic": atomic}
         job = self.jobs.add(connection, caller.account.number, kind, parameters, b"", upload.lines)
         self.uploads.begin(connection, upload, "preview" if dry_run else "import", job.number)
         return job
@@ -143,8 +156,10 @@ class UploadJobs:
         reading: Reading | None,
         *,
         skip_refused: bool = False,
+        atomic: bool = False,
     ) -> bool:
         parameters = {"upload": upload.number, "caller": stored_caller(caller), "skip_refused": skip_refused}
+        parameters |= {"atomic": True} if atomic else {}
         job = self.jobs.add(connection, caller.account.number, kind, parameters, b"", upload.lines)
         return self.uploads.begin(connection, upload, "preview" if kind == PREVIEW else "import", job.number, reading)
 
@@ -165,16 +180,10 @@ class UploadJobs:
         if job.kind == READ:
             self._read(claim, upload)
             return
-        work = _Work(self, claim, upload, progress)
         try:
-            work.caller = caller_of(self.management.accounts, job.parameters["caller"])
-            work.carry_out()
+            _Work(self, claim, upload, progress).carry_out()
         except TableError as error:
             self._not_read(claim, error)
-        except BindingsUnavailable:
-            raise  # a database that cannot be read now
-        except BindingError as error:
-            end_import(work.blocks, self.jobs, claim, error)
 
     def _read(self, claim: Claim, upload: Upload) -> None:
         """Read a workbook in a process of its own, and store its converted sheets."""
@@ -201,34 +210,11 @@ class UploadJobs:
         self.jobs.end(claim, "failed", {"problem": problem})
 
 
-def end_import(blocks: ImportBlocks, jobs: Jobs, claim: Claim, error: BindingError) -> None:
-    """End the job of an import that cannot continue. The rows so far stay written.
-
-    - ``blocks``: the rows of the table, in blocks.
-    - ``jobs``: the store of the jobs.
-    - ``claim``: the claim to the job.
-    - ``error``: the reason for the end.
-    """
-    result: dict[str, Any] = {}
-    detail = error.message
-    with blocks.ending() as (connection, operation):
-        if operation is not None:
-            result["operation"] = operation
-            detail = Translatable(
-                "%(problem)s; operation %(operation)s has the changes so far, which can be undone",
-                problem=detail,
-                operation=str(operation),
-            )
-        jobs.finish(connection, claim, "failed", result | {"problem": {"code": error.code, "detail": detail}})
-
-
 class _Work:
     """One preview or import of an upload."""
 
-    caller: Caller
-
     def __init__(self, jobs: UploadJobs, claim: Claim, upload: Upload, progress: Callable[[int], None]) -> None:
-        self._jobs, self._uploads, self._bulk = jobs.jobs, jobs.uploads, jobs.management.bulk
+        self._management, self._jobs, self._uploads = jobs.management, jobs.jobs, jobs.uploads
         self._claim, self._upload, self._progress = claim, upload, progress
         self._job = claim.job
         self._content = jobs.uploads.data(upload.number)
@@ -236,132 +222,99 @@ class _Work:
         if self._job.parameters["skip_refused"]:
             refused = self._uploads.each_row(upload.number, "refused")
             self._skipped = frozenset(row.line for _, row in refused)
-        self._mint = upload.reading.minting
-        table = ImportedTable(
-            validation.shown(upload.name, 200),
-            self._rows,
-            self._mint,
-            upload.reading.relocate,
-            not self._is_administrator(jobs),
-        )
-        self.blocks = ImportBlocks(jobs.management.bindings, self._job.number, table)
-
-    def _is_administrator(self, jobs: UploadJobs) -> bool:
-        found = jobs.management.accounts.current(*self._job.parameters["caller"][:2])
-        return found is not None and found.is_administrator
+        self._has_preview = self._job.kind == IMPORT and self._job.parameters.get("has_preview", True)
+        self._outcomes: list[RowOutcome] = []
+        self._counted: Counter[Part] = Counter()
+        self._names: list[tuple[Part, int, str]] = []
 
     def carry_out(self) -> None:
-        if self._job.kind == PREVIEW:
-            summary = self._check()
-            self._end("done", summary)
-            return
-        checked = Summary()
-        if self.blocks.begun is None:
-            checked = self._check_again() if self._job.parameters.get("has_preview", True) else self._check()
-            if checked.refusals:
-                self._end("failed", checked)
-                return
-        self._write(checked)
+        upload, mint = self._upload, self._upload.reading.minting
+        table = ImportedTable(validation.shown(upload.name, 200), self._rows, mint, upload.reading.relocate)
+        number = upload.number
+        with closing(_Preview(self._uploads, number)) as preview:
+            self._preview = preview
+            listeners = Listeners(
+                report=self._note,
+                effect=None if self._has_preview else self._effect,
+                written=self._name if mint else None,
+                expect=preview.differs if self._has_preview else None,
+                after=self._after,
+            )
+            carry_out_import(
+                self._management,
+                self._jobs,
+                self._claim,
+                table,
+                self._store_progress,
+                listeners,
+                is_dry=self._job.kind == PREVIEW,
+                check=self._check,
+                at_end=lambda connection: self._uploads.leave_out(connection, number) if self._skipped else None,
+            )
 
-    def _check(self) -> Summary:
-        """Check the rows, and store the outcome of each. What an interrupted check has stored is deleted before."""
-        self._uploads.clear_rows(self._upload.number)
-        outcomes: list[RowOutcome] = []
-        counted: Counter[Part] = Counter()
+    def _note(self, kind: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
+        if kind == "refused" or not self._has_preview:
+            self._outcomes.append(_noted(kind, noted))
 
-        def beat(number: int) -> None:
-            if not self._store(outcomes, counted, number):
-                raise ClaimLost(str(self._job.number))
-            outcomes.clear()
-            self._progress(number)
+    def _effect(self, imported: ImportEffect) -> None:
+        self._outcomes.append(_effect(imported, is_kept=False))
 
-        summary = self._bulk.check_table(
-            self.caller,
-            self.blocks,
-            self._mint,
-            beat=beat,
-            report=lambda kind, noted, cells: outcomes.append(_noted(kind, noted)),
-            effect=lambda imported: outcomes.append(_effect(imported, is_kept=False)),
-        )
-        self._store(outcomes, counted, summary.lines)  # warnings about the end
+    def _name(self, imported: ImportEffect) -> None:
+        """Note the name that was minted for a row."""
+        if imported.minted and isinstance(imported.after, Binding):
+            place = self._preview.place(imported.line)
+            if place:
+                self._names.append((*place, imported.after.identifier))
+
+    def _check(self, run: OperationRun[Summary]) -> Summary:
+        """Check the rows, and store the outcome of each; or that they have the effects of the preview.
+
+        What an interrupted check has stored is deleted before.
+        """
+        if self._has_preview:
+            summary = run.check()
+            for begin in range(0, len(self._outcomes), _BLOCK):
+                some = self._outcomes[begin : begin + _BLOCK]
+                self._uploads.accounts.write(lambda connection, some=some: self._refuse(connection, some))
+        else:
+            self._uploads.clear_rows(self._upload.number)
+            summary = run.check()
+            self._store(summary.lines)  # warnings about the end
+        self._outcomes.clear()
+        self._has_preview = True
         return summary
 
-    def _store(self, outcomes: Sequence[RowOutcome], counted: Counter[Part], number: int) -> bool:
+    def _store_progress(self, number: int) -> None:
+        if not self._has_preview:
+            self._store(number)
+        self._progress(number)
+
+    def _store(self, number: int) -> None:
         def write(connection: Connection) -> tuple[bool, Counter[Part]]:
             self._jobs.advance(connection, self._claim, number)
-            new = counted.copy()  # a transaction can be repeated
-            is_last = self._uploads.add_rows(connection, self._upload.number, self._job.number, outcomes, new)
-            return is_last, new
+            new = self._counted.copy()  # a transaction can be repeated
+            of = self._upload.number, self._job.number
+            return self._uploads.add_rows(connection, *of, self._outcomes, new), new
 
-        is_last, new = self._uploads.accounts.write(write)
-        counted.update(new - counted)
-        return is_last
+        is_mine, new = self._uploads.accounts.write(write)
+        if not is_mine:
+            raise ClaimLost(str(self._job.number))
+        self._counted.update(new - self._counted)
+        self._outcomes.clear()
 
-    def _check_again(self) -> Summary:
-        """Check that the rows have the effects of the preview. If some have not, record that these rows are refused."""
-        refused: list[RowOutcome] = []
-        with closing(_Preview(self._uploads, self._upload.number)) as preview:
-            summary = self._bulk.check_table(
-                self.caller,
-                self.blocks,
-                self._mint,
-                beat=self._progress,
-                report=lambda kind, noted, cells: refused.append(_noted(kind, noted)) if kind == "refused" else None,
-                expect=preview.differs,
-            )
-            for begin in range(0, len(refused), _BLOCK):
-                some = refused[begin : begin + _BLOCK]
-                self._uploads.accounts.write(lambda connection, some=some: self._refuse(connection, preview, some))
-        return summary
+    def _after(self, connection: Connection) -> None:
+        """Store the new names of the rows, and the rows that were refused since the check."""
+        self._uploads.name_rows(connection, self._upload.number, self._names)
+        self._names.clear()
+        if self._outcomes:
+            self._refuse(connection, self._outcomes)
+            self._outcomes.clear()
 
-    def _refuse(self, connection: Connection, preview: _Preview, rows: Sequence[RowOutcome]) -> None:
+    def _refuse(self, connection: Connection, rows: Sequence[RowOutcome]) -> None:
         """Record rows as refused that the preview had accepted."""
         self._jobs.advance(connection, self._claim, self._claim.job.progress)
-        places = [place for row in rows if (place := preview.place(row.line))]
+        places = [place for row in rows if (place := self._preview.place(row.line))]
         self._uploads.refuse_rows(connection, self._upload.number, places, rows)
-
-    def _write(self, checked: Summary) -> None:
-        """Import the rows that were checked. Their outcomes stay, and get the new names."""
-        number = self._upload.number
-        names: list[tuple[Part, int, str]] = []
-        with closing(_Preview(self._uploads, number)) as preview:
-
-            def effect(imported: ImportEffect) -> None:
-                if imported.minted and isinstance(imported.after, Binding) and (place := preview.place(imported.line)):
-                    names.append((*place, imported.after.identifier))
-
-            def after(connection: Connection) -> None:
-                self._uploads.name_rows(connection, number, names)
-                names.clear()
-
-            def beat(connection: Connection, lines: int) -> None:
-                self._jobs.advance(connection, self._claim, lines)
-                self._progress(lines)
-
-            def finish(connection: Connection, summary: Summary) -> None:
-                if self._skipped:
-                    self._uploads.leave_out(connection, number)
-                self._jobs.finish(connection, self._claim, "done", result_of(summary), summary.lines)
-
-            summary = self._bulk.write_table(
-                self.caller,
-                self.blocks,
-                self._mint,
-                checked=checked,
-                beat=beat,
-                finish=finish,
-                effect=effect,
-                expect=preview.differs,
-                after=after,
-            )
-            if summary.refusals:
-                # A name was changed since the check.
-                with self.blocks.ending() as (connection, _):
-                    self._refuse(connection, preview, [_noted("refused", noted) for noted in summary.refused])
-                    self._jobs.finish(connection, self._claim, "failed", result_of(summary), summary.kept)
-
-    def _end(self, state: State, summary: Summary) -> None:
-        self._jobs.end(self._claim, state, result_of(summary), summary.lines)
 
     def _rows(self, read_as: ReadAs) -> Iterator[Row]:
         for row in sheet.rows(self._content, self._upload.reading, self._upload.name, read_as):
@@ -373,10 +326,18 @@ class _Preview:
     """The effects that the preview has found for the rows of an upload, in a temporary table."""
 
     def __init__(self, uploads: Uploads, number: int) -> None:
+        self._uploads, self._number = uploads, number
         columns = "part TEXT, number INTEGER, outcome TEXT, identifier TEXT, changes TEXT"
         self._spill = Spill(f"effects (line INTEGER PRIMARY KEY, {columns})", "the import")
+        self._is_filled = False
+
+    def _fill(self) -> None:
+        """Read the effects that are stored, once."""
+        if self._is_filled:
+            return
+        self._is_filled = True
         for part in _EFFECTS:
-            rows = uploads.each_row(number, part)
+            rows = self._uploads.each_row(self._number, part)
             stored = (
                 (row.line, part, at, row.outcome, row.identifier, json.dumps(dict(row.changes))) for at, row in rows
             )
@@ -384,6 +345,7 @@ class _Preview:
 
     def differs(self, imported: ImportEffect) -> str | None:
         """Return why the effect of a row is another one than in the preview, or None: an :data:`Expect`."""
+        self._fill()
         row = _effect(imported)
         identifier = "" if imported.minted else row.identifier
         query = "SELECT outcome, identifier, changes FROM effects WHERE line = ?"
@@ -394,6 +356,7 @@ class _Preview:
 
     def place(self, line: int) -> tuple[Part, int] | None:
         """Return the part and the number of the outcome of a row, or None for a row that the preview refused."""
+        self._fill()
         found = next(self._spill.rows("SELECT part, number FROM effects WHERE line = ?", (line,)), None)
         return (found[0], found[1]) if found else None
 

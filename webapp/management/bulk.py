@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING
 
 from ...bindings.imports.exporting import table_lines
-from ...bindings.imports.importing import import_table
-from ...bindings.imports.summary import Summary
 from ...bindings.minting import read_pattern
 from ...bindings.names.operation import Operation, kind_of_action
 from ...bindings.operations import edits, relocation, undo
-from ...bindings.operations.plan import BulkResult, carry_out
+from ...bindings.operations.plan import BulkResult
+from ...bindings.operations.plan_names import carry_out
 from .permissions import require_administrator, require_curator, require_granted, require_reader, require_right
 from .recording import AccountActor, Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-    from ...bindings.imports.import_blocks import ImportBlocks
     from ...bindings.imports.keyed_rows import Mint
     from ...bindings.names.naming import Name
-    from ...bindings.operations.batches import Batches, Hooks
-    from ...bindings.operations.plan import Plan
     from ...bindings.tables.text_tables import Format
     from ..accounts.model import Caller
 
@@ -32,12 +27,9 @@ MAX_NAMES = 20_000
 """The maximum number of names of a relocation or undo. It takes about two seconds, in which other writers
 wait. An import is a job and has no maximum."""
 
-Progress = Callable[[int], object]
-R = TypeVar("R", BulkResult, Summary)
-
 
 class BulkOperations:
-    """The operations on many names, all or none.
+    """The operations on many names.
 
     A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More
     than :data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other
@@ -55,6 +47,7 @@ class BulkOperations:
         destination: str,
         *,
         prefix: str | None = None,
+        atomic: bool = False,
         dry_run: bool = False,
         expected: str | None = None,
     ) -> BulkResult:
@@ -64,6 +57,7 @@ class BulkOperations:
         - ``source``: the text that the targets begin with now, such as "https://old.example/".
         - ``destination``: the text that replaces it.
         - ``prefix``: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
+        - ``atomic``: change all names in one transaction.
         - ``dry_run``: return the result without a change.
         - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
@@ -79,6 +73,7 @@ class BulkOperations:
                     source,
                     destination,
                     prefix=prefix,
+                    atomic=atomic,
                     dry_run=dry_run,
                     actor=actor,
                     expected=expected,
@@ -94,81 +89,30 @@ class BulkOperations:
         with self._bulk(caller, "relocate-prefix", dry_run=False) as (actor, done):
             return done(carry_out(self._bindings, edits.follow(urls), actor=actor))
 
-    def import_names(
-        self,
-        caller: Caller | None,
-        file: str | Path | BinaryIO,
-        *,
-        format: str | None = None,
-        encoding: str | None = None,
-        relocate: bool = False,
-        dry_run: bool = False,
-        progress: Progress | None = None,
-    ) -> Summary:
-        """Import a table of names, and return the counts of its rows by outcome.
+    @contextmanager
+    def acting(self, caller: Caller | None, action: str, mint: Mint | None = None) -> Iterator[AccountActor]:
+        """Begin a part of an operation in blocks, such as its check. Yield the actor for the runner.
 
         - ``caller``: the account that makes the request, or None.
-        - ``file``: the path of the table, or a binary stream of it.
-        - ``format``: the format of the table, such as "csv". None detects it.
-        - ``encoding``: the encoding of the text, such as "utf-8". None detects it.
-        - ``relocate``: permit a new target for a name that is recorded with another target.
-        - ``dry_run``: check the table without a change.
-        - ``progress``: a function that is called with the progress, or None.
-
-        Only an administrator can import rules, prefix records and counters.
-        :func:`~ararat.bindings.imports.importing.import_table` has the details.
-        """
-        with self._bulk(caller, "import", dry_run=dry_run) as (actor, done):
-            return done(
-                import_table(
-                    self._bindings,
-                    file,
-                    format=format,
-                    encoding=encoding,
-                    relocate=relocate,
-                    only_names=not actor.caller.is_administrator,
-                    dry_run=dry_run,
-                    actor=actor,
-                    progress=progress,
-                )
-            )
-
-    def check_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
-        """Check an import of many rows, and return the counts of its rows by outcome. No name is changed.
-
-        - ``caller``: the account that makes the request, or None.
-        - ``blocks``: the rows of the table, in blocks.
-        - ``mint``: the shoulder and the pattern for rows without a name. None mints no names.
-        - ``hooks``: the functions that :meth:`.ImportBlocks.check` calls for progress and for each block.
+        - ``action``: the action that is recorded, such as "import".
+        - ``mint``: the shoulder for rows without a name. None mints no names.
 
         Raises :class:`Forbidden` for a shoulder that the caller has no grant for.
         """
-        with self._recorder.acting(caller, "import") as actor:
-            self._require_mintable(caller, mint)
-            return blocks.check(actor, **hooks)
-
-    def write_table(self, caller: Caller | None, blocks: ImportBlocks, mint: Mint | None, **hooks: Any) -> Summary:
-        """Import many rows that :meth:`check_table` checked, and return the counts of the rows by outcome.
-
-        - ``caller``: the account that makes the request, or None.
-        - ``blocks``: the rows of the table, in blocks.
-        - ``mint``: the shoulder and the pattern for rows without a name. None mints no names.
-        - ``hooks``: the functions that :meth:`.ImportBlocks.write` calls for progress and for each block.
-
-        Raises :class:`Forbidden` for a shoulder that the caller has no grant for, and if a permission is revoked
-        during the import.
-        """
-        with self._recorder.acting(caller, "import") as actor:
-            self._require_mintable(caller, mint)
-            return blocks.write(actor=actor, **hooks)
-
-    def _require_mintable(self, caller: Caller | None, mint: Mint | None) -> None:
-        if mint:
-            beginning = read_pattern(mint.shoulder, self._bindings.naming).beginning
-            require_right(require_granted(caller, beginning), "mint", beginning)
+        with self._recorder.acting(caller, kind_of_action(action).audit) as actor:
+            if mint:
+                beginning = read_pattern(mint.shoulder, self._bindings.naming).beginning
+                require_right(require_granted(caller, beginning), "mint", beginning)
+            yield actor
 
     def undo(
-        self, caller: Caller | None, operation: int, *, skip_changed: bool = False, dry_run: bool = False
+        self,
+        caller: Caller | None,
+        operation: int,
+        *,
+        skip_changed: bool = False,
+        atomic: bool = False,
+        dry_run: bool = False,
     ) -> BulkResult:
         """Undo an operation on many names, such as an import, and return how many names were changed.
 
@@ -176,6 +120,7 @@ class BulkOperations:
           operation.
         - ``operation``: the number of the operation, at least 1.
         - ``skip_changed``: skip the names that were changed after the operation. By default, they are refused.
+        - ``atomic``: change all names in one transaction.
         - ``dry_run``: return the result without a change.
 
         A name that the account cannot change is refused. :func:`~.undo.undo_operation` has the details.
@@ -188,7 +133,9 @@ class BulkOperations:
 
         with self._bulk(caller, "undo", require=require, dry_run=dry_run) as (actor, done):
             return done(
-                undo.undo_operation(self._bindings, operation, skip_changed=skip_changed, dry_run=dry_run, actor=actor)
+                undo.undo_operation(
+                    self._bindings, operation, skip_changed=skip_changed, atomic=atomic, dry_run=dry_run, actor=actor
+                )
             )
 
     def undo_change(
@@ -218,30 +165,6 @@ class BulkOperations:
 
         with self._bulk(caller, "undo", name, require=require, dry_run=dry_run) as (actor, done):
             return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
-
-    def check_names(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
-        """Check a change of many names, and return how many names it would change. No name is changed.
-
-        - ``caller``: the account that makes the request, or None.
-        - ``batches``: the names, in batches.
-        - ``plan``: the action and its values.
-        - ``hooks``: the functions that are called for progress and for each batch.
-        """
-        with self._recorder.acting(caller, kind_of_action(plan.action).audit) as actor:
-            return batches.check(plan, hooks, actor=actor)
-
-    def change_checked(self, caller: Caller | None, batches: Batches, plan: Plan, hooks: Hooks) -> BulkResult:
-        """Change many names that :meth:`check_names` checked, and return how many names were changed.
-
-        - ``caller``: the account that makes the request, or None.
-        - ``batches``: the names, in batches.
-        - ``plan``: the action and its values.
-        - ``hooks``: the functions that are called for progress and for each batch.
-
-        Raises :class:`Forbidden` if a permission is revoked during the change.
-        """
-        with self._recorder.acting(caller, kind_of_action(plan.action).audit) as actor:
-            return batches.carry_out(plan, hooks, actor=actor)
 
     def require_undoable(self, caller: Caller, number: int) -> None:
         """Raise :class:`Forbidden` unless an account can undo an operation.
@@ -285,13 +208,13 @@ class BulkOperations:
         *,
         dry_run: bool,
         require: Callable[[Caller | None], Caller] = require_curator,
-    ) -> Iterator[tuple[AccountActor, Callable[[R], R]]]:
+    ) -> Iterator[tuple[AccountActor, Callable[[BulkResult], BulkResult]]]:
         """Begin an operation on many names.
 
         The last value must be called with the result: it writes a refused operation to the audit.
         """
 
-        def done(result: R) -> R:
+        def done(result: BulkResult) -> BulkResult:
             if result.refusals and not dry_run:
                 self._recorder.refused(caller, operation, name, f"{result.refusals} refused")
             return result

@@ -167,13 +167,21 @@ class PrefixOperations:
             )
 
     def depart(
-        self, caller: Caller | None, prefix: str, resolver: str, *, dry_run: bool = False, expected: str | None = None
+        self,
+        caller: Caller | None,
+        prefix: str,
+        resolver: str,
+        *,
+        atomic: bool = False,
+        dry_run: bool = False,
+        expected: str | None = None,
     ) -> BulkResult:
         """Retire a prefix and move its names to another resolver. Return how many names were moved.
 
         - ``caller``: the account that makes the request. It must be an administrator.
         - ``prefix``: the prefix, such as "ark:12345/x5".
         - ``resolver``: the URL of the resolver that answers for the names from now on.
+        - ``atomic``: move all names in one transaction.
         - ``dry_run``: return the result without a change.
         - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
 
@@ -183,7 +191,9 @@ class PrefixOperations:
         with self._recorder.acting(
             caller, "prefix.depart", prefix, require=require_administrator, max_names=MAX_NAMES
         ) as actor:
-            return depart(self._bindings, prefix, resolver, dry_run=dry_run, actor=actor, expected=expected)
+            return depart(
+                self._bindings, prefix, resolver, atomic=atomic, dry_run=dry_run, actor=actor, expected=expected
+            )
 
 
 class BrandingOperations:

@@ -17,9 +17,10 @@ from ...names.actor import Actor
 from ...names.errors import BindingError
 from ...names.passthrough import takes_text
 from ...tables.columns import Row
-from ...tables.text_stream import ReadAs, name_of
-from ..importing import import_rows
+from ...tables.text_stream import ReadAs
+from ..importing import Rereadable, import_rows
 from ..summary import MAX_LISTED, Report, Summary
+from ..table_rows import ImportedTable, Listeners
 from . import conversion, dump
 from .checksum import Checksum, NameIndex
 from .dump import Entry
@@ -78,6 +79,7 @@ def import_dump(
     source: str,
     *,
     encoding: str | None = None,
+    atomic: bool = False,
     dry_run: bool = False,
     batch: int | None = None,
     actor: Actor | str | None = None,
@@ -90,8 +92,9 @@ def import_dump(
 
     ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
     user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of rows so far. ``encoding`` is that of a text file; None detects it. ``batch`` is the number of
-    rows of one transaction. ``report`` is called for each refused row.
+    with the number of rows so far. ``encoding`` is that of a text file; None detects it. The names are written in
+    blocks, or with ``atomic`` in one transaction. ``batch`` is the number of rows of one block. ``report`` is called
+    for each refused row.
 
     A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
     user cannot always correct the dump of another system.
@@ -113,21 +116,23 @@ def import_dump(
     (1, True, 'maria')
     """
     migration = Migration(source)
-    read_as = ReadAs()
-    with closing(NameIndex()) as index, closing(dump.read(file, source, encoding, read_as)) as entries:
-        appended = passthrough or ("given" if source in _PASSING_ON else "no")
+    appended = passthrough or ("given" if source in _PASSING_ON else "no")
+    with closing(NameIndex()) as index, closing(Rereadable(file)) as again:
         reading = _Reading(bindings, migration, index, report_omission, appended)
+
+        def rows(read_as: ReadAs) -> Iterator[Row]:
+            return reading.rows(dump.read(again.open(), source, encoding, read_as))
+
         migration.summary = import_rows(
             bindings,
-            name_of(file).rpartition("/")[2],
-            reading.rows(entries),
-            read_as,
+            ImportedTable(again.name.rpartition("/")[2], rows, leave_out=True),
+            again.digest,
+            atomic=atomic,
             dry_run=dry_run,
             batch=batch,
             actor=actor,
             progress=progress,
-            report=report,
-            leave_out=True,
+            listeners=Listeners(report=report),
         )
         migration.given = index.checksum()
         if migration.summary.written:

@@ -120,6 +120,28 @@ class Operations:
                 ),
             )
 
+    def is_running(self, number: int) -> bool:
+        """Return whether the operation ``number`` has neither ended nor been undone, so that a run can continue it."""
+        found = self.get(number)
+        return found.finished is None and found.undone_by is None
+
+    def require_running(self, number: int) -> None:
+        """Raise :class:`BindingError` if the operation ``number`` was undone or ended, so that no run continues it.
+
+        The codes are ``operation-undone`` and ``operation-ended``.
+        """
+        self.require_in_effect(number)
+        if self.get(number).finished is not None:
+            raise BindingError(
+                "operation-ended", Translatable("the operation %(number)s was ended", number=str(number))
+            )
+
+    def changed_by(self, number: int, keys: Sequence[str]) -> set[str]:
+        """Return those of ``keys`` that the operation ``number`` has changed."""
+        condition = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
+        text = f"SELECT DISTINCT key FROM events WHERE key {condition} AND operation = ?"
+        return {row[0] for row in self._rows(text, [self._database.array_parameter(list(keys)), number])}
+
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
         """Yield the keys of the names whose target, or an alternate target, has one of the beginnings ``sources``.
 

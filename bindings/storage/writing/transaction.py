@@ -241,6 +241,11 @@ class Transaction:
         return self.check_change(before, change, self)
 
     @property
+    def rules_version(self) -> str | None:
+        """The version of the rules and prefix records that this transaction reads; None after it has changed one."""
+        return self._rules_version
+
+    @property
     def recorded(self) -> RecordedNames:
         """Return the lookups of recorded names, which see the changes of this transaction, for warnings about new
         names.

@@ -7,15 +7,15 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from io import BytesIO, RawIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import pytest
 
 from ararat.bindings.collection import Bindings
-from ararat.bindings.imports import table_rows
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.imports.summary import Summary
 from ararat.bindings.names.errors import BindingError, TableError
+from ararat.bindings.operations import pace
 from ararat.bindings.operations.undo import undo_operation
 from tests.forking import ForkedCode
 
@@ -39,16 +39,26 @@ def names(number: int) -> list[str]:
 def test_progress_is_reported(bindings: Bindings) -> None:
     told: list[int] = []
     run(bindings, "identifier,target", *(f"ark:12345/x{number},/1" for number in range(2300)), progress=told.append)
+    assert (told[0], told.count(2300)) == (1000, 2)  # the check, and the blocks
+    told.clear()
+    run(
+        bindings,
+        "identifier,target",
+        *(f"ark:12345/x{number},/1" for number in range(2300)),
+        atomic=True,
+        progress=told.append,
+    )
     assert told == [1000, 2000, 2300]
 
 
-def test_an_interrupted_import_writes_nothing(bindings: Bindings) -> None:
+@pytest.mark.parametrize("atomic", [True, False])
+def test_an_import_that_is_interrupted_during_its_check_writes_nothing(bindings: Bindings, atomic: bool) -> None:
     def interrupt(lines: int) -> None:
         if lines == 2000:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(bindings, "identifier,target", *(f"ark:12345/x{number},/1" for number in range(3000)), progress=interrupt)
+        run(bindings, "identifier,target", *names(3000), atomic=atomic, progress=interrupt)
     assert bindings.lookup("ark:12345/x1") is None
     assert bindings.history("ark:12345/x1") == []
     assert bindings.bind("ark:12345/x1", "/2") == "bound"
@@ -61,9 +71,10 @@ def test_batches_are_kept_and_a_second_run_continues(bindings: Bindings) -> None
 
     with pytest.raises(KeyboardInterrupt):
         run(bindings, "identifier,target", *names(3000), batch=400, progress=interrupt)
-    assert len(bindings.fetch([f"ark:12345/x{each}" for each in range(3000)])) == 800
+    assert len(bindings.fetch([f"ark:12345/x{each}" for each in range(3000)])) == 1200
     again = run(bindings, "identifier,target", *names(3000), batch=400)
-    assert (again.unchanged, again.added, again.kept, again.written) == (800, 2200, 3000, True)
+    assert (again.continued, again.added, again.kept, again.written) == (True, 3000, 3000, True)
+    assert [(each.names, each.finished is not None) for each in bindings.list_operations()] == [(3000, True)]
     assert [event.source for event in bindings.history("ark:12345/x0")] == ["-, line 2"]
 
 
@@ -104,17 +115,18 @@ def test_a_killed_import_can_be_continued(tmp_path: Path, open_store: Callable[.
         assert process.wait(60) == -signal.SIGKILL
     bindings = open_store(tmp_path / "bindings.sqlite")
     summary = import_table(bindings, table, batch=1000)
-    assert (summary.unchanged, summary.added, summary.kept) == (3000, 2000, 5000)
+    assert (summary.continued, summary.added, summary.kept) == (True, 5000, 5000)
     assert len(bindings.history("ark:12345/x1")) == 1
 
 
-def test_readers_see_an_import_at_once(bindings: Bindings) -> None:
+def test_readers_see_an_atomic_import_at_once(bindings: Bindings) -> None:
     seen: list[int] = []
     names = [f"ark:12345/x{number}" for number in range(1500)]
     run(
         bindings,
         "identifier,target",
         *(f"{name},/1" for name in names),
+        atomic=True,
         progress=lambda _: seen.append(len(bindings.fetch(names))),
     )
     assert seen == [0, 0]
@@ -167,14 +179,8 @@ def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> 
 def test_an_import_ends_if_its_operation_is_undone_between_two_batches(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import_batch = table_rows.ImportRun.import_batch
-
-    def after_undo(self: table_rows.ImportRun, *arguments: Any) -> bool:
-        if self.summary.kept == 2:
-            undo_operation(bindings, 1)
-        return import_batch(self, *arguments)
-
-    monkeypatch.setattr(table_rows.ImportRun, "import_batch", after_undo)
+    pauses = iter([lambda: undo_operation(bindings, 1)])
+    monkeypatch.setattr(pace.BlockPace, "rest", lambda self: next(pauses, lambda: None)())
     with pytest.raises(BindingError) as caught:
         run(bindings, "identifier,target", *names(6), batch=2)
     assert caught.value.code == "operation-undone"

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from ararat.bindings.imports.importing import import_rows
-from ararat.bindings.imports.keyed_rows import Mint, State, repeated_keys
+from ararat.bindings.imports.keyed_rows import Mint, State
 from ararat.bindings.imports.summary import Summary
+from ararat.bindings.imports.table_rows import ImportedTable, Listeners
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.operations.undo import undo_operation
 from ararat.bindings.tables.columns import Row
-from ararat.bindings.tables.text_stream import ReadAs
 from ararat.middleware import Bindings
 
 BELL = {"resource": "INV 1901/0001", "what": "Gro\u00dfe Glocke", "target": "https://museum.example/1"}
@@ -26,16 +26,11 @@ def imported(
     """Import rows below ark:12345/k1. Return the summary, and the names by line."""
     names: dict[int, str] = {}
     read = [Row(line, cells) for line, cells in enumerate(rows, first)]
-    summary = import_rows(
-        bindings,
-        "objekte.csv",
-        iter(read),
-        ReadAs(),
-        mint=Mint("ark:12345/k1", state),
-        repeated=repeated_keys(read),
-        effect=lambda each: names.update({each.line: each.after.identifier}),  # type: ignore[union-attr]
-        **options,
+    table = ImportedTable("objekte.csv", lambda read_as: iter(read), Mint("ark:12345/k1", state))
+    listeners = Listeners(
+        effect=lambda each: names.update({each.line: each.after.identifier})  # type: ignore[union-attr]
     )
+    summary = import_rows(bindings, table, str, listeners=listeners, **options)
     return summary, names
 
 
@@ -132,7 +127,7 @@ def test_an_undo_deletes_or_hides_and_a_second_import_publishes_again(bindings: 
 
 def test_a_shoulder_that_cannot_have_names_stops_the_import(bindings: Bindings) -> None:
     with pytest.raises(BindingError, match="not a NAAN"):
-        import_rows(bindings, "a.csv", iter([Row(2, BELL)]), ReadAs(), mint=Mint("k\u00fc"))
+        import_rows(bindings, ImportedTable("a.csv", lambda read_as: iter([Row(2, BELL)]), Mint("k\u00fc")), str)
 
 
 def test_an_interrupted_import_leaves_nothing_and_mints_once(bindings: Bindings) -> None:

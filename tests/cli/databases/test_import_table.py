@@ -14,9 +14,8 @@ import psycopg
 import pytest
 from click.testing import Result
 
-from ararat.bindings.imports import import_blocks
 from ararat.bindings.imports.summary import NotedLine, Summary
-from ararat.bindings.operations import batches
+from ararat.bindings.operations import pace
 from ararat.cli.output import Sheet
 from ararat.cli.progress import Progress
 from ararat.cli.render import imports
@@ -489,9 +488,8 @@ def test_wrong_options_of_a_table_are_refused(
 def test_a_killed_import_of_a_table_continues_as_one_operation(
     ararat: Callable[..., Result], tmp_path: Path, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_blocks, "ONE_BLOCK", 0)
-    monkeypatch.setattr(import_blocks, "BLOCK", 2)
-    monkeypatch.setattr(batches, "_PAUSE", 0)
+    monkeypatch.setattr(pace, "BLOCK", 2)
+    monkeypatch.setattr(pace, "_PAUSE", 0)
     table, output = tmp_path / "objekte.csv", tmp_path / "with-arks.csv"
     table.write_text("Inventarnummer;Titel\n" + "".join(f"INV {n};Vase {n}\n" for n in range(7)))
     command = ("import", *MINT, "--output", str(output), str(table))

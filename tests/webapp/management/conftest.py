@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -11,7 +12,9 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.storage.tables.account_tables import audit
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.management import Management
+from ararat.webapp.management.permissions import require_account
 
 GRANTED, ELSEWHERE = "ark:12345/x5", "ark:12345/y7"
 
@@ -61,3 +64,16 @@ def audit_of(management: Management) -> list[tuple[str, str | None, str]]:
     query = select(columns.operation, columns.name, columns.outcome).order_by(columns.id)
     rows = management.accounts.write(lambda connection: connection.execute(query).all())
     return [(row[0], row[1], row[2]) for row in rows if not row[0].startswith("account.")]
+
+
+def imported(management: Management, caller: Caller | None, content: bytes) -> Mapping[str, Any]:
+    """Import a CSV table as the JSON API does, by a job, and return its result."""
+    imports = Imports(management)
+    who = require_account(caller)
+    management.accounts.write(lambda connection: imports.add(connection, who, content, format="csv"))
+    claim = imports.jobs.claim()
+    assert claim is not None
+    imports.carry_out(claim, lambda lines: None)
+    job = imports.jobs.get(claim.job.number)
+    assert job is not None
+    return job.result or {}

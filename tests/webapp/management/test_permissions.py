@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName
 
-from .conftest import ELSEWHERE, GRANTED, audit_of, callers, token_for
+from .conftest import ELSEWHERE, GRANTED, audit_of, callers, imported, token_for
 
 NAME, RESERVED, WITHDRAWN, NEW = (f"{GRANTED}{each}" for each in ("live", "reserved", "withdrawn", "new"))
 HERE, THERE = "https://old.example/1", "https://new.example/1"
@@ -50,7 +49,7 @@ OF_CURATORS: dict[str, Operation] = {
     "restore": lambda m, c: m.restore(c, WITHDRAWN),
     "relocate": lambda m, c: m.relocate(c, NAME, Fields(target=THERE)),
     "relocate a prefix": lambda m, c: m.bulk.relocate_prefix(c, "old.example", "new.example"),
-    "import": lambda m, c: m.bulk.import_names(c, io.BytesIO(f"identifier,target\n{NEW},{HERE}\n".encode())),
+    "import": lambda m, c: imported(m, c, f"identifier,target\n{NEW},{HERE}\n".encode()),
 }
 OF_ADMINISTRATORS: dict[str, Operation] = {
     "set a prefix": lambda m, c: m.prefixes.set(c, GRANTED, {"what": "Maps"}),
@@ -113,6 +112,9 @@ def refusal(management: Management, operation: Operation, caller: Caller | None)
         result = operation(management, caller)
     except (Forbidden, Missing) as error:
         return error.code
+    if isinstance(result, Mapping):
+        refused_rows = [*result.get("refused", []), *([result["problem"]] if "problem" in result else [])]
+        return refused_rows[0]["code"] if refused_rows else None
     refused = getattr(result, "refused", [])
     return refused[0].code if refused else None
 
@@ -176,15 +178,13 @@ def test_a_refused_name_stops_an_operation_on_many_names(management: Management,
     result = management.bulk.relocate_prefix(curator, "old.example", "new.example")
     assert (result.written, result.refusals, [each.code for each in result.refused]) == (False, 1, ["not-granted"])
     table = f"identifier,target\n{GRANTED}b,{HERE}\n{ELSEWHERE}b,{HERE}\n".encode()
-    summary = management.bulk.import_names(curator, io.BytesIO(table))
-    assert (summary.written, summary.refusals, [each.code for each in summary.refused]) == (False, 1, ["not-granted"])
+    result = imported(management, curator, table)
+    assert (result["written"], [each["code"] for each in result["refused"]]) == (False, ["not-granted"])
     assert management.bindings.lookup(f"{GRANTED}b") is None
-    # A dry run is not a change, so the audit does not have it.
-    assert management.bulk.import_names(curator, io.BytesIO(table), dry_run=True).refusals == 1
     assert audit_of(management) == [("relocate-prefix", None, "1 refused"), ("import", None, "1 refused")]
-    result = management.bulk.relocate_prefix(curator, "old.example", "new.example", prefix=GRANTED)
-    assert (result.written, result.counts["relocated"]) == (True, 1)
-    assert audit_of(management)[-1] == ("relocate-prefix", None, f"operation {result.operation}")
+    moved = management.bulk.relocate_prefix(curator, "old.example", "new.example", prefix=GRANTED)
+    assert (moved.written, moved.counts["relocated"]) == (True, 1)
+    assert audit_of(management)[-1] == ("relocate-prefix", None, f"operation {moved.operation}")
 
 
 @pytest.mark.parametrize(
@@ -201,12 +201,11 @@ def test_only_an_administrator_imports_rules_records_and_counters(
     table = f"identifier,kind,target,who\n{row}\n".encode()
     administrator = Caller(account=management.accounts.add("root", "administrator"))
     for caller in (curator, token_for(management, administrator, GRANTED)):
-        summary = management.bulk.import_names(caller, io.BytesIO(table))
-        assert (summary.written, [each.code for each in summary.refused]) == (False, ["row-only-names"])
+        result = imported(management, caller, table)
+        assert (result["written"], [each["code"] for each in result["refused"]]) == (False, ["row-only-names"])
     assert (management.bindings.prefixes.list(), management.bindings.rules.list()) == ([], [])
-    summary = management.bulk.import_names(administrator, io.BytesIO(table))
-    assert summary.written
-    assert summary.rules + summary.prefixes + summary.settings == 1
+    result = imported(management, administrator, table)
+    assert (result["written"], sum(result["counts"].values())) == (True, 1)
 
 
 def test_only_an_administrator_changes_the_owner(management: Management, curator: Caller) -> None:
@@ -225,8 +224,7 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
         with pytest.raises(Forbidden) as caught:
             attempt()
         assert caught.value.code == "role-missing"
-    summary = management.bulk.import_names(curator, io.BytesIO(table), format="csv")
-    assert [each.code for each in summary.refused] == ["role-missing"]
+    assert [each["code"] for each in imported(management, curator, table)["refused"]] == ["role-missing"]
     assert snapshot(management) == before
     management.change(administrator, name, Fields(metadata=owned))
     again = management.change(curator, name, Fields(metadata={"erc.who": "Noah"})).after
@@ -267,9 +265,9 @@ def test_a_change_that_waited_while_its_permission_was_revoked_is_refused(
     REVOCATIONS[revoked](management.accounts)
     before = snapshot(management)
     for name in ("save", "change", "create", "mint", "withdraw", "relocate a prefix", "import"):
-        with pytest.raises(Forbidden) as caught:
-            OF_CURATORS[name](management, caller)
-        assert caught.value.code == "role-missing"
+        # A job reads the caller when it begins, so that the prefix is missing then.
+        late = ("role-missing", "not-granted") if name == "import" else ("role-missing",)
+        assert refusal(management, OF_CURATORS[name], caller) in late
     assert snapshot(management) == before
 
 
@@ -306,8 +304,8 @@ def test_no_spelling_reaches_a_name_without_a_grant(management: Management, cura
         with pytest.raises(BindingError) as caught:
             make()
         assert caught.value.code in ("not-granted", "dot-segment")
-    summary = management.bulk.import_names(curator, io.BytesIO(f"identifier,target\n{name},{HERE}\n".encode()))
-    assert [each.code for each in summary.refused] in (["not-granted"], ["dot-segment"])
+    result = imported(management, curator, f"identifier,target\n{name},{HERE}\n".encode())
+    assert [each["code"] for each in result["refused"]] in (["not-granted"], ["dot-segment"])
     assert management.bindings.count().number == 0
 
 

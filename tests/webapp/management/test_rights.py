@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -25,6 +24,7 @@ from ararat.webapp.accounts.rights import RIGHTS
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.model import caller_of, stored_caller
 from ararat.webapp.management import Forbidden, Management
+from tests.webapp.management.conftest import imported
 from tests.wrapping import unwrapped
 
 PREFIX = "ark:12345/x5"
@@ -161,9 +161,8 @@ def test_the_ezid_api_needs_the_same_rights(site: Site) -> None:
 def test_an_import_needs_the_rights_of_its_rows(site: Site, right: str, table: str, refused: list[str]) -> None:
     prepare(site)
     caller = site.accounts.tokens.caller(site.token(right))
-    rows = io.BytesIO(f"identifier,target,who\n{table}".encode())
-    done = Management(site.bindings, site.accounts).bulk.import_names(caller, rows, format="csv")
-    assert [each.code for each in done.refused] == refused
+    done = imported(Management(site.bindings, site.accounts), caller, f"identifier,target,who\n{table}".encode())
+    assert [each["code"] for each in done["refused"]] == refused
     assert (site.bindings.lookup(f"{PREFIX}a") is None) is ("a," not in table or bool(refused))
 
 

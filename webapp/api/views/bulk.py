@@ -22,10 +22,10 @@ from ..problems import OperationRefused
 @blueprint.post("/relocations")
 def relocate() -> Response:
     """Answer a request of the JSON API to replace the beginning of the targets of many names."""
-    dry_run = read_dry_run()
+    dry_run, atomic = read_options()
     body = bodies.read_json("Relocations")
     return operate(
-        lambda by: management().bulk.relocate_prefix(by, body["from"], body["to"], dry_run=dry_run),
+        lambda by: management().bulk.relocate_prefix(by, body["from"], body["to"], atomic=atomic, dry_run=dry_run),
         dry_run=dry_run,
         instead={"operation": {"action": "move", "from": body["from"], "to": body["to"]}, "selection": {}},
     )
@@ -34,6 +34,12 @@ def relocate() -> Response:
 def read_dry_run() -> bool:
     """Return the value of the query parameter ``dry_run``. The request must have no other parameter."""
     return parameters.flag("dry_run", parameters.read("dry_run").get("dry_run"))
+
+
+def read_options() -> tuple[bool, bool]:
+    """Return the values of the query parameters ``dry_run`` and ``atomic`` of an operation on many names."""
+    given = parameters.read("dry_run", "atomic")
+    return parameters.flag("dry_run", given.get("dry_run")), parameters.flag("atomic", given.get("atomic"))
 
 
 def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapping[str, Any]) -> Response:

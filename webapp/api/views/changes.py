@@ -52,11 +52,15 @@ def show_change(number: int) -> Response:
 
 @blueprint.post("/changes/<int:number>/apply")
 def apply_change(number: int) -> Response:
-    """Start the change of the names that the check ``number`` has accepted."""
-    skip_refused = parameters.flag("skip_refused", parameters.read("skip_refused").get("skip_refused"))
+    """Start the change of the names that the check ``number`` has accepted.
+
+    The query parameter ``atomic=true`` changes all of them in one transaction, or none.
+    """
+    given = parameters.read("skip_refused", "atomic")
+    options = {name: parameters.flag(name, given.get(name)) for name in ("skip_refused", "atomic")}
     bodies.require_empty()
     checked, bulk, who = _known(number), current_imports().bulk, require_curator(caller())
-    return _start(lambda connection: bulk.change(connection, who, checked, skip_refused=skip_refused))
+    return _start(lambda connection: bulk.change(connection, who, checked, **options))
 
 
 @blueprint.get("/operations")

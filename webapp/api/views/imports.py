@@ -58,8 +58,8 @@ _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 @blueprint.post("/imports")
 def start_import() -> Response:
     """Start a job that imports the table in the request body, and return the job as JSON."""
-    given = parameters.read("dry_run", "relocate", *_OF_USER_TABLES)
-    options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate")}
+    given = parameters.read("dry_run", "relocate", "atomic", *_OF_USER_TABLES)
+    options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate", "atomic")}
     media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS})
     if media_type in _WORKBOOKS or any(name in given for name in _OF_USER_TABLES):
         return _start_of_user_table(given, media_type, **options)
@@ -75,7 +75,9 @@ def _start(add: Callable[[Connection], Job]) -> Response:
     return start_job(add, representations.of_import, "management.show_import")
 
 
-def _start_of_user_table(given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool) -> Response:
+def _start_of_user_table(
+    given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool, atomic: bool
+) -> Response:
     """Start the import of a table with headings of a user, or of a workbook. What is not given is proposed."""
     who, known = require_curator(caller()), current_imports()
     content = bodies.read_bytes(MAX_BYTES)
@@ -110,7 +112,9 @@ def _start_of_user_table(given: Mapping[str, str], media_type: str, *, dry_run: 
         raise HTTPRefusal(422, error.code, f"Line {error.line}: {error.message}. Expected {error.expected}.") from None
 
     def add(connection: Connection) -> Job:
-        job = known.uploads.add(connection, who, name, proposal._replace(reading=reading), dry_run=dry_run)
+        job = known.uploads.add(
+            connection, who, name, proposal._replace(reading=reading), dry_run=dry_run, atomic=atomic
+        )
         if job is None:
             sentence = f"The account has {MAX_UPLOADS} tables, the maximum. Delete old ones in the desk."
             raise HTTPRefusal(429, "too-many-imports", sentence, retry_after=JOB_SECONDS)
@@ -166,14 +170,14 @@ def undo_import(number: int) -> Response:
 
     ``number`` is the number of the job. Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
     """
-    dry_run = bulk.read_dry_run()
+    dry_run, atomic = bulk.read_options()
     bodies.require_empty()
     job = _known(number)
     operation = (job.result or {}).get("operation")
     if operation is None:
         raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
     return bulk.operate(
-        lambda by: management().bulk.undo(by, operation, dry_run=dry_run),
+        lambda by: management().bulk.undo(by, operation, atomic=atomic, dry_run=dry_run),
         dry_run=dry_run,
         instead={"operation": {"action": "undo", "operation": operation}},
     )

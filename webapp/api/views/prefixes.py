@@ -20,7 +20,7 @@ from ..blueprint import blueprint, caller, management
 from ..idempotency import StoredReply
 from ..preconditions import Preconditions
 from ..problems import OperationRefused
-from .bulk import read_dry_run
+from .bulk import read_dry_run, read_options
 
 
 @blueprint.get("/prefixes")
@@ -66,11 +66,12 @@ def depart() -> Response:
     """Retire the prefix in the JSON body, and move the targets of its names to another resolver. Return the counts as
     JSON.
     """
-    dry_run = read_dry_run()
+    dry_run, atomic = read_options()
     body = bodies.read_json("Departure")
 
     def act(by: Caller) -> BulkResult:
-        result = management().prefixes.depart(by, body["prefix"], body["resolver"], dry_run=dry_run)
+        known = management().prefixes
+        result = known.depart(by, body["prefix"], body["resolver"], atomic=atomic, dry_run=dry_run)
         if result.refusals and not dry_run:
             raise OperationRefused(result)
         return result

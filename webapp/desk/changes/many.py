@@ -61,11 +61,12 @@ def apply(number: int) -> AnyResponse:
     """Change the names that a check accepted, and redirect to the page that shows the progress.
 
     ``number`` is the number of the job of the check. The form field ``skip`` skips the names that the check refused.
+    ``atomic`` changes all names in one transaction, or none.
     """
     checked, who, known = _known(number), require_curator(caller()), current_imports()
-    skip = "skip" in request.form
+    skip, atomic = "skip" in request.form, "atomic" in request.form
     try:
-        job = add_job(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip))
+        job = add_job(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip, atomic=atomic))
     except BindingError as error:
         if error.code == "check-used" and (begun := known.bulk.change_of(checked)) is not None:
             # A second click, or a page that was left open.

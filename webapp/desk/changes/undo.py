@@ -80,7 +80,7 @@ def undo(number: int) -> AnyResponse | str:
     ``number`` is the number of the operation. The form field ``skip`` skips names that were changed after it.
     """
     skip = _skips(request.form)
-    result = management().bulk.undo(caller(), number, skip_changed=skip)
+    result = management().bulk.undo(caller(), number, skip_changed=skip, atomic="atomic" in request.form)
     if result.refusals:
         return _page(number, result, skip=skip)
     if result.operation is None:

@@ -104,6 +104,7 @@ def page(number: int) -> AnyResponse | str:
         text=text,
         operation=_operation(result.get("operation")),
         has_names=is_imported,
+        late=result.get("refusals", 0) if is_imported else 0,
         first=url("desk.table", number=number, part=part, **filters) if after else None,
         next=url("desk.table", number=number, part=part, after=following, **filters) if following else None,
     )
@@ -118,7 +119,7 @@ def start(number: int) -> AnyResponse:
     """
     known, jobs, who = known_upload(number), current_imports().uploads, caller()
     job = job_of(known)
-    skip = "skip" in request.form
+    skip, atomic = "skip" in request.form, "atomic" in request.form
     is_shown = job is not None and known.stage == "preview" and request.form.get("job") == str(job.number)
     if job is None or not is_shown or job.state != "done":
         messages.put(CHANGED, "warn")
@@ -128,7 +129,7 @@ def start(number: int) -> AnyResponse:
             Translatable("Rows are refused, so nothing was imported. Correct the file, or leave these rows out."), "bad"
         )
         return see_other("desk.table", number=number)
-    start_job(lambda connection: jobs.import_rows(connection, who, known, skip_refused=skip))
+    start_job(lambda connection: jobs.import_rows(connection, who, known, skip_refused=skip, atomic=atomic))
     return see_other("desk.table", number=number)
 
 

@@ -145,7 +145,7 @@ def test_a_large_change_leaves_no_long_log(
     monkeypatch.setattr(sqlite, "LOG_BYTES", 100_000)
     bindings = open_store(file, create=False)
     assert bindings.lookup(NAME) is not None
-    import_table(bindings, table_of(tmp_path, 3000))
+    import_table(bindings, table_of(tmp_path, 3000), atomic=True)
     assert log_of(file) == 0
     assert bindings.lookup("ark:12345/x5r2999") is not None
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ararat.bindings.operations import batches
+from ararat.bindings.operations import pace
 from ararat.bindings.operations.undo import undo_operation
 from ararat.webapp.accounts.model import Caller
 from tests.webapp.api.conftest import Client, accounts_of, assert_problem, imports_of
@@ -149,14 +149,14 @@ def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, 
 def test_a_change_that_is_undone_while_it_runs_ends(curator, bindings, monkeypatch):
     found = check(curator, {"action": "withdraw"})
     before = [each.status for each in recorded(bindings)]
-    monkeypatch.setattr(batches, "BLOCK", 1)
+    monkeypatch.setattr(pace, "BLOCK", 1)
 
     def rest(pace):
         operations = bindings.list_operations()
         if len(operations) == 1:
             undo_operation(bindings, operations[0].number)
 
-    monkeypatch.setattr(batches.BlockPace, "rest", rest)
+    monkeypatch.setattr(pace.BlockPace, "rest", rest)
     job = finished(curator, apply(curator, found["number"]))
     assert (job["state"], job["problem"]["code"]) == ("failed", "operation-undone")
     assert [each.status for each in recorded(bindings)] == before

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from ararat.bindings.names.binding import Binding
-from ararat.bindings.operations import batches
+from ararat.bindings.operations import pace
 from tests.webapp.desk.conftest import Browser, Desk
 
 NAMES = [f"ark:12345/x5{number}" for number in range(6)]
@@ -139,7 +139,7 @@ def test_a_change_whose_server_stopped_is_carried_on(
     while imports.worker._thread is not None:  # it would claim the change, too
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    monkeypatch.setattr(batches, "BLOCK", 2)
+    monkeypatch.setattr(pace, "BLOCK", 2)
     monkeypatch.setattr(imports.worker, "wake", lambda: None)
     monkeypatch.setattr(imports.jobs, "lease", -1000.0)
     waiting = jane.post(path).headers["Location"]

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ararat.bindings.operations import batches
+from ararat.bindings.operations import pace
 from ararat.webapp.jobs.queue import MAX_DEATHS
 from ararat.webapp.management import bulk
 
@@ -78,7 +78,7 @@ def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, 
     _, path = finished(jane, jane.post("/desk/moves", MOVE))
     while imports.worker._thread is not None:
         time.sleep(0.01)
-    monkeypatch.setattr(batches, "BLOCK", 4)
+    monkeypatch.setattr(pace, "BLOCK", 4)
     monkeypatch.setattr(imports.worker, "wake", lambda: None)
     monkeypatch.setattr(imports.jobs, "lease", -1000.0)
     stopping = jane.post(path, {"skip": "1"}).headers["Location"]

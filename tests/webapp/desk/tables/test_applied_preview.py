@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.imports import import_blocks
+from ararat.bindings.operations import pace
+from ararat.bindings.operations.runner import OperationRun
 from tests.webapp.desk.conftest import Browser, Desk
 
 from .conftest import counts
@@ -36,24 +37,23 @@ def test_a_row_whose_recorded_value_changed_since_the_preview_is_not_applied(
     assert "Preview again" in page
 
 
-def test_an_import_that_stops_states_what_is_written_and_offers_the_undo(
+def test_a_row_that_is_refused_while_the_others_are_written_is_shown(
     desk: Desk, jane: Browser, preview: Any, import_all: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_blocks, "ONE_BLOCK", 0)
-    monkeypatch.setattr(import_blocks, "BLOCK", 2)
+    monkeypatch.setattr(pace, "BLOCK", 2)
     rows = "".join(f"ark:12345/x5s{number},https://example.org/{number}\n" for number in range(5))
     path, _ = preview(jane, f"identifier,target\n{rows}")
-    write = import_blocks.ImportBlocks.write
+    write = OperationRun.write
 
-    def write_later(self: Any, *arguments: Any, **options: Any) -> Any:
+    def write_later(self: Any) -> Any:
         desk.bindings.bind("ark:12345/x5s3", "https://example.org/other")
-        return write(self, *arguments, **options)
+        return write(self)
 
-    monkeypatch.setattr(import_blocks.ImportBlocks, "write", write_later)
+    monkeypatch.setattr(OperationRun, "write", write_later)
     page = " ".join(import_all(jane, path).split())
-    assert "The import stopped, because names were changed while it ran." in page
-    assert "The rows before are imported: 2 names." in page
-    assert counts(page)["Refused"] == 1
+    assert "4 rows imported." in page
+    assert "1 row was refused, because its name was changed after the preview." in page
+    assert (counts(page)["Refused"], counts(page)["Added"]) == (1, 4)
     assert "Preview again" in page
     [undo] = re.findall(r'href="(/desk/changes/\d+/undo)"', page)[:1]
     assert "Undo operation" in jane.get(undo).text

@@ -11,14 +11,14 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.fields import Fields
-from ararat.bindings.operations import batches, edits
-from ararat.bindings.operations.batches import Batches, Hooks
+from ararat.bindings.operations import edits, job_names, pace
+from ararat.bindings.operations.job_names import JobNames
 from ararat.bindings.operations.plan import BulkResult, Plan
+from ararat.bindings.operations.runner import Hooks, OperationRun
 from ararat.bindings.operations.undo import undo_operation, undo_plan
 
 NAMES = [f"ark:12345/x5{number}" for number in range(5)]
 RESERVED = NAMES[3:]
-NOTHING = Hooks(lambda connection, number: None, lambda connection, result: None)
 
 PLANS: dict[str, tuple[Plan, dict[str, int]]] = {
     "edit": (edits.edit(Fields(metadata={"who": "Noah", "what": ""}, listed=False)), {"updated": 5}),
@@ -42,8 +42,8 @@ class Killed(Exception):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "BLOCK", 2)
-    monkeypatch.setattr(batches, "_PAUSE", 0)
+    monkeypatch.setattr(pace, "BLOCK", 2)
+    monkeypatch.setattr(pace, "_PAUSE", 0)
 
 
 @pytest.fixture
@@ -55,9 +55,27 @@ def filled(bindings: Bindings) -> Bindings:
 
 
 def checked(bindings: Bindings, plan: Plan, job: int = 1, names: list[str] = NAMES) -> BulkResult:
-    names_of = Batches(bindings, job)
-    assert names_of.add(names, NOTHING.beat) == len(names)
-    return names_of.check(plan, NOTHING)
+    names_of = JobNames(bindings, plan, job)
+    assert names_of.add(names, lambda connection, number: None) == len(names)
+    return OperationRun(bindings, names_of, job).check()
+
+
+def changed(bindings: Bindings, plan: Plan, job: int = 1, **hooks: Any) -> BulkResult:
+    """Change the names that an earlier check accepted, or those that are left after an interruption."""
+    names = JobNames(bindings, plan, job)
+    names.begin_change()
+    run = OperationRun(bindings, names, job, hooks=Hooks(**hooks))
+    run.begun()
+    return run.write()
+
+
+def undone(bindings: Bindings, operation: int) -> BulkResult:
+    """Undo an operation as a job."""
+    plan = undo_plan(operation)
+    names = JobNames(bindings, plan, 2)
+    names.add_of_operation(operation)
+    assert OperationRun(bindings, names, 2).check().refusals == 0
+    return changed(bindings, plan, 2)
 
 
 def values(bindings: Bindings) -> dict[str, Any]:
@@ -79,6 +97,7 @@ def test_an_interrupted_operation_is_finished_once_and_undone(filled: Bindings, 
     assert dict(checked(filled, plan).counts) == counts
     assert values(filled) == before
     beats, finished = [0], list[BulkResult]()
+    killed_at = min(killed_at, (sum(counts.values()) - 1) // 2)
 
     def beat(connection: Any, number: int) -> None:
         beats[0] += 1
@@ -86,9 +105,8 @@ def test_an_interrupted_operation_is_finished_once_and_undone(filled: Bindings, 
             raise Killed
 
     with pytest.raises(Killed):
-        Batches(filled, 1).carry_out(plan, Hooks(beat, NOTHING.finish))
-    hooks = Hooks(NOTHING.beat, lambda connection, result: finished.append(result))
-    result = Batches(filled, 1).carry_out(plan, hooks)
+        changed(filled, plan, beat=beat)
+    result = changed(filled, plan, finish=lambda connection, result: finished.append(result))
     assert (dict(result.counts), finished[-1].counts) == (counts, result.counts)
     assert all(WANTED[action](filled.lookup(name)) for name in NAMES)
     (operation,) = filled.list_operations()
@@ -96,22 +114,19 @@ def test_an_interrupted_operation_is_finished_once_and_undone(filled: Bindings, 
     changes = [event for name in NAMES for event in filled.history(name) if event.operation == operation.number]
     assert len(changes) == sum(counts.values())
 
-    undo = undo_plan(operation.number)
-    assert Batches(filled, 2).add_of_operation(operation.number) == sum(counts.values())
-    assert Batches(filled, 2).check(undo, NOTHING).refusals == 0
-    Batches(filled, 2).carry_out(undo, NOTHING)
+    assert undone(filled, operation.number).changed == sum(counts.values())
     assert values(filled) == before
     assert filled.list_operations()[-1].undone_by == filled.list_operations()[0].number
 
 
-def test_a_name_that_was_changed_since_the_check_is_left_alone(filled: Bindings) -> None:
+def test_a_name_that_was_changed_since_the_check_is_refused_and_the_others_go_on(filled: Bindings) -> None:
     plan, _ = PLANS["edit"]
     checked(filled, plan)
     filled.relocate(NAMES[0], "https://example.org/")
     filled.delete(NAMES[4])
-    result = Batches(filled, 1).carry_out(plan, NOTHING)
-    assert (dict(result.counts), result.others) == ({"updated": 3}, 1)
-    assert [(each.identifier, each.code) for each in result.left_alone] == [(NAMES[0], "changed-meanwhile")]
+    result = changed(filled, plan)
+    assert (dict(result.counts), result.refusals, result.written) == ({"updated": 3}, 1, True)
+    assert [(each.identifier, each.code) for each in result.refused] == [(NAMES[0], "changed-meanwhile")]
     assert dict(filled.lookup(NAMES[0]).metadata) == {"erc.what": "Map"}  # type: ignore[union-attr]  it is recorded
 
 
@@ -120,14 +135,14 @@ def test_refused_names_are_left_out_of_the_change(filled: Bindings) -> None:
     filled.bind(NAMES[0], "http://old.example/0", resource="R 2")
     result = checked(filled, plan)
     assert (result.refusals, result.refused[0].code, result.changed) == (1, "other-resource", 4)
-    assert Batches(filled, 1).carry_out(plan, NOTHING).changed == 4
+    assert changed(filled, plan).changed == 4
 
 
 def test_a_change_without_names_is_no_operation(filled: Bindings) -> None:
     plan = edits.restore()
     found = checked(filled, plan)
     assert (found.changed, found.others, {each.code for each in found.left_alone}) == (0, 5, {"not-withdrawn"})
-    assert Batches(filled, 1).carry_out(plan, NOTHING).operation is None
+    assert changed(filled, plan).operation is None
     assert filled.list_operations() == []
 
 
@@ -141,13 +156,11 @@ def test_an_operation_that_cannot_go_on_is_ended_and_can_be_undone(filled: Bindi
             raise Killed
 
     with pytest.raises(Killed):
-        Batches(filled, 1).carry_out(plan, Hooks(beat, NOTHING.finish))
-    assert Batches(filled, 1).end(NOTHING).changed == 2
+        changed(filled, plan, beat=beat)
+    assert OperationRun(filled, JobNames(filled, plan, 1), 1).stop().changed == 2
     (operation,) = filled.list_operations()
     assert (operation.names, operation.finished is not None) == (2, True)
-    Batches(filled, 2).add_of_operation(operation.number)
-    Batches(filled, 2).check(undo_plan(operation.number), NOTHING)
-    Batches(filled, 2).carry_out(undo_plan(operation.number), NOTHING)
+    undone(filled, operation.number)
     assert values(filled) == before
 
 
@@ -165,7 +178,7 @@ def test_an_operation_that_was_undone_does_not_go_on(
     if is_running:
         # Between two transactions.
         pauses = iter([undo])
-        monkeypatch.setattr(batches.BlockPace, "rest", lambda pace: next(pauses, lambda: None)())
+        monkeypatch.setattr(pace.BlockPace, "rest", lambda pace: next(pauses, lambda: None)())
     else:
 
         def beat(connection: Any, number: int) -> None:
@@ -173,10 +186,10 @@ def test_an_operation_that_was_undone_does_not_go_on(
                 raise Killed
 
         with pytest.raises(Killed):
-            Batches(filled, 1).carry_out(plan, Hooks(beat, NOTHING.finish))
+            changed(filled, plan, beat=beat)
         undo()
     with pytest.raises(BindingError) as refused:
-        Batches(filled, 1).carry_out(plan, NOTHING)
+        changed(filled, plan)
     assert refused.value.code == "operation-undone"
     assert values(filled) == before
 
@@ -199,6 +212,6 @@ def test_a_wrong_operation_is_refused(make: Callable[[], Plan], code: str) -> No
 
 
 def test_more_names_than_the_maximum_are_refused(filled: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MAX_NAMES", 3)
+    monkeypatch.setattr(job_names, "MAX_NAMES", 3)
     with pytest.raises(BindingError, match="more than 3 names"):
-        Batches(filled, 1).add(NAMES, NOTHING.beat)
+        JobNames(filled, edits.publish(), 1).add(NAMES, lambda connection, number: None)

@@ -1,0 +1,81 @@
+"""What a check of an import decided about each block of rows, in a temporary file, so that nothing is decided twice."""
+
+from __future__ import annotations
+
+import pickle
+from io import BytesIO
+from tempfile import TemporaryFile
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..names.assignment import Change
+from ..names.errors import BindingsUnavailable
+from ..tables.columns import Row
+from ..tables.other_rows import OtherRow
+
+
+class DecidedBlock(NamedTuple):
+    """The decisions about one block of rows.
+
+    - ``rows``: the number of rows. ``counts``: what they add to the numbers of the result.
+    - ``changes``: the changes of names, each with the revision before (0 for a new name), and its source; by actor.
+    - ``others``: the rows that are not names, such as rules.
+    """
+
+    rows: int
+    counts: dict[str, int]
+    changes: list[tuple[str | None, list[tuple[Change, int, str]]]]
+    others: list[tuple[Row, OtherRow]]
+
+
+class DecidedBlocks:
+    """The decisions of a check, block by block, in a temporary file.
+
+    >>> blocks = DecidedBlocks()
+    >>> blocks.add(DecidedBlock(3, {"added": 3}, [], []))
+    >>> len(blocks), blocks.get(0).rows
+    (1, 3)
+    >>> blocks.close()
+    """
+
+    def __init__(self) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115  close() closes it
+        self._places: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, block: DecidedBlock) -> None:
+        """Add the decisions about the next block. Raises :class:`BindingsUnavailable` if the disk is full."""
+        stored = BytesIO()
+        _Pickler(stored, pickle.HIGHEST_PROTOCOL).dump(block)
+        place = self._places[-1][0] + self._places[-1][1] if self._places else 0
+        try:
+            self._file.seek(place)
+            self._file.write(stored.getbuffer())
+        except OSError as error:
+            message = f"the temporary file of the import cannot be written: {error.strerror}; check the free disk space"
+            raise BindingsUnavailable(message) from error
+        self._places.append((place, len(stored.getbuffer())))
+
+    def get(self, number: int) -> DecidedBlock:
+        """Return the decisions about the block ``number``, from 0."""
+        place, length = self._places[number]
+        self._file.seek(place)
+        return pickle.loads(self._file.read(length))  # noqa: S301  a file of this process, which has no name
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._file.close()
+
+
+def _mapping(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
+def _of_mapping(mapping: MappingProxyType[Any, Any]) -> tuple[Any, tuple[Any, ...]]:
+    return _mapping, (dict(mapping),)
+
+
+class _Pickler(pickle.Pickler):
+    dispatch_table: Any = {MappingProxyType: _of_mapping}  # noqa: RUF012  as the standard library declares it

@@ -1,0 +1,65 @@
+"""What an operation in blocks has written so far, in the table ``bulk_progress``, so that another process continues it.
+
+Each run has a number: that of its job; a run of a command has a negative one, which follows from what it does
+(:func:`number_of`). So the same command continues.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...identifiers.text.translatable import each_text, restored, stored
+from ..storage.statements import marked
+
+if TYPE_CHECKING:
+    from ..storage.writing.transaction import Transaction
+
+
+class RunProgress(NamedTuple):
+    """The progress of a run: its ``operation``, the number of parts that are ``done``, the number of ``changed`` names,
+    and the ``state`` of its source in JSON.
+    """
+
+    operation: int
+    done: int
+    changed: int
+    state: Mapping[str, Any]
+
+
+def number_of(*work: object) -> int:
+    """Return the number of a run of a command, which follows from its ``work``: the action, its arguments, the file.
+
+    >>> number_of("relocate", {"to": "b"}) == number_of("relocate", {"to": "b"}) < 0
+    True
+    """
+    digest = sha256(repr(work).encode()).digest()
+    # The jobs of servers have positive numbers.
+    return -1 - int.from_bytes(digest[:7], "big") % 2**53
+
+
+def read(transaction: Transaction, run: int) -> RunProgress | None:
+    """Return the progress of the run with the number ``run``, or None if it has written nothing."""
+    text = marked("SELECT operation, result FROM bulk_progress WHERE job = ?", transaction.dialect_name)
+    row = transaction.connection.exec_driver_sql(text, (run,)).first()
+    if row is None:
+        return None
+    value = each_text(json.loads(row[1]), restored)
+    return RunProgress(row[0], value["done"], value["changed"], value["state"])
+
+
+def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
+    """Record the ``progress`` of the run with the number ``run``, instead of an earlier one."""
+    forget(transaction, run)
+    value = {"done": progress.done, "changed": progress.changed, "state": dict(progress.state)}
+    text = marked("INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)", transaction.dialect_name)
+    parameters = (run, progress.operation, json.dumps(each_text(value, stored)))
+    transaction.connection.exec_driver_sql(text, parameters)
+
+
+def forget(transaction: Transaction, run: int) -> None:
+    """Delete the progress of the run with the number ``run``."""
+    text = marked("DELETE FROM bulk_progress WHERE job = ?", transaction.dialect_name)
+    transaction.connection.exec_driver_sql(text, (run,))

@@ -1,0 +1,109 @@
+"""The import of a table as a job: the runner with the permissions of the caller, and the end of the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...bindings.imports.table_rows import ImportedTable, Listeners, TableRows
+from ...bindings.names.actor import NOBODY
+from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
+from ...bindings.operations.runner import Hooks, OperationRun
+from ...identifiers.text.translatable import Translatable
+from .model import caller_of, result_of
+from .queue import Claim, Jobs
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ...bindings.imports.summary import Summary
+    from ..management import Management
+
+
+def carry_out_import(
+    management: Management,
+    jobs: Jobs,
+    claim: Claim,
+    table: ImportedTable,
+    progress: Callable[[int], object],
+    listeners: Listeners = Listeners(),  # noqa: B008  it cannot be changed
+    *,
+    is_dry: bool = False,
+    check: Callable[[OperationRun[Summary]], Summary] = lambda run: run.check(),
+    at_end: Callable[[Connection], object] = lambda connection: None,
+) -> None:
+    """Check and import the rows of ``table``, and finish the job of ``claim``.
+
+    All rows are checked first, and nothing is written if one is refused, or with ``is_dry``. A row that is refused
+    since the check is reported, and the others are written. If a permission of the caller is revoked while rows are
+    written, the job fails, and the rows so far stay written. Raises :class:`TableError` for a file that cannot be read.
+
+    ``check`` checks the rows with the runner. ``at_end`` is called in the last transaction.
+    """
+    job = claim.job
+
+    def beat(connection: Connection, lines: int) -> None:
+        jobs.advance(connection, claim, lines)
+
+    def finish(connection: Connection, summary: Summary) -> None:
+        at_end(connection)
+        jobs.finish(connection, claim, "done", result_of(summary), summary.lines)
+
+    with ending(management, jobs, claim):
+        caller = caller_of(management.accounts, job.parameters["caller"])
+        with management.bulk.acting(caller, "import", table.mint) as actor:
+            # Rules, prefix records and counters are for administrators.
+            only_names = not actor.caller.is_administrator
+            source = TableRows(management.bindings, replace(table, only_names=only_names), actor, listeners)
+            hooks = Hooks(beat, finish, progress)
+            run = OperationRun(management.bindings, source, job.number, actor=actor, hooks=hooks)
+            try:
+                if run.begun() is None:
+                    checked = check(run)
+                    if checked.refusals and not is_dry:
+                        management.recorder.refused(caller, "import", None, f"{checked.refusals} refused")
+                    if checked.refusals or is_dry:
+                        jobs.end(claim, "done" if is_dry else "failed", result_of(checked), checked.lines)
+                        return
+                if not job.parameters.get("atomic"):
+                    run.write()
+                elif not (summary := run.at_once()).written:
+                    jobs.end(claim, "failed", result_of(summary), 0)
+            finally:
+                source.close()
+
+
+@contextmanager
+def ending(management: Management, jobs: Jobs, claim: Claim) -> Iterator[None]:
+    """End the job of ``claim`` by an error that a repetition cannot correct. The rows so far stay written."""
+    try:
+        yield
+    except (BindingsUnavailable, TableError):
+        raise  # a database that cannot be read now, or a file that cannot be read
+    except BindingError as error:
+        stop_import(management, jobs, claim, error)
+
+
+def stop_import(management: Management, jobs: Jobs, claim: Claim, error: BindingError) -> None:
+    """End an import that cannot continue, by ``error``. The rows so far stay written, and can be undone."""
+
+    def finish(connection: Connection, summary: Summary) -> None:
+        result: dict[str, Any] = {}
+        detail = error.message
+        if summary.operation is not None:
+            result["operation"] = summary.operation
+            detail = Translatable(
+                "%(problem)s; operation %(operation)s has the changes so far, which can be undone",
+                problem=detail,
+                operation=str(summary.operation),
+            )
+        problem = {"problem": {"code": error.code, "detail": detail}}
+        jobs.finish(connection, claim, "failed", result | problem)
+
+    source = TableRows(management.bindings, ImportedTable("", lambda read_as: iter(())), NOBODY)
+    try:
+        OperationRun(management.bindings, source, claim.job.number, hooks=Hooks(finish=finish)).stop()
+    finally:
+        source.close()
