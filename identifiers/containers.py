@@ -108,6 +108,7 @@ CONTAINERS: tuple[Container, ...] = (
     ),
 )
 
+_SUBFIELD = frozenset(SUBFIELD_MARKS)
 MOST_BEFORE = 10
 """The maximum number of characters before an identifier that decide about its container."""
 
@@ -136,6 +137,9 @@ def around(text: str, start: int) -> int | None:
     """
     before = _BEFORE.get(text[start - 1]) if start else None
     if before is None:
+        return None
+    # Most identifiers follow a space.
+    if text[start - 1] == " " and text[start - 3 : start - 2] not in _SUBFIELD:
         return None
     found = before.search(text[max(0, start - MOST_BEFORE) : start])
     return int(found.lastgroup[1:]) if found and found.lastgroup else None

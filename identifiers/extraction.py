@@ -335,10 +335,12 @@ def _in_plain_text(text: str, *, is_alone: bool) -> Iterator[Match]:
     addresses = _Addresses(text) if "://" in text else None
     separators, heading = _Separators(text), _heading(text)
     grammars: dict[int | None, re.Pattern[str]] = {1: iri.compiled(_ARK, text), 2: _ENCODED, 3: _URN}
-    label = _LABEL.search(text)
+    label = following = _LABEL.search(text)
     while label:
         start, place = label.span()
-        following = _LABEL.search(text, place)
+        # A label in a word keeps the next one, so that each part of the text is searched once.
+        if following is not None and following.start() < place:
+            following = _LABEL.search(text, place)
         after = following.start() if following else len(text)
         address = addresses.around(start, taken) if addresses and start else None
         if address is None and label.lastindex == 2:
@@ -366,8 +368,9 @@ def _in_plain_text(text: str, *, is_alone: bool) -> Iterator[Match]:
             if following and end == after and text[end - 1] == "/":
                 label = following
                 continue
-            second = _INNER_LABEL.match(text, end - 3) if text.startswith(":", end) else None
-            end = _without_next(text, start, second.start() if second else end, after)
+            if end == after or text[end : end + 1] in _BEFORE_NEXT:
+                second = _INNER_LABEL.match(text, end - 3) if text.startswith(":", end) else None
+                end = _without_next(text, start, second.start() if second else end, after)
         found = _longest(text, word, end, label) if matched and end > place else None
         if found is not None and matched is not None and end == matched.end():
             found = _whole(text, found, word, is_urn=label.lastindex == 3, is_alone=is_alone)
@@ -546,11 +549,35 @@ def _longest(text: str, word: _Word, end: int, label: re.Match[str]) -> Match | 
         return None
     for begin in [word.begin] if word.begin == word.start else [word.begin, word.start]:
         literal = text[begin:end]
+        # In an address of IIIF, the word goes on after a slash and a comma, and is then read as a whole.
+        is_encoded = label.lastindex == 2 and (literal[-1] != "/" or text.startswith(",", end))
+        if is_encoded and (decoded := _decoded(literal)) is not None:
+            return Match(begin, end, literal, *decoded)
         is_valid = valid if literal == plain else reads(literal)
+        if not is_valid and literal[-1] == "/" and (shorter := _without_slash(literal)) is not None:
+            return Match(begin, end, literal, shorter, ("trailing-slash",))
         suggestion, why = _repaired(literal, valid=is_valid)
         if suggestion is not None or is_valid:
             return Match(begin, end, literal, suggestion, why)
     return None
+
+
+def _decoded(literal: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the suggestion for a literal that is right but for its encoded label, or None: a fast path."""
+    plain = repairs.with_plain_label(literal)
+    stripped = plain.removesuffix("/")
+    if not (stripped.isascii() and stripped[-1:].isalnum()) or "%" in stripped or "&" in stripped:
+        return None
+    if _REPEATED.search(stripped, 8) or not reads(stripped):
+        return None
+    return stripped, ("encoded-label",) if stripped == plain else ("encoded-label", "trailing-slash")
+
+
+def _without_slash(literal: str) -> str | None:
+    """Return a literal without the slash at its end if that is its only fault, or None: a fast path."""
+    shorter = literal[:-1]
+    is_plain = shorter.isascii() and shorter[-1:].isalnum() and "%" not in shorter and "&" not in shorter
+    return shorter if is_plain and not _REPEATED.search(shorter, 8) and reads(shorter) else None
 
 
 def _is_too_long(literal: str) -> bool:
@@ -704,9 +731,12 @@ def _with_line_after(text: str, match: Match, word: _Word) -> Match:
 
     In a list or table, it cannot: the next line has a value of its own.
     """
+    last = match.literal[-1]
+    hyphen = last == "-" or (not last.isascii() and repairs.without_hidden(last) == "-")
     if text[match.end : match.end + 1] not in _GAP:
         return match
-    hyphen = match.literal[-1] == "-" or repairs.without_hidden(match.literal[-1]) == "-"
+    if not hyphen and text[match.end] == " " and text[match.end + 1 : match.end + 2] not in _GAP:
+        return match
     gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, match.end)
     if gap is None or (match.why and "typographic-character" not in match.why):
         return match
@@ -766,6 +796,9 @@ _SUSPECT = re.compile(
 _AFTER_TAG = re.compile(rf"[:=]|[ ]{{1,3}}[-=:|]|[.][ ]|\t|[ ]++['\"(<]?{_AFTER_SEPARATOR}")
 _CELL_SEPARATORS = ",;"
 _MAX_HEADING = 2000
+# Other repairs concern such a text.
+_REPEATED = re.compile(f"//|{LABEL_PATTERN}/?{LABEL_PATTERN}|{LABEL_PATTERN}[^:]*{LABEL_PATTERN}|[?#]")
+_BEFORE_NEXT = frozenset(":>")
 _MAX_INDENT = 40
 _END_OF_LINE = re.compile(r"[ \t\r]*+(?:\n|\Z)")
 # The escape of the character that ends a text in a program or in JSON.

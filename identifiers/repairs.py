@@ -296,40 +296,50 @@ def _corrected(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Itera
     yield from (Suggestion(each, (*why, code)) for code, each in _in_pieces(changed) if reads(each))
 
 
-class _Features(NamedTuple):
-    """The features of a text. A repair can change only texts with some of them."""
-
-    edges: bool  # a first or last character that is neither a letter nor a digit
-    others: bool  # characters that are not ASCII
-    triplets: bool
-    entities: bool
-    labels: bool  # several colons
-    query: bool
-    before: bool  # something before the label
-    capitals: bool
-    slashes: bool  # two in a row
-    slash: bool  # at the end of the path
-
-
-def _features(text: str) -> _Features:
-    return _Features(
-        not (text[:1].isalnum() and text[-1:].isalnum()),
-        not text.isascii(),
-        "%" in text,
-        "&" in text,
-        text.count(":") > 1,
-        "?" in text or "#" in text,
-        text[:4] not in LABELS,
-        not text.islower(),
-        "//" in text,
-        text[-1:] == "/" or "/?" in text or "/#" in text,
+# The features of a text. A repair can change only texts with some of them. Each is one bit.
+_FEATURES = {
+    name: 1 << number
+    for number, name in enumerate(
+        ("edges", "others", "triplets", "entities", "labels", "query", "before", "capitals", "slashes", "slash")
     )
+}
 
 
-@lru_cache(256)
-def _able_to_change(features: _Features) -> tuple[int, ...]:
+def _features(text: str) -> int:
+    """Return the bits of the features of a text."""
+    has_query = "?" in text or "#" in text
+    bits = 0
+    if not (text[:1].isalnum() and text[-1:].isalnum()):
+        # A first or last character that is neither a letter nor a digit.
+        bits |= 1
+    if not text.isascii():
+        bits |= 2
+    if "%" in text:
+        bits |= 4
+    if "&" in text:
+        bits |= 8
+    if text.count(":") > 1:
+        # Several labels.
+        bits |= 16
+    if has_query:
+        bits |= 32
+    if text[:4] not in LABELS:
+        # Something before the label.
+        bits |= 64
+    if not text.islower():
+        bits |= 128
+    if "//" in text:
+        bits |= 256
+    if text[-1:] == "/" or (has_query and ("/?" in text or "/#" in text)):
+        # A slash at the end of the path.
+        bits |= 512
+    return bits
+
+
+@lru_cache(1024)
+def _able_to_change(features: int) -> tuple[int, ...]:
     """Return the numbers of the repairs that can change a text with these features, in their order."""
-    return tuple(number for number, feature in enumerate(_NEEDED) if getattr(features, feature))
+    return tuple(number for number, feature in enumerate(_NEEDED) if _FEATURES[feature] & features)
 
 
 def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion]:

@@ -236,6 +236,15 @@ HOSTILE = [
     "ark:1/x-\nb ",
     "ark:%2F1%2Fx(",
     "http://a/urn:aa:b/",
+    "ark:1/x\u2019s",
+    "ark:1/xark:1/y",
+    "[ark:1/x ",
+    "'urn:aa:b",
+    "$uark:1/x$z",
+    "\\/ark:\\/1\\/x",
+    "http%3A%2F%2Fa%2Fark%3A1%2Fx",
+    "\u898bark:1/x\uff0c",
+    "https://a/ark:1/x,4,/",
 ]
 
 
