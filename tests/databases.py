@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import pwd
 import shutil
@@ -47,6 +48,7 @@ class Cluster:
         self.port = 0
         self._hasty = hasty
         self.folder = Path(tempfile.mkdtemp(prefix="ararat-postgresql-"))
+        self.database = "postgres"
         self._names = count()
         self._process: subprocess.Popen[Any] | None = None
         self._connection: psycopg.Connection[Any] | None = None
@@ -75,7 +77,7 @@ class Cluster:
         """Start the server with the same port and data, and wait until it answers."""
         hasty = "synchronous_commit=off full_page_writes=off shared_buffers=16MB wal_keep_size=16MB"
         # The tests create thousands of tables, which no test needs to be vacuumed or written to the disk early.
-        hasty += " autovacuum=off max_wal_size=2GB checkpoint_timeout=1h"
+        hasty += " autovacuum=off max_wal_size=2GB checkpoint_timeout=1h max_connections=300"
         command = [
             self.binaries / "postgres",
             "-D",
@@ -131,27 +133,44 @@ class Cluster:
         if number == signal.SIGKILL:
             self._process.wait(30)
 
+    def own_database(self) -> Cluster:
+        """Return this server for a worker, which has a database of its own."""
+        own = copy.copy(self)
+        own._names = count()
+        own.database = f"worker{os.getpid()}"
+        with psycopg.connect(f"{self._url()}/postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {own.database}".encode())
+        return own
+
     def new_database(self, encoding: str = "UTF8") -> str:
         """The URL of an empty database."""
-        name = f"test{next(self._names)}"
+        name = self._new_name()
         locale = "" if encoding == "UTF8" else f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0"
         self._execute(f"CREATE DATABASE {name} {locale}")
         return f"{self._url()}/{name}"
 
     def new_schema(self) -> str:
         """The URL of an empty schema in the database that all tests share, which is created quickly."""
-        name = f"test{next(self._names)}"
+        name = self._new_name()
         self._execute(f"CREATE SCHEMA {name}")
-        return f"{self._url()}/postgres{_SCHEMA}{name}"
+        return f"{self._url()}/{self.database}{_SCHEMA}{name}"
+
+    def _new_name(self) -> str:
+        """Return a name for a database or schema, and for a role of it, because all databases have the same roles."""
+        return f"test{os.getpid()}_{next(self._names)}"
 
     def recycle(self, url: str) -> None:
         """Give the schema of a finished test to another test."""
         with contextlib.suppress(psycopg.OperationalError):  # if the test has locked a table
             recycle(self._connected(), url.rpartition(_SCHEMA)[2])
 
-    def remove(self) -> None:
+    def disconnect(self) -> None:
+        """Close the connection of the fixtures."""
         if self._connection is not None:
             self._connection.close()
+
+    def remove(self) -> None:
+        self.disconnect()
         if self._process and self._process.poll() is None:
             self.signal_all(signal.SIGCONT)
         try:
@@ -177,7 +196,7 @@ class Cluster:
             pass
         options = "-c lock_timeout=1s"
         self._connection = psycopg.connect(
-            f"{self._url()}/postgres", autocommit=True, prepare_threshold=None, options=options
+            f"{self._url()}/{self.database}", autocommit=True, prepare_threshold=None, options=options
         )
         return self._connection
 
@@ -235,12 +254,40 @@ def required_binaries() -> Path:
     return binaries
 
 
+_SHARED = pytest.StashKey[tuple[Cluster, Cluster]]()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> Iterator[object]:
+    """Start a server that all workers share, if a test uses one."""
+    config = session.config
+    if config.option.processes < 2 or not any(map(_uses_postgresql, session.items)) or not (binaries := _binaries()):
+        return (yield)
+    made, started = Cluster(binaries), Cluster(binaries)
+    try:
+        made.make()
+        started.start(made)
+        config.stash[_SHARED] = made, started
+        return (yield)
+    finally:
+        started.remove()
+        made.remove()
+
+
+def _uses_postgresql(item: Any) -> bool:
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "cluster" in item.fixturenames or "postgresql" in {value for value in values if isinstance(value, str)}
+
+
 @pytest.fixture(scope="session")
-def made_cluster() -> Iterator[Cluster]:
+def made_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """The files of a PostgreSQL server, which all other servers copy.
 
     If PostgreSQL is not installed, its tests are skipped, or fail if CI is set.
     """
+    if shared := request.config.stash.get(_SHARED, None):
+        yield shared[0]
+        return
     server = Cluster(required_binaries())
     try:
         server.make()
@@ -262,9 +309,25 @@ def replicated(made_cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
             server.remove()
 
 
+@pytest.fixture
+def own_cluster(made_cluster: Cluster) -> Iterator[Cluster]:
+    """A PostgreSQL server for one test, which can stop it."""
+    server = Cluster(made_cluster.binaries)
+    try:
+        server.start(made_cluster)
+        yield server
+    finally:
+        server.remove()
+
+
 @pytest.fixture(scope="session")
-def cluster(made_cluster: Cluster) -> Iterator[Cluster]:
-    """A PostgreSQL server that all tests share."""
+def cluster(request: pytest.FixtureRequest, made_cluster: Cluster) -> Iterator[Cluster]:
+    """A PostgreSQL server that all tests share. Each worker has a database of its own."""
+    if shared := request.config.stash.get(_SHARED, None):
+        own = shared[1].own_database()
+        yield own
+        own.disconnect()
+        return
     server = Cluster(made_cluster.binaries)
     try:
         server.start(made_cluster)

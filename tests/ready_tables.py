@@ -27,7 +27,6 @@ from ararat.bindings.storage.writing import creation
 from ararat.bindings.system.file_access import create_private
 
 create_tables = creation.create_tables
-PROCESS = os.getpid()
 
 LARGEST = 2_000_000
 """The size in octets of the largest schema that is emptied. It contains the rows that are deleted, too."""
@@ -83,16 +82,22 @@ def recycle(connection: Any, name: str) -> None:
     connection.execute(";".join(statements))
 
 
+def _has_schemas(database: Database) -> bool:
+    """Return whether a database is the one whose schemas are given to tests, not one of a test."""
+    return not str(database).rpartition("/")[2].startswith("test")
+
+
 class _ReadyTables:
     """Replace :func:`creation.create_tables`. ``file`` has the tables of SQLite."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._content = b""
+        self._process = os.getpid()
 
     def take(self, database: Database, partitions: int = 0) -> None:
         """Give a database its tables. Create them if no ready-made ones fit."""
-        if partitions or os.getpid() != PROCESS:
+        if partitions or os.getpid() != self._process:
             create_tables(database, partitions)
         elif isinstance(database, SQLite):
             if not self._copy(database.path):
@@ -126,7 +131,7 @@ class _ReadyTables:
 
     def _rename(self, database: Database) -> bool:
         """Replace an empty schema of a test by a ready-made one. Return whether there was one."""
-        if not str(database).endswith("/postgres"):  # not the database with these schemas
+        if not _has_schemas(database):
             return False
         try:
             with database.engine.begin() as connection:
@@ -142,7 +147,7 @@ class _ReadyTables:
 
     def _remember(self, database: Database) -> None:
         """Keep the fingerprint of new tables as the comment of their schema."""
-        if not str(database).endswith("/postgres"):
+        if not _has_schemas(database):
             return
         with database.engine.begin() as connection:
             schema = connection.exec_driver_sql("SELECT current_schema()").scalar()

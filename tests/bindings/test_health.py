@@ -164,9 +164,9 @@ def test_each_server_of_a_url_is_checked_without_showing_the_password(cluster: A
     url = cluster.new_schema()
     open_bindings(url, create=True).close()
     there, gone = conditions(several(url, cluster.port, unused_port))
-    assert (there.where, there.writable) == (f"postgresql://127.0.0.1:{cluster.port}/postgres", True)
+    assert (there.where, there.writable) == (f"postgresql://127.0.0.1:{cluster.port}/{cluster.database}", True)
     assert (gone.where, gone.readable, gone.code) == (
-        f"postgresql://127.0.0.1:{unused_port}/postgres",
+        f"postgresql://127.0.0.1:{unused_port}/{cluster.database}",
         False,
         "unavailable",
     )

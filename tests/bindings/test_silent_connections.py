@@ -221,7 +221,10 @@ def test_a_stopped_process_of_the_server_holds_no_change_and_no_publication(
 
     def stop_the_idle_process() -> None:
         with psycopg.connect(url) as connection:
-            query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'ararat' AND query = 'COMMIT'"
+            query = (
+                "SELECT pid FROM pg_stat_activity WHERE application_name = 'ararat' AND query = 'COMMIT' "
+                "AND datname = current_database()"
+            )
             processes = {process for (process,) in connection.execute(query).fetchall()} - {*stopped}
             [process] = processes
         os.kill(process, signal.SIGSTOP)
