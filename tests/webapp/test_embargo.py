@@ -21,7 +21,8 @@ from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.selection import select
 from ararat.bindings.operations import edits
-from ararat.bindings.operations.plan import BulkResult, Plan, carry_out
+from ararat.bindings.operations.plan import BulkResult, Plan
+from ararat.bindings.operations.plan_names import carry_out
 from ararat.bindings.operations.undo import undo_change, undo_operation
 from ararat.bindings.publication import publish_due
 from ararat.cli import main
