@@ -127,7 +127,7 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
 
 def _harden(describe: Callable[[Response], None], response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
-    if is_managed(request.path):
+    if for_programs and is_managed(request.path):
         response.vary.update(["Authorization", "Cookie"])
     elif for_programs and not cross_site.is_work():
         # With "*", browsers send no cookies and no other credentials, so a page of another site reads public data only.

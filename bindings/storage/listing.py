@@ -103,7 +103,8 @@ class Lists:
     def __init__(self, dialect_name: str, clock: Clock = utc_now) -> None:
         self._clock = clock
         self._is_sqlite = dialect_name == "sqlite"
-        self.marked = partial(marked, dialect_name=dialect_name)
+        # The placeholder of SQLite is that of the statements here.
+        self.marked = str if self._is_sqlite else partial(marked, dialect_name=dialect_name)
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
         self._dialect = dialect_name
         in_bytes = "" if self._is_sqlite else ' COLLATE "C"'
@@ -128,7 +129,7 @@ class Lists:
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
         rows: list[Row] = []
-        has_trigrams = self._has_trigrams(read, selection)
+        has_trigrams = not (selection.words or selection.element) or self._has_trigrams(read, selection)
         for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
             text, parameters = self._select(query, limit + 1 - len(rows))
             rows += read(text, parameters)
@@ -270,7 +271,7 @@ class Lists:
 
         With ``read``, the best query for the number of names is chosen.
         """
-        words = self._match(selection) if has_trigrams else None
+        words = self._match(selection) if has_trigrams and (selection.words or selection.element) else None
         if selection.sort is None and words is not None and (selection.words or selection.element):
             yield self._by_words(selection, after, words, read)
         elif selection.order == "target":
@@ -434,7 +435,7 @@ class Lists:
             find = "instr" if self._is_sqlite else "strpos"
             conditions += ["bindings.metadata IS NOT NULL", f"{find}(bindings.metadata, ?) > 0"]
             parameters.append(element_text(*selection.element))
-        if "resource" not in without:
+        if "resource" not in without and (selection.resource or selection.resource_prefix) is not None:
             its_conditions, values = self._resource(selection)
             conditions += [f"{plus}{each}" for each in its_conditions]
             parameters += values

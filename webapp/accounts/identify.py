@@ -174,8 +174,11 @@ def unauthorized(code: str, sentence: str) -> HTTPRefusal:
 def _identify(known: Accounts) -> Caller | None:
     address = request.remote_addr
     has_field = "Authorization" in request.headers
+    # Browsers send these credentials by themselves.
+    needs_own_form = request.method not in csrf.SAFE_METHODS
     if (user := remote_user()) is not None and not _is_bearer():
-        _require_own_form()
+        if needs_own_form:
+            csrf.require_own_form()
         return Caller(account=_of_user(known, user), address=address)
     if has_field:
         return _of_authorization(known, authorization(), address)
@@ -186,7 +189,8 @@ def _identify(known: Accounts) -> Caller | None:
     if found is None:
         cookies.forget_session()
         raise unauthorized("session-ended", Translatable("The session has ended. Sign in again."))
-    _require_own_form()
+    if needs_own_form:
+        csrf.require_own_form()
     return Caller(account=found.account, address=address)
 
 
@@ -234,9 +238,3 @@ def _of_authorization(known: Accounts, given: Authorization | None, address: str
     raise unauthorized(
         "credential-malformed", Translatable("The field Authorization is not valid. Use Bearer or Basic.")
     )
-
-
-def _require_own_form() -> None:
-    """Require a token of a form for a change, because browsers send this credential by themselves."""
-    if request.method not in csrf.SAFE_METHODS:
-        csrf.require_own_form()

@@ -30,7 +30,7 @@ def init_app(app: Flask, site: Site) -> None:
 
 def admit() -> None:
     """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
-    if security.is_managed(request.path):
+    if request.path.startswith(security.MANAGED) and security.is_managed(request.path):
         identify.require_caller()
         current_imports().worker.begin()
 

@@ -50,7 +50,7 @@ def redirect_to_answer(response: Response) -> Response:
 
     ``response`` is the response of the view. It is returned unchanged if it is not a page, or is too large to keep.
     """
-    if not _is_page(response) or (session := _browser()) is None:
+    if request.method != "POST" or not _is_page(response) or (session := _browser()) is None:
         return response
     content = response.get_data(as_text=True)
     if len(content) > MAX_CHARACTERS:
@@ -81,9 +81,8 @@ def _browser() -> str | None:
 def _is_page(response: Response) -> bool:
     """Return whether a browser would go back to this response of a form. Programs do not ask for HTML."""
     return (
-        request.method == "POST"
         # A message shows a new token or link once, and is not kept.
-        and messages.ONCE_COOKIE not in request.cookies
+        messages.ONCE_COOKIE not in request.cookies
         and has_caller()
         and "text/html" in request.headers.get("Accept", "")
         and not htmx_request.htmx

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flask import Blueprint, Response, abort, current_app, g, has_app_context, redirect, request
+from flask import Blueprint, Response, abort, g, has_app_context, redirect, request
 from htmx_flask import request as htmx_request
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
@@ -27,7 +27,7 @@ from ..management.permissions import require_reader
 from ..responses import wants_json
 from ..security import OF_CALLER
 from . import messages, unsent
-from .navigation import dead_targets, desk_navigation, help_address, manage_menu, page_links
+from .navigation import MANAGE, PLACES, dead_targets, help_address, links, page_links
 
 blueprint = Blueprint("desk", __name__, url_prefix="/desk")
 
@@ -66,13 +66,8 @@ def require_session() -> AnyResponse | None:
     setattr(g, _G, found)
     require_reader(found)  # each page of the desk shows reserved names
     current_imports().worker.begin()
+    read_current(True)  # an editor must see what she has just saved
     return None
-
-
-@blueprint.before_request
-def _read_current() -> None:
-    # An editor must see what she has just saved.
-    read_current(True)
 
 
 @blueprint.teardown_request
@@ -86,8 +81,8 @@ def _context() -> dict[str, object]:
         return {}
     return {
         "caller": caller(),
-        "desk_navigation": lambda: desk_navigation(caller()),
-        "manage_menu": lambda: manage_menu(caller()),
+        "desk_navigation": lambda: links(PLACES, caller()),
+        "manage_menu": lambda: links(MANAGE, caller()),
         "dead_targets": dead_targets,
         "help_address": help_address,
         "taken_message": messages.take,
@@ -100,12 +95,6 @@ blueprint.add_app_template_global(is_test)
 blueprint.add_app_template_global(page_links)
 blueprint.add_app_template_global(persistence.split, "split_statement")
 blueprint.add_app_template_global(lambda: persistence.TERMS, "persistence_terms")
-
-
-@blueprint.app_template_global()
-def has_page(endpoint: str) -> bool:
-    """Return whether the desk has a page. ``endpoint`` is the name of its view, such as "desk.names"."""
-    return endpoint in current_app.view_functions
 
 
 @blueprint.app_template_global()

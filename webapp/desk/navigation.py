@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from flask import current_app, request
+from flask import request
 
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text.translatable import Translatable
@@ -35,14 +36,14 @@ class _Page(NamedTuple):
 
 _CHANGING: tuple[Role, ...] = ("curator", "administrator")
 
-_PLACES = (
+PLACES = (
     _Page(Translatable("Overview"), "desk.overview"),
     _Page(Translatable("Names"), "desk.names", also="desk.name"),
     _Page(Translatable("Links"), "desk.links"),
     _Page(Translatable("Changes"), "desk.changes"),
     _Page(Translatable("Requests"), "desk.requests"),
 )
-_MANAGE = (
+MANAGE = (
     _Page(Translatable("New names"), "desk.new", _CHANGING),
     _Page(Translatable("Import a table"), "desk.tables", _CHANGING),
     _Page(Translatable("Move targets"), "desk.moves", _CHANGING),
@@ -84,14 +85,21 @@ _HELP_PAGES = {"own_account": "accounts", "prefix": "prefixes", "branding": "pub
 """The pages of the documentation by a word in the endpoint."""
 
 
-def desk_navigation(caller: Caller) -> list[NavigationLink]:
-    """Return the links to the main pages of the desk. ``caller`` is the account that reads the page."""
-    return _links(_PLACES, caller)
+def links(pages: Sequence[_Page], caller: Caller) -> list[NavigationLink]:
+    """Return the links to the pages that an account can use: those of :data:`PLACES` or :data:`MANAGE`.
 
-
-def manage_menu(caller: Caller) -> list[NavigationLink]:
-    """Return the links of the menu "Manage" to the pages that an account can use. ``caller`` is this account."""
-    return _links(_MANAGE, caller)
+    ``caller`` is the account that reads the current page.
+    """
+    found: list[NavigationLink] = []
+    role, here = caller.role, f"{request.script_root}{request.path}"
+    for page in pages:
+        if role not in page.roles:
+            continue
+        address = url(page.endpoint)
+        own = (address, url(page.also)) if page.also else (address,)
+        is_below = page.endpoint != "desk.overview" and f"{here}/".startswith(tuple(f"{each}/" for each in own))
+        found.append(NavigationLink(page.label, address, "page" if here == address else "true" if is_below else ""))
+    return found
 
 
 def dead_targets() -> int:
@@ -142,16 +150,3 @@ def help_address() -> str:
     page = next((page for word, page in _HELP_PAGES.items() if word in endpoint), "desk")
     section = _HELP.get(endpoint, "") if page == "desk" else ""
     return url("docs.page", name=page, _anchor=section or None)
-
-
-def _links(pages: tuple[_Page, ...], caller: Caller) -> list[NavigationLink]:
-    links: list[NavigationLink] = []
-    for page in pages:
-        if page.endpoint not in current_app.view_functions or caller.role not in page.roles:
-            continue
-        address = url(page.endpoint)
-        here = f"{request.script_root}{request.path}"
-        own = (address, url(page.also)) if page.also else (address,)
-        is_below = page.endpoint != "desk.overview" and f"{here}/".startswith(tuple(f"{each}/" for each in own))
-        links.append(NavigationLink(page.label, address, "page" if here == address else "true" if is_below else ""))
-    return links

@@ -64,14 +64,13 @@ def requests_in(counts: CountStore, period: Period, today: date, name: str | Non
     return Requests(total=total, times=times, plot=bars(sums, list(sums)))
 
 
-def requests_of_name(name: str) -> Requests | None:
-    """Return the number of requests for a name in the last months, or None if this site has no statistics.
+def requests_of_name(counts: CountStore, name: str) -> Requests | None:
+    """Return the number of requests for a name in the last months, or None if the counts cannot be read.
 
-    ``name`` is the key of the name. If the statistics cannot be read, the reason is written to the server log.
+    ``name`` is the key of the name. The reason why they cannot be read is written to the server log.
     """
-    counts = site().statistics
     try:
-        return None if counts is None else requests_in(counts, "months", _today(), name)
+        return requests_in(counts, "months", _today(), name)
     except BindingsUnavailable as error:
         _log.warning("The statistics cannot be read: %s", display.escape(str(error)))
         return None

@@ -14,7 +14,7 @@ from typing import Final
 
 from flask import current_app, g, has_request_context
 
-from ...middleware.resolution.settings import ENGLISH, LANGUAGES, Direction
+from ...middleware.resolution.settings import ENGLISH
 
 LANGUAGE_NAMES: Final = (
     ("en", "English"),
@@ -68,11 +68,6 @@ def _chosen() -> str:
     if choose is not None:
         g.ararat_language = choose()
     return g.ararat_language
-
-
-def direction() -> Direction:
-    """Return the direction of the text of the current language: "ltr" or "rtl"."""
-    return LANGUAGES.get(language(), "ltr")
 
 
 @contextmanager

@@ -61,11 +61,6 @@ def punctuated(text: str) -> str:
     return _PUNCTUATION.sub(lambda mark: f"{_SPACES[mark[0]]}{mark[0]}", text)
 
 
-def colon() -> str:
-    """Return a colon, with the space that the current language has before it."""
-    return punctuated(":")
-
-
 def moment(time: datetime) -> str:
     """Return a time as a text in the current language: the date, the time in minutes, and the abbreviation of the
     zone.

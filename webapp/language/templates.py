@@ -8,13 +8,15 @@ be called for each expression, and most of a page are calls of macros.
 from __future__ import annotations
 
 from collections.abc import MutableMapping, Set
+from functools import partial
 from typing import Any
 
 from flask.templating import Environment
 from jinja2 import nodes
 
+from ...middleware.resolution.settings import LANGUAGES
 from . import current, formats
-from .current import direction, language
+from .current import language
 from .translation import gettext, ngettext, npgettext, pgettext, translated
 
 _TEXTS = frozenset({"_", "gettext", "ngettext", "pgettext", "npgettext", "url_for", "asset", "super", "caller"})
@@ -42,9 +44,9 @@ class TranslatedEnvironment(Environment):
         )
         self.filters["translated"] = translated
         self.globals.update(
-            colon=formats.colon,
+            colon=partial(gettext, ":"),
             figure=formats.figure,
-            page_direction=direction,
+            directions=LANGUAGES,
             page_language=language,
             page_languages=lambda: current.languages(),
         )

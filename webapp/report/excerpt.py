@@ -109,16 +109,12 @@ def plain(text: str, most: int = MAX_LENGTH) -> Line:
     [('same', 0), ('gap', 300), ('same', 0)]
     """
     if isinstance(text, Translatable):
-        return tuple(run for piece, is_value in pieces(text) for run in _of_sentence(piece, most, is_value=is_value))
+        runs: list[Run] = []
+        for piece, is_value in pieces(text):
+            # The words of a catalogue have no hidden characters except its spaces.
+            runs += _elided("same", piece, most) if is_value else [Run("same", (Atom(piece),))]
+        return tuple(runs)
     return tuple(_elided("same", text, most))
-
-
-def _of_sentence(piece: str, most: int, *, is_value: bool) -> Iterator[Run]:
-    """Yield the runs of a piece of a sentence. The words of a catalogue have no hidden characters except its spaces."""
-    if is_value:
-        yield from _elided("same", piece, most)
-    else:
-        yield Run("same", (Atom(piece),))
 
 
 def pointed(text: str, start: int, end: int) -> Line:

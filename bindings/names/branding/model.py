@@ -48,8 +48,8 @@ class Branding:
         >>> Branding(contact="a@example.org").over(Branding(institution="A library", contact="b@example.org"))
         Branding(institution='A library', logo=None, contact='a@example.org', colour=None, statement=None)
         """
-        values = {field: value for field, value in self.as_dict().items() if value is not None}
-        return Branding(**{**default.as_dict(), **values})
+        own = {field: getattr(self, field) for field in FIELDS}
+        return Branding(**{name: getattr(default, name) if text is None else text for name, text in own.items()})
 
     def as_dict(self) -> dict[str, str | None]:
         """Return the values of the branding by the names of their fields, in the order of :data:`FIELDS`."""

@@ -9,8 +9,8 @@ import pytest
 
 from ararat.identifiers.text.translatable import Translatable
 from ararat.webapp import create_app
-from ararat.webapp.language import current, formats
-from ararat.webapp.language.translation import translated
+from ararat.webapp.language import current
+from ararat.webapp.language.translation import gettext, translated
 from ararat.webapp.report.excerpt import plain
 from tests.pseudo import pseudo_language
 
@@ -88,7 +88,7 @@ def test_french_has_spaces_before_punctuation_between_values():
     shown: dict[str, str] = {}
     for tag in ("en", "de", "fr"):
         with current.use(tag):
-            shown[tag] = translated(text) + formats.colon()
+            shown[tag] = translated(text) + gettext(":")
     assert shown == {"en": "x: y:", "de": "x: y:", "fr": "x\u00a0: y\u00a0:"}
 
 

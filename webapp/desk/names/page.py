@@ -140,8 +140,9 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
     codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(operations.history(asking, binding.identifier))
-    below, more_below = _below(operations, asking, binding.identifier)
+    below, more_below = _below(operations, binding.identifier)
     hold = holding.over(operations.bindings, binding.identifier)
+    counts = site().statistics
     return NamePage(
         binding=binding,
         title=title_of(binding.metadata),
@@ -157,14 +158,14 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         | {element: meaning for element, meaning in codes.items() if meaning is not None},
         inherited=inherited,
         link=_link(operations, binding),
-        requests=requests_of_name(binding.identifier),
+        requests=None if counts is None else requests_of_name(counts, binding.identifier),
         changes=changes[:MAX_SHOWN],
         more_changes=max(0, len(changes) - MAX_SHOWN),
         above=_above(operations, binding.identifier),
         below=below,
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
-        successor=_successor(operations, binding),
+        successor=_successor(operations, binding.successor) if binding.successor else None,
         hold=hold,
     )
 
@@ -192,9 +193,9 @@ def _link(operations: Management, binding: Binding) -> TracedTarget | None:
     return Links(operations.bindings).of_name(index_key(binding.identifier))
 
 
-def _successor(operations: Management, binding: Binding) -> Relative | None:
-    """Return the recorded name that replaces a withdrawn name, or None, also for a URL."""
-    found = operations.bindings.fetch([binding.successor]) if binding.successor else {}
+def _successor(operations: Management, successor: str) -> Relative | None:
+    """Return the recorded name that replaces a withdrawn name, or None for a URL."""
+    found = operations.bindings.fetch([successor])
     return next((Relative(identifier=key, state=each.status) for key, each in found.items()), None)
 
 
@@ -206,10 +207,10 @@ def _above(operations: Management, identifier: str) -> list[Relative]:
     return [Relative(identifier=each, state=found[each].status if each in found else None) for each in containers]
 
 
-def _below(operations: Management, asking: Caller, identifier: str) -> tuple[list[Relative], bool]:
+def _below(operations: Management, identifier: str) -> tuple[list[Relative], bool]:
     """Return names below a name, and whether there are more of them."""
     found: list[Relative] = []
     for sign in "/.":
-        listed = operations.list_names(asking, Selection(prefix=f"{identifier}{sign}"), limit=MAX_BELOW + 1)
+        listed = operations.bindings.list_names(Selection(prefix=f"{identifier}{sign}"), limit=MAX_BELOW + 1)
         found += [Relative(identifier=each.identifier, state=each.status) for each in listed.names]
     return found[:MAX_BELOW], len(found) > MAX_BELOW
