@@ -111,9 +111,7 @@ def find_command(file: str, as_json: bool) -> int:
 
 
 def _readable(matches: Iterator[streams.StreamMatch]) -> Iterator[tuple[streams.StreamMatch, str | None]]:
-    """Yield the matches with their normal forms. A word outside the specification has none. Other texts that are not
-    valid are omitted.
-    """
+    """Yield the matches with their normal forms. A text that is not valid, or outside the specification, has none."""
     from ..identifiers import IdentifierError, normalize
     from ..identifiers.ark.outside import outside
 

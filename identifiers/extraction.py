@@ -28,13 +28,17 @@ from .urn.model import Urn
 FOLLOWED_BY = "followed-by: "
 """The beginning of the reason that states the rest of a word after a match."""
 
+NOT_VALID = "not-valid"
+"""The reason of a match that is not an identifier, and for which there is no suggestion."""
+
 
 class Match(NamedTuple):
     """An identifier that was found in a text, at ``text[start:end]``, counted in code points.
 
     ``literal`` is that text. ``suggestion`` is the identifier that the author probably meant, or None if that is the
     literal. ``why`` lists the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
-    :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar.
+    :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar. :data:`NOT_VALID` is the
+    reason of a text that is not an identifier.
     """
 
     start: int
@@ -59,7 +63,7 @@ class Match(NamedTuple):
 
         They are the items of ``why`` that are codes.
         """
-        return tuple(each for each in self.why if not each.startswith(FOLLOWED_BY))
+        return tuple(each for each in self.why if each != NOT_VALID and not each.startswith(FOLLOWED_BY))
 
     @property
     def normal_form_of(self) -> str | None:
@@ -68,7 +72,7 @@ class Match(NamedTuple):
         It is None if the whole word is outside the specification. The part after a line break is only a guess, so
         that the literal counts. So is the end of a URN before a comma or another character that it can contain.
         """
-        if "outside" in self.why or "valid-beginning" in self.why:
+        if "outside" in self.why or "valid-beginning" in self.why or NOT_VALID in self.why:
             return None
         is_guess = "line-break" in self.why or ("text-after" in self.why and _IS_URN.search(self.literal) is not None)
         return self.literal if self.suggestion is None or is_guess else self.suggestion
@@ -295,7 +299,11 @@ def _alone(token: str, start: int) -> Match:
         reading = next(readings(token), None) if first is not None else None
         if reading is not None:
             suggestion, why = reading
-    return Match(start, end, token, suggestion, why)
+    return Match(start, end, token, suggestion, _reasons(token, suggestion, why))
+
+
+def _reasons(literal: str, suggestion: str | None, why: tuple[str, ...]) -> tuple[str, ...]:
+    return why if why or suggestion is not None or reads(literal) else (NOT_VALID,)
 
 
 def _running(given: str, *, is_alone: bool = False) -> Iterator[Match]:
@@ -768,7 +776,7 @@ def _faulty(label: re.Match[str], word: _Word, limit: int) -> Match | None:
     if start + len(literal) <= label.end():
         return None
     suggestion, why = _repaired(literal)
-    return Match(start, start + len(literal), literal, suggestion, why)
+    return Match(start, start + len(literal), literal, suggestion, _reasons(literal, suggestion, why))
 
 
 def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, tuple[str, ...]]:

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ...identifiers import examine
+from ...identifiers.extraction import NOT_VALID
 from ...identifiers.problems import caret
 from ...identifiers.segments import LABELS
 from ...identifiers.suggestions import reasons, suggestions
@@ -135,6 +137,8 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
     """
     meant = match.suggestion or match.literal
     why = ", ".join([*match.corrections, *([f"followed by {identifier(match.rest)}"] if match.rest else [])])
+    if NOT_VALID in match.why:
+        why = f"not valid: {examine(match.literal, brief=True).problems[0].message}"
     reading = f" -> {identifier(meant)} ({why})" if match.suggestion else f" ({why})" if why else ""
     meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant, match.literal) else ""
     place = sheet.paint(f"{line}:{column}".ljust(8), "soft")

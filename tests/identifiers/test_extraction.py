@@ -442,3 +442,12 @@ def test_the_rest_of_a_row_is_stated(text):
     assert match.suggestion is None
     assert match.rest == text.partition("ark:12345/x")[2].split()[0]
     assert match.why == (f"followed-by: {match.rest}",)
+
+
+def test_a_match_that_is_not_valid_and_has_no_suggestion_has_a_reason():
+    assert [(match.literal, match.why) for match in find("a urn:a and ark:12345 b")] == [
+        ("urn:a", ("not-valid",)),
+        ("ark:12345", ("not-valid",)),
+    ]
+    (match,) = find("urn:a")
+    assert (match.why, match.corrections, match.normal_form_of) == (("not-valid",), (), None)
