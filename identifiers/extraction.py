@@ -15,14 +15,13 @@ from functools import lru_cache
 from heapq import merge
 from typing import NamedTuple
 
-from . import containers, registries, repairs
+from . import containers, repairs
 from .ark import embedded
 from .ark.grammar import ARK_UNRESERVED, ARK_UNRESERVED_MARKS, BASE29, LABEL_PATTERN, NAAN
 from .parsing import ASCII_SPACE, parse, reads
 from .repairs import Suggestion, without_closing
 from .text import iri, lookalikes
 from .urn import grammar as urn
-from .urn import namespaces
 from .urn.model import Urn
 
 FOLLOWED_BY = "followed-by: "
@@ -519,7 +518,11 @@ def _scheme(word: str) -> str:
 @lru_cache(1024)
 def _is_scheme(name: str) -> bool:
     """Return whether the URI scheme ``name``, in lower case, is in the registry of IANA."""
-    return name in _COMMON_SCHEMES or registries.scheme(name) is not None
+    if name in _COMMON_SCHEMES:
+        return True
+    from . import registries  # it loads tables that most texts do not need
+
+    return registries.scheme(name) is not None
 
 
 def _in_scope(text: str, scope: Collection[str], matches: list[Match]) -> Iterator[Match]:
@@ -661,6 +664,8 @@ def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bo
 
 def _special(literal: str, first: int) -> str:
     """Return the characters that have a meaning in names of the namespace of a URN whose NSS is at ``first``."""
+    from .urn import namespaces  # it loads modules that texts without URNs do not need
+
     nid = literal[: first - 1].rpartition(":")[2]
     found = namespaces.lookup(nid)
     return (found.special if found else None) or ""

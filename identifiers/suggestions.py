@@ -14,7 +14,6 @@ from itertools import islice
 from urllib.parse import unquote
 
 from . import repairs
-from .extraction import in_running_text, readings
 from .parsing import reads
 from .repairs import REASONS, Suggestion, reasons
 
@@ -53,21 +52,29 @@ def suggestions(
     >>> suggestions("ark:12345/x")
     ()
     """
-    if _LIST.match(text) is not None and (found := tuple(islice(readings(text), most))):
-        return found
+    if _LIST.match(text) is not None:
+        from .extraction import readings  # it is large, and most texts need no search
+
+        if found := tuple(islice(readings(text), most)):
+            return found
     valid = reads(text) if valid is None else valid
     found = repairs.suggestions(text, in_text=in_text, guesses=guesses, valid=valid, most=most)
     if guesses:
         unique = {each.identifier: each for each in (*found, *_in_a_sentence(text)) if each.identifier != text}
         return tuple(islice(unique.values(), most))
-    if found:
+    # A whole identifier without a sign of a container has no other reading.
+    if found or (valid and _CONTAINER_SIGN.search(text) is None):
         return found
+    from .extraction import readings
+
     unique = {each.identifier: each for each in islice(readings(text), min(most, _MAX_READINGS))}
     return tuple(unique.values())
 
 
 def _in_a_sentence(text: str) -> Iterator[Suggestion]:
     """Yield what a word of a sentence can mean, in which a change of the script ends a name, also percent-encoded."""
+    from .extraction import in_running_text
+
     for word in dict.fromkeys((text, unquote(text))):
         for match in in_running_text(f". {word}")[:_MAX_READINGS]:
             identifier = match.suggestion or match.literal
@@ -90,4 +97,6 @@ def without_container(text: str) -> Suggestion | None:
     """
     if _CONTAINER_SIGN.search(text) is None:
         return None
+    from .extraction import readings
+
     return next((each for each in readings(text) if "text-after" in each.why or "text-before" in each.why), None)

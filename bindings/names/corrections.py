@@ -14,10 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...identifiers.ark.grammar import BETANUMERIC
-from ...identifiers.urn import namespaces
 from .prefixes.patterns import Pattern
 
 MISTYPED = "this resolver has no location for this identifier; its check character is wrong, so it is probably mistyped"
+
+
+def _is_mistyped_nbn(key: str) -> bool:
+    from ...identifiers.urn import namespaces  # it loads modules that ARKs do not need
+
+    return namespaces.expected_nbn_digit(key[8:]) is not None
 
 
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
@@ -39,7 +44,7 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     >>> is_mistyped("urn:nbn:de:gbv:46:1-162418", ())
     True
     """
-    if key.startswith("urn:nbn:") and namespaces.expected_nbn_digit(key[8:]) is not None:
+    if key.startswith("urn:nbn:") and _is_mistyped_nbn(key):
         return True
     name = _checked_part(key)
     nearest = _nearest(name, patterns)

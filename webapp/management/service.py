@@ -23,6 +23,7 @@ from ...bindings.names.operation import Operation
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.names.selection import Group, Page, Selection
+from ...identifiers import IdentifierError, parse
 from ...identifiers.ark import length
 from ...identifiers.text.translatable import Translatable
 from ...middleware.http.conditional import entity_tag
@@ -169,7 +170,12 @@ class Management:
         name. Raises :class:`Missing` if there is no such name. A prefix can end in the middle of a component, as the
         shoulders of ARKs do.
         """
-        key = names.key(names.read(name))
+        # A text that is longer than a name can begin with a name.
+        try:
+            read = parse(name) if isinstance(name, str) else name
+        except IdentifierError:
+            read = name
+        key = names.key(names.read(read))
         found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
         shown = [binding for binding in found.values() if not binding.is_reserved or _reads(caller)]
         if not shown:

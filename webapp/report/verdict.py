@@ -16,7 +16,6 @@ from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.text import characters, display
 from ...identifiers.text.translatable import NumberWord, Translatable, joined
-from ...identifiers.urn import namespaces
 
 if TYPE_CHECKING:
     from ...bindings.names.binding import Binding
@@ -248,6 +247,8 @@ def _mistyped(report: Report) -> IdentifierVerdict | None:
     if wrong is not None:
         digit, place = wrong.expected.rpartition(" ")[2], wrong.start
     elif report.form == "urn" and report.parts["nid"].lower() == "nbn":
+        from ...identifiers.urn import namespaces  # it loads modules that ARKs do not need
+
         digit = namespaces.expected_nbn_digit(report.parts["nss"]) or ""
         place = report.input.find(report.parts["nss"]) + len(report.parts["nss"]) - 1
     if digit:
