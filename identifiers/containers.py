@@ -162,7 +162,7 @@ class _Escape(NamedTuple):
 # The codes are corrections of :data:`.repairs.REASONS`.
 ESCAPES: tuple[_Escape, ...] = (
     # RFC 8259, section 7; strings of programs; Markdown and TeX escape the signs of their markup.
-    _Escape("escape", r"\\++(?:[/_&%#$~*\-=+@?.:]|u00[2-7][0-9A-Fa-f]|x[2-7][0-9A-Fa-f]|u[0-9A-Fa-f]{4})"),
+    _Escape("escape", r"(?<!\\)\\++(?:[/_&%#$~*\-=+@?.:]|u00[2-7][0-9A-Fa-f]|x[2-7][0-9A-Fa-f]|u[0-9A-Fa-f]{4})"),
     # RFC 4452: an info URI. OAI identifiers and DPLA have them.
     _Escape("missing-label", "[Ii][Nn][Ff][Oo]:[Aa][Rr][Kk]/"),
     # The query of a resolver: urn=nbn:de:…
@@ -250,10 +250,16 @@ _NO_REFERENCE = (
     "(?<!&[lg]t)(?<!&amp)(?<!&quot)(?<!&apos)(?<!&nbsp)(?<!&#[0-9]{2})(?<!&#[0-9]{3})(?<!&#[xX][0-9A-Fa-f]{2})"
 )
 
+# The first sign of a run, also behind a reference: each sign of a run would be tried up to its end.
+_FIRST = (
+    "(?:(?<![,;])|(?<=&[lg]t;)|(?<=&amp;)|(?<=&quot;)|(?<=&apos;)|(?<=&nbsp;)|(?<=&#[0-9]{2};)|(?<=&#[0-9]{3};)"
+    "|(?<=&#[xX][0-9A-Fa-f]{2};))"
+)
+
 URN_GUESSES: tuple[Guess, ...] = (
-    Guess("next cell", rf"(?:\?(?:\?|info)?)?(?:,|{_NO_REFERENCE};)[,;]*+['\"(\[]?(?=[A-Za-z0-9])"),
+    Guess("next cell", rf"(?:\?(?:\?|info)?)?{_FIRST}(?:,|{_NO_REFERENCE};)[,;]*+['\"(\[]?(?=[A-Za-z0-9])"),
     Guess("apostrophe", r"'(?=[A-Za-z])"),
-    Guess("next list item", r"['\")\]]++[,;|]"),
+    Guess("next list item", r"(?<!['\")\]])['\")\]]++[,;|]"),
     Guess("after the bracket", r"\)(?=[A-Za-z])"),
     *GUESSES,
 )

@@ -115,10 +115,11 @@ _ONLY_NAAN = re.compile(f"/?{NAAN}/")
 _INNER_LABEL = re.compile(f"[Aa][Rr][Kk](:)(?=/?{NAAN}/)")
 _AFTER_SEPARATOR = f"(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}|[A-Za-z][A-Za-z0-9+.\\-]{{0,30}}://)"
 # Between two identifiers of a list.
-_SEPARATOR = re.compile(rf"['\")\]}}]?[,;|]++['\"(\[{{]?(?={_AFTER_SEPARATOR})")
+_SEPARATOR = re.compile(rf"['\")\]}}]?(?<![,;|])[,;|]++['\"(\[{{]?(?={_AFTER_SEPARATOR})")
 # Between two parameters of a query, and the parameter before an identifier.
 _NEXT_PARAMETER = re.compile(r"&(?:amp;)?(?=[A-Za-z0-9_.\-]{1,40}=)")
-_PARAMETER = re.compile(r"[?&;#][A-Za-z0-9_.\-\[\]]{1,40}=[^\s<>\"'&?#]*\Z")
+_PARAMETER = re.compile(r"[?&;#][A-Za-z0-9_.\-\[\]]{1,40}=")
+_VALUE = re.compile(r"(?<![^\s<>\"'&?#])[^\s<>\"'&?#]*+\Z")
 _PARAMETER_LENGTH = 160
 _RUN = rf"://{_run(f'{iri.PCHAR}/', least=0)}"
 _ADDRESS = rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}{_RUN}"
@@ -128,9 +129,8 @@ _MAX_SCHEME = 31
 _MIN_SCHEME = 3
 _COMMON_SCHEMES = frozenset(("http", "https", "ftp"))
 # An address in the query of another one.
-_ENCODED_ADDRESS = re.compile(
-    r"(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])%(?:25){0,3}3[Aa](?:%(?:25){0,3}2[Ff]){2}[A-Za-z0-9.\-_~%+:/]*\Z"
-)
+_ENCODED_ADDRESS = re.compile("(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])%(?:25){0,3}3[Aa](?:%(?:25){0,3}2[Ff]){2}")
+_ENCODED_CHARS = re.compile(r"(?<![A-Za-z0-9.\-_~%+:/])[A-Za-z0-9.\-_~%+:/]*+\Z")
 _MAX_ENCODED = 400
 # Signs between two identifiers, or before an arrow. They do not end a name.
 _CONNECTORS = f"{ARK_UNRESERVED_MARKS}-.\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
@@ -276,7 +276,7 @@ def readings(text: str) -> Iterator[Suggestion]:
     >>> next(readings("uc2.ark:/13960/t4qj7970f")).identifier
     'ark:/13960/t4qj7970f'
     """
-    if reads(text) and _SUSPECT.search(text) is None:
+    if reads(text) and _SUSPECT.search(text) is None and text.find(":") >= text.rfind("://"):
         return
     for match in _running(text, is_alone=True):
         identifier = match.suggestion or match.literal
@@ -432,7 +432,11 @@ def _is_parameter(text: str, start: int) -> bool:
     if not start or text[start - 1] in _GAP:
         return False
     before = text[max(0, start - _PARAMETER_LENGTH) : start]
-    return "=" in before and _PARAMETER.search(before) is not None
+    if "=" not in before:
+        return False
+    # The sign before the last value, or a semicolon in it, begins the parameter.
+    value = _VALUE.search(before)
+    return value is not None and _PARAMETER.search(before, max(0, value.start() - 1)) is not None
 
 
 def _encoded_address(text: str, start: int, least: int) -> int | None:
@@ -440,7 +444,9 @@ def _encoded_address(text: str, start: int, least: int) -> int | None:
     if "%" not in text[max(0, start - 5) : start]:
         return None
     place = max(least, start - _MAX_ENCODED)
-    found = _ENCODED_ADDRESS.search(text[place:start])
+    before = text[place:start]
+    chars = _ENCODED_CHARS.search(before)
+    found = _ENCODED_ADDRESS.search(before, chars.start()) if chars else None
     return place + found.start() if found else None
 
 
@@ -681,8 +687,12 @@ def _heading(text: str) -> str:
 
 def _is_only_part_right(literal: str, part: str) -> bool:
     """Return whether a part of a URN is right by the rules of its namespace, and the whole is not."""
-    whole, shorter = parse(literal), parse(part)
-    return isinstance(whole, Urn) and isinstance(shorter, Urn) and bool(whole.findings) and not shorter.findings
+    shorter = parse(part)
+    if not isinstance(shorter, Urn) or shorter.findings:
+        return False
+    # A match can have an error of the grammar, such as a slash and an empty query in the NSS.
+    whole = parse(literal) if reads(literal) else None
+    return whole is None or (isinstance(whole, Urn) and bool(whole.findings))
 
 
 def _is_line(text: str, match: Match) -> bool:
@@ -802,9 +812,7 @@ _remembered = lru_cache(1024)(_first_suggestion)
 
 _NO_REST = frozenset(("", *' \t\r\n<>"'))
 # What a valid identifier contains if it can be a part of a container.
-_SUSPECT = re.compile(
-    r"[$,;'()?#]|[^\x00-\x7f]|:.*://|(?<![Hh][Tt][Tt][Pp])(?<![Hh][Tt][Tt][Pp][Ss])://|[A-Za-z0-9]https?:"
-)
+_SUSPECT = re.compile(r"[$,;'()?#]|[^\x00-\x7f]|(?<![Hh][Tt][Tt][Pp])(?<![Hh][Tt][Tt][Pp][Ss])://|[A-Za-z0-9]https?:")
 # After the tag of a line: of RIS, of a record of fields, or in a table.
 _AFTER_TAG = re.compile(rf"[:=]|[ ]{{1,3}}[-=:|]|[.][ ]|\t|[ ]++['\"(<]?{_AFTER_SEPARATOR}")
 _CELL_SEPARATORS = ",;"

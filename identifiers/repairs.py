@@ -86,9 +86,9 @@ _PLAIN_ENCODED_LABEL = re.compile("([Aa][Rr][Kk]|[Uu][Rr][Nn])%3[Aa]")
 _ENCODED_SLASH = re.compile("%2[Ff]")
 _ENCODED_COLON = re.compile("%3[Aa]")
 _DOUBLED_LABEL = re.compile(
-    f"(?:{LABEL_PATTERN}/?)+(?={LABEL_PATTERN})|(?:{urn.LABEL_PATTERN})+(?={urn.LABEL_PATTERN})"
+    f"(?:{LABEL_PATTERN}/?){{1,100}}(?={LABEL_PATTERN})|(?:{urn.LABEL_PATTERN}){{1,100}}(?={urn.LABEL_PATTERN})"
 )
-_SECOND = re.compile(f"[,;|]++(?={LABEL_PATTERN}|{urn.LABEL_PATTERN}|[A-Za-z][A-Za-z0-9+.\\-]{{0,30}}://)")
+_SECOND = re.compile(f"(?<![,;|])[,;|]++(?={LABEL_PATTERN}|{urn.LABEL_PATTERN}|[A-Za-z][A-Za-z0-9+.\\-]{{0,30}}://)")
 _HOST = re.compile(
     rf"[A-Za-z0-9](?:[A-Za-z0-9.\-]*+)(?::[0-9]+)?/(?:[^?#\s]*/)?(?=(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}))"
 )

@@ -22,7 +22,7 @@ MAX_LENGTH = 4096
 """The length of a URL in characters. An ARK of 255 code points (ARK-099) has up to about 3,060 when it is encoded."""
 
 # RFC 9110, sections 4.2.1 and 4.2.2:  "http" "://" authority path-abempty [ "?" query ]
-_WEB_URL = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<authority>[^/?#]*)(?P<target>[^#]*)", re.DOTALL)
+_WEB_URL = re.compile(r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://(?P<authority>[^/?#]*+)(?P<target>[^#]*)", re.DOTALL)
 # RFC 3986, sections 3.3 and 3.4: the characters of path-abempty and query
 _TARGET = re.compile(run(f"{PCHAR}/?", least=0))
 _BRACKETED = re.compile(r"\[(?P<host>[0-9A-Fa-f:.]+)\](?P<port>:[0-9]*)?")

@@ -61,7 +61,7 @@ inventarisnummer|objectnummer|numer inwentarzowy|nr inwentarzowy|nr inw|sygnatur
 
 _TOTALS = re.compile(
     r"(?:summe|gesamt|gesamtsumme|anzahl|total|totaal|totals?|sum|count|nombre|suma|celkem|razem|totale|somme"
-    r"|المجموع|סה\W?כ|合計|合计|总计|總計)\b[\s:]*[\d.,\s]*",
+    r"|المجموع|סה\W?כ|合計|合计|总计|總計)\b[\s:]*+[\d.,\s]*+",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?:https?://[^/\s]+/)?(?:ark:|urn:)|[0-9]{5}/\S", re.IGNORECASE)

@@ -16,8 +16,8 @@ from typing import NamedTuple
 _TOKEN = re.compile(
     r"""
     "(?P<quoted>[^"]*)"? | \\(?P<escaped>.) | _(?P<space>.) | \*(?P<fill>.)
-    | \[\$(?P<sign>[^\]-]*)(?:-[^\]]*)?\] | \[(?P<elapsed>h+|m+|s+)\] | \[(?P<condition>[<>=][^\]]*)\]
-    | \[(?P<colour>[^\]]*)\]
+    | \[\$(?P<sign>[^\]-]*+)(?:-[^\]]*+)?\]? | \[(?P<elapsed>h++|m++|s++)\]
+    | \[(?P<condition>[<>=][^\]]*+)\]? | \[(?P<colour>[^\]]*+)\]?
     | (?P<noon>AM/PM|A/P) | (?P<general>General|Standard) | (?P<exponent>E[+-]) | (?P<date>y+|m+|d+|h+|s+|e+|g+|b+)
     | (?P<digit>[0\#?]) | (?P<point>\.) | (?P<comma>,) | (?P<percent>%) | (?P<at>@) | (?P<other>.)
     """,

@@ -26,7 +26,7 @@ CODES = ("target-entity", "target-local", "target-session", "target-expires", "t
 # Without its semicolon, "&copy=2" is a parameter.
 _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 # A list of a spreadsheet. Behind a slash or an equals sign, a second URL is a part of the first.
-_SEVERAL = re.compile(r"(?:[;,|]|%7C|%20)(?:%20)*(https?://[^/?#;,]+)", re.IGNORECASE)
+_SEVERAL = re.compile(r"(?:[;,|]|%7C|%20)(https?://[^/?#;,]+)", re.IGNORECASE)
 _LOCAL_HOST = re.compile(r"(?:.*\.)?(?:localhost|local|internal|intranet|lan|home\.arpa)\.?|[^.:]+")
 _SESSION_PATH = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?#;]+|/\(S\([A-Za-z0-9]{8,}\)\)", re.IGNORECASE)
 _SESSION = re.compile(

@@ -20,7 +20,7 @@ from ...identifiers.text import iri
 from .binding import NOTHING, Binding
 
 # RFC 3986, section 3:  hier-part = "//" authority path-abempty      (the path ends at "?" or "#")
-_PARTS = re.compile(r"((?:https?://[^/?#]+)?)(/[^?#]*)(.*)", re.DOTALL)
+_PARTS = re.compile(r"((?:https?://[^/?#]++)?)(/[^?#]*+)(.*)", re.DOTALL)
 
 
 # RFC 3986, section 3.3:  the characters of a path, also existing percent-encoding

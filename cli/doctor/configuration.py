@@ -28,7 +28,7 @@ _PLACES: dict[ReverseProxy, tuple[str, ...]] = {
     "Caddy": ("/etc/caddy/Caddyfile",),
 }
 _INCLUDES: dict[ReverseProxy, str] = {
-    "nginx": r"\s*include\s+([^;]+);",
+    "nginx": r"\s*+include\s++([^;]++);",
     "Apache": r"(?i)\s*Include(?:Optional)?\s+(.+)",
     "Caddy": r"\s*import\s+(\S+)",
 }

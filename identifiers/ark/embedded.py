@@ -39,7 +39,8 @@ ISEGMENT_NZ = iri.run(iri.IPCHAR)
 _PREFIX = rf"(?P<scheme>{SCHEME}):(?://(?P<authority>{IAUTHORITY})(?P<path>(?:/{ISEGMENT})*+)|(?:/{ISEGMENT_NZ}(?:/{ISEGMENT})*+)?)"
 
 _PATH = re.compile("[^?#]*+")
-_FROM_LABEL = re.compile(rf"(?:{SCHEME}://[^/?#]*+/(?:[^/?#]*+/)*?)?(?P<rest>{LABEL_PATTERN}[^\ud800-\udfff]*)")
+_FROM_LABEL = re.compile(rf"(?:{SCHEME}://[^/?#]*+/(?:[^/?#]*+/)*?)?(?P<label>{LABEL_PATTERN})")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SplitAddress(NamedTuple):
@@ -158,15 +159,15 @@ def from_label(text: str) -> str | None:
     """Return the rest of the address ``text`` from the label ``ark:`` on, which starts the address or one of its
     segments.
 
-    The rest need not be a valid ARK. Return None without such a label.
+    The rest need not be a valid ARK. Return None without such a label, and for a text with half of a surrogate pair.
 
     >>> from_label("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
     'ark:/61903/1:1:MW98-MNJ'
     >>> from_label("https://example.org/?ark:12345/x") is None
     True
     """
-    match = _FROM_LABEL.fullmatch(text)
-    return match and match["rest"]
+    match = _FROM_LABEL.match(text)
+    return None if match is None or _SURROGATE.search(text) else text[match.start("label") :]
 
 
 def split(text: str) -> SplitAddress | None:

@@ -53,7 +53,7 @@ LARGEST = 64 * 1024
 DEEPEST = 100
 """The maximum depth of the arrays and objects of a profile in JSON."""
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[][{}]', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 
 _MAX_TEXTS = 200
 """The maximum number of texts in a list of a profile."""

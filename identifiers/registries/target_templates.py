@@ -80,7 +80,7 @@ GIVEN = ":given"
 """The end of the name of a variable whose value is spelled as in the request."""
 _LABEL = re.compile(f"(?<![A-Za-z0-9]){LABEL_PATTERN}/?")
 _FINAL_LABEL = re.compile(f"{LABEL_PATTERN}/?$")
-_WEB = re.compile(r"https?://(?P<authority>[^/?#]*)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_WEB = re.compile(r"https?://(?P<authority>[^/?#]*+)(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(?P<user>[^@]*@)?(?P<host>[A-Za-z0-9.\-]+)(?::[0-9]{1,5})?")
 _URI_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?#", least=0))
 # The normalizations that a resolver applies before a lookup. They keep the order of variants.
@@ -230,7 +230,7 @@ def from_base(where: str) -> tuple[int, str]:
     >>> from_base("303 http://n2t.net"), from_base("https://example.museum/id?ark=")
     ((303, 'http://arks.org/ark:/${content}'), (302, 'https://example.museum/id?ark=${pid}'))
     """
-    coded = re.fullmatch("(30[1-8]) +(.*)", where, re.DOTALL)
+    coded = re.fullmatch("(30[1-8]) ++(.*)", where, re.DOTALL)
     status, address = (int(coded[1]), coded[2]) if coded else (302, where)
     address = re.sub("^(https?://)n2t[.]net(?=[/?#:]|$)", r"\1arks.org", _WRITTEN.sub(_renamed, address))
     if _VARIABLE.search(address):

@@ -93,7 +93,7 @@ FIELDS = (
 
 _NOTE = "note"
 _LABELS = {label: field.name for field in FIELDS for label in (field.label.lower(), *field.others)} | {_NOTE: _NOTE}
-_LABEL = re.compile(r"([A-Za-z][A-Za-z/ ]{0,80}?)[ \t]*:[ \t]*(.*)", re.DOTALL)
+_LABEL = re.compile(r"([A-Za-z][A-Za-z/ ]{0,80}?)[ \t]*+:[ \t]*+(.*)", re.DOTALL)
 _INDENT = "   "
 
 
@@ -244,7 +244,7 @@ def _read_template(text: str) -> Registration:
 
 
 def _folded(label: str) -> str:
-    return re.sub(r"\s*/\s*", "/", label.strip().lower())
+    return "/".join(part.strip() for part in label.lower().split("/"))
 
 
 def _read_json(text: str) -> Registration:

@@ -36,7 +36,7 @@ NON_ASCII = re.compile("[^\x00-\x7f]+")
 
 # RFC 3986, appendix B, for each string without a second "#". The components are then matched with their productions.
 COMPONENTS = re.compile(
-    r"(?:(?P<scheme>[^:/?#]+):)?(?://(?P<authority>[^/?#]*))?(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>[^#]*))?"
+    r"(?:(?P<scheme>[^:/?#]++):)?(?://(?P<authority>[^/?#]*+))?(?P<path>[^?#]*+)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>[^#]*))?"
 )
 """Splits a URI or IRI reference. A component that is missing is None; a missing path is ""."""
 

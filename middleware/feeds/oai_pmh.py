@@ -39,7 +39,7 @@ HEADERS = 500
 
 _MAX_ARGUMENTS = 100
 # emailType in OAI-PMH.xsd
-_EMAIL = re.compile(r"\S+@(?:\S+\.)+\S+")
+_EMAIL = re.compile(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+")
 _EPOCH = "1970-01-01T00:00:00Z"
 
 

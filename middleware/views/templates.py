@@ -25,7 +25,7 @@ _TEMPLATES = __name__.partition(".")[0], "templates/resolver"
 _STYLES = __name__.partition(".")[0], "static"
 _END = "/* End of the part that public pages contain"
 
-_COMMENTS = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENTS = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _SPACES = re.compile(r"\s+")
 
 UNSTYLED = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

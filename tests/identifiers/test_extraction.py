@@ -188,6 +188,19 @@ def test_matches_are_ordered_and_do_not_overlap(text):
     assert end <= len(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("urn:isbn:a,b/?", "urn:isbn:a"),
+        ("urn:isbn:0451450523,b/?", "urn:isbn:0451450523"),
+        ("urn:isbn:,)urn:isbn:*12345/?", "urn:isbn:,)urn:isbn:*12345"),
+    ],
+)
+def test_a_name_before_an_error_of_the_grammar_is_read(text, read):
+    [match] = find(text)
+    assert (match.suggestion or match.literal) == read
+
+
 # Each text needed quadratic time, is similar to one that did, or is slow per character.
 HOSTILE = [
     "ark:12345/x ",
@@ -245,6 +258,12 @@ HOSTILE = [
     "http%3A%2F%2Fa%2Fark%3A1%2Fx",
     "\u898bark:1/x\uff0c",
     "https://a/ark:1/x,4,/",
+    "\\",
+    ",",
+    ";",
+    "'",
+    "|'",
+    '\\"',
 ]
 
 

@@ -45,7 +45,7 @@ _REPLACED = {
 }
 
 # A link to another file in the folder, with an optional anchor.
-_NEIGHBOUR = re.compile(r"(?:\.\./)?([a-z0-9-]+)\.md(#[a-z0-9-]+)?")
+_NEIGHBOUR = re.compile(r"(?:\.\./)?(?<![a-z0-9-])([a-z0-9-]++)\.md(#[a-z0-9-]+)?")
 _KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
 _NO_WORD = re.compile(r"[^a-z0-9 -]")
 

@@ -176,7 +176,7 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _YEAR = re.compile(r"\s*\d{4}\s*")
 _LANGUAGE = re.compile(r"\s*[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*\s*")
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[Ee][+-]?\d{1,3})?\s*")
+_NUMBER = re.compile(r"\s*[+-]?(?:\d++\.?\d*+|\.\d++)(?:[Ee][+-]?\d{1,3})?\s*")
 
 
 class _Open(NamedTuple):

@@ -119,7 +119,7 @@ _KNOWN = {
 SELECT relname FROM pg_class JOIN pg_index ON pg_class.oid = indexrelid
 WHERE indisvalid AND relnamespace = current_schema()::regnamespace""",
 }
-_CREATE = re.compile(r"\s*CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
+_CREATE = re.compile(r"CREATE (?:VIRTUAL )?(INDEX|TABLE|TRIGGER) (\w+)")
 
 
 def existing(connection: Connection) -> set[str]:

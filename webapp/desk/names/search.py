@@ -27,7 +27,7 @@ MIN_WORD = 2
 
 _SUFFIX = re.compile(r"[A-Za-z0-9][!-~]*")
 # A path, or a URL or host with a part of its path. Stored targets contain no spaces.
-_TARGET = re.compile(r"(?:/|https?:/|[a-z0-9][a-z0-9.:-]*(?:/|$))(?!.* )", re.IGNORECASE)
+_TARGET = re.compile(r"(?:/|https?:/|[a-z0-9][a-z0-9.:-]*+(?:/|$))(?!.* )", re.IGNORECASE)
 
 
 Read = Callable[[Selection, "str | None", int], "Page"]

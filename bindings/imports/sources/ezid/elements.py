@@ -30,7 +30,8 @@ from ..record import DumpRecord, Omission, State, no_time, read_time
 from .element_names import CITATION, DEFAULT_PROFILE, PROFILE, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
-_DESCRIPTION = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?((?:ark|urn):[^?#]+)\?info", re.IGNORECASE)
+_ORIGIN = re.compile(r"https?://[^/?#]++", re.IGNORECASE)
+_LABEL = re.compile("/(?:ark|urn):[^?#]", re.IGNORECASE)
 _KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
 
 MAPPED: Final[Mapping[str, str]] = {part: next(iter(by_profile.values())) for part, by_profile in CITATION.items()}
@@ -90,11 +91,21 @@ def _leads_to_itself(identifier: str, target: str | None) -> bool:
     at_ezid = _AT_EZID.fullmatch(target)
     if at_ezid is not None and at_ezid[1].lower() == identifier.lower():
         return True
-    described = _DESCRIPTION.fullmatch(target)
+    described = _described(target)
     try:
-        return described is not None and naming.key(naming.read(described[1])) == naming.key(naming.read(identifier))
+        return described is not None and naming.key(naming.read(described)) == naming.key(naming.read(identifier))
     except BindingError:
         return False
+
+
+def _described(target: str) -> str | None:
+    """Return the name whose description has the address, such as https://n2t.net/ark:/12345/x?info."""
+    origin = _ORIGIN.match(target)
+    path = target.removesuffix("?info")
+    if origin is None or path == target or "?" in path or "#" in path:
+        return None
+    labels = [found.start() for found in _LABEL.finditer(path, origin.end())]
+    return path[labels[-1] + 1 :] if labels else None
 
 
 class _Reading:

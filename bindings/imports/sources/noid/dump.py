@@ -26,7 +26,7 @@ from . import elements as binder_elements
 from .minter import Minter
 
 _BEGIN = re.compile(r"(?:::|(?:# )?id:)\s*(\S.*)", re.IGNORECASE)
-_SETTING = re.compile(r":/([^|:\s]+)(?:\||:\s*)(.*)")
+_SETTING = re.compile(r":/([^|:\s]+)(?:\||:\s*+)(.*)")
 _PRINT_ESCAPE = re.compile(rb"\\(?:([0-9A-Fa-f]{2})|(\\))")
 
 
