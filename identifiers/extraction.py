@@ -823,4 +823,4 @@ _BEFORE_NEXT = frozenset(":>")
 _MAX_INDENT = 40
 _END_OF_LINE = re.compile(r"[ \t\r]*+(?:\n|\Z)")
 # The escape of the character that ends a text in a program or in JSON.
-_ESCAPED_END = re.compile(r"\\++(?:[abfnrtv0\"']|[uUx][0-9A-Fa-f]|\Z)")
+_ESCAPED_END = re.compile(r"\\++(?:[abfnrtv0\"']|\Z)")

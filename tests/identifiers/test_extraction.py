@@ -470,3 +470,8 @@ def test_a_match_that_is_not_valid_and_has_no_suggestion_has_a_reason():
     ]
     (match,) = find("urn:a")
     assert (match.why, match.corrections, match.normal_form_of) == (("not-valid",), (), None)
+
+
+def test_the_rest_after_an_escape_that_is_not_decoded_is_stated():
+    assert [match.rest for match in find('parse("urn:foo:a123-\\u0000-456");')] == ["\\u0000-456"]
+    assert [match.rest for match in find('print("ark:12345/x5m1\\n");')] == [""]
