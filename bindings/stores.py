@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -69,6 +69,10 @@ class Snapshot(Protocol):
 
     def bound(self, identifiers: Iterable[str]) -> set[str]:
         """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
+        ...
+
+    def in_other_case(self) -> Mapping[str, str]:
+        """Return the live URNs that differ from another live URN in the case of their letters only, with the other."""
         ...
 
     def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:

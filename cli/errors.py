@@ -17,6 +17,8 @@ NO = 1
 """The answer is no: not equivalent, nothing found, not bound, or bound to something else."""
 UNREADABLE = 2
 """The input is not valid, or cannot be bound."""
+UNDECIDED = 3
+"""It is not known whether two URNs are equivalent."""
 FAILURE = 3
 UNSPECIFIED = 4
 USAGE = 64

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from . import streams
-from .errors import DONE, NO, UNREADABLE, write
+from .errors import DONE, NO, UNDECIDED, UNREADABLE, write
 from .options import input_option, policy_option
 from .output import Sheet
 
@@ -69,14 +69,16 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
 def equal_command(a: str, b: str) -> int:
     """Compare two identifiers, and show the first difference of their normal forms.
 
-    Exit code: 0 equivalent, 1 different, 2 one of them is not valid.
+    Exit code: 0 equivalent, 1 different, 2 one of them is not valid, 3 different by the general procedure of URNs, and
+    the rule of their namespace is not known to Ararat.
     """
     from ..webapp.report.comparison import compare
     from .render import reports
 
     comparison = compare(a, b)
     write(reports.comparison_lines(comparison, Sheet.of(sys.stdout)))
-    return {"equivalent": DONE, "different": NO, "unreadable": UNREADABLE}[comparison.verdict]
+    codes = {"equivalent": DONE, "different": NO, "unreadable": UNREADABLE, "undecided": UNDECIDED}
+    return codes[comparison.verdict]
 
 
 @click.command("find", short_help="List the identifiers in a text.")

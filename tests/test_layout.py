@@ -37,7 +37,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
             ("parsing",),
             ("containers", "extraction", "registries", "repairs", "suggestions"),
             ("iri_policy", "scheme_registration"),
-            ("report",),
+            ("equivalence", "report"),
         ],
     ],
     "bindings": [

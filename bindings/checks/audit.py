@@ -42,6 +42,7 @@ CHECKS = {
     "row-unreadable": "Rows cannot be read and were not checked; ararat verify lists them.",
     "unreadable": "A bound name is not a valid identifier by the current rules.",
     "urn-key": "A URN is recorded under another key than equivalent URNs, so that no request finds it.",
+    "name-case": sentence(error_code("name-case").title),
     "generic-missing": "A name is bound, but a name that contains it is not (ARK-035).",
     "dot-segment": "A segment is only . or ..: clients remove it from the request.",
     "encoded-dot": "Two names differ only in . and %2E: some software treats them as equal.",
@@ -99,6 +100,7 @@ def check(
     with bindings.store.snapshot() as snapshot:
         unreadable: list[UnreadableBinding] = []  # the first only
         records = PrefixRecords(snapshot.prefixes())
+        other_cases = snapshot.in_other_case()
         every = snapshot.bindings(lambda error: unreadable.append(error) if not unreadable else None)
         batch: list[Binding] | None = None
         while batch is None or batch:
@@ -108,6 +110,8 @@ def check(
             bound = snapshot.bound(related)
             for binding, identifier in read:
                 yield from _name_findings(binding, identifier, bound, accepted_naans, prefixes)
+                if other := other_cases.get(binding.identifier):
+                    yield AuditFinding(binding.identifier, "name-case", names.why_similar_in_case(other))
                 # A withdrawn name is no longer used, and a record can be newer than a name.
                 if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
                     yield AuditFinding(binding.identifier, "name-characters", message)

@@ -25,6 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ...identifiers import registries
 from ...identifiers.ark.grammar import BETANUMERIC
 from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from ..storage.recorded import RecordedNames
     from ..storage.writing.transaction import Transaction
 
+_NO_NAMES: frozenset[str] = frozenset()
 _FEW = 20
 """The number of names up to which all typing errors of each are looked up, about 700. In more, exchanged neighbours."""
 _MOST_CORRECTED = 50
@@ -121,6 +123,7 @@ def warnings_about(
     - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them
       fits the name.
     - ``name-similar``: the name differs by one typing error from a recorded name.
+    - ``name-case``: the name is a URN, and differs from a recorded name in upper and lower case only.
     - ``resource-shared``, ``target-shared``: another name has the same resource or target.
     - The codes of :func:`~.plausibility.target_warnings`, and ``persistence-term`` for an availability or variance
       that is not in the vocabulary (:mod:`~ararat.bindings.names.metadata.persistence`).
@@ -132,6 +135,7 @@ def warnings_about(
     right, similar = _candidates(named, patterns)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
     recorded_keys = recorded.of(candidates) | candidates.intersection(named)
+    cases = _in_other_case(recorded, [each.key for each in new if each.key.startswith("urn:")])
     resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
     targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
     result: list[list[NameWarning]] = []
@@ -141,6 +145,8 @@ def warnings_about(
         if each.is_new:
             if each.key:
                 warnings += naming.warnings_about(each.spelling or each.key)
+            if others := cases.get(each.key.lower(), _NO_NAMES) - {each.key}:
+                warnings.append(NameWarning("name-case", naming.why_similar_in_case(min(others))))
             if is_name_compared:
                 warnings += _of_name(each.key, records, right, similar, recorded_keys)
             if each.resource in resources:
@@ -149,6 +155,16 @@ def warnings_about(
                 warnings += _shared("target", targets[each.target], each.key)
         result.append(warnings + _of_values(each))
     return result
+
+
+def _in_other_case(recorded: RecordedNames, urns: Sequence[str]) -> dict[str, set[str]]:
+    """Return the recorded names and those of the list by lower case, for URNs that differ in case only."""
+    if not urns:
+        return {}
+    names = recorded.in_other_case(urns)
+    for urn in urns:
+        names.setdefault(urn.lower(), set()).add(urn)
+    return names
 
 
 def _of_values(each: ComparedName) -> list[NameWarning]:
@@ -294,7 +310,16 @@ def _of_name(
         root = "NAAN" if key.startswith("ark:") else "URN namespace"
         what = f"{root} {missing[4:-1]}" if is_root else f"{'shoulder' if root == 'NAAN' else 'beginning'} of the name"
         code = "shoulder-unrecorded" if not is_root else "naan-unrecorded" if root == "NAAN" else "nid-unrecorded"
-        yield NameWarning(code, Translatable("there is no record of the %(what)s: it is probably mistyped", what=what))
+        if is_root and _is_registered(missing[4:-1]):
+            message = Translatable("there is no record of the %(what)s here: is it the right one?", what=what)
+        else:
+            message = Translatable("there is no record of the %(what)s here: it is probably mistyped", what=what)
+        yield NameWarning(code, message)
+
+
+def _is_registered(root: str) -> bool:
+    """Return whether the registries know a NAAN or a URN namespace, so that it is no typing error of its own."""
+    return registries.authority(root) is not None or registries.namespace(root) is not None
 
 
 def _sharing(

@@ -41,6 +41,7 @@ class CheckedNames:
         self._is_empty = True
         for field in ("target", "resource"):
             list(self._spill.rows(f"CREATE INDEX by_{field} ON names ({field}) WHERE {field} IS NOT NULL"))
+        list(self._spill.rows("CREATE INDEX by_case ON names (lower(key))"))
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
         """Add the names of accepted rows of the block that is decided next. Each item of ``rows`` is a row, its line as
@@ -100,6 +101,14 @@ class CheckedNames:
         query = f"SELECT key FROM names WHERE key IN {_WANTED}"  # noqa: S608  constant
         return {key for (key,) in self._spill.rows(query, (json.dumps(list(names)),))}
 
+    def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
+        """Return the names of accepted rows that are one of ``urns`` except for the case of their letters."""
+        query = f"SELECT lower(key), key FROM names WHERE lower(key) IN {_WANTED}"  # noqa: S608  constant
+        found: dict[str, set[str]] = {}
+        for lowered, key in self._spill.rows(query, (json.dumps([urn.lower() for urn in urns]),)):
+            found.setdefault(lowered, set()).add(key)
+        return found
+
     def sharing(self, field: Literal["target", "resource"], texts: Iterable[str]) -> dict[str, set[str]]:
         """Return the names of accepted rows that have one of these targets or resources: up to two for each text.
 
@@ -123,6 +132,13 @@ class _Both(RecordedNames):
     def of(self, names: Iterable[str]) -> set[str]:
         keys = list(names)
         return super().of(keys) | self.names.of(keys)
+
+    def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
+        keys = list(urns)
+        found = super().in_other_case(keys)
+        for lowered, several in self.names.in_other_case(keys).items() if keys else ():
+            found.setdefault(lowered, set()).update(several)
+        return found
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""

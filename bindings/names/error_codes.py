@@ -329,6 +329,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     _warning("personal-data", "the name or a value of it looks like data about a person", "a name without personal data: names enter the public log and stay there; only metadata can be redacted", "metadata"),
     _warning("name-several", "the name contains a second name", "one name in each cell or field", "identifier"),
     _warning("name-container", "the name probably contains text of the row, record or sentence around it", "the name without this text", "identifier"),
+    _warning("name-case", "the URN differs in upper and lower case only from a recorded name", "the recorded name if both are the same, and no correction otherwise", "identifier"),
     _warning("name-similar", "the name differs by one typing error from a recorded name", "the recorded name if both are the same, and no correction otherwise", "identifier"),
     _warning("check-character", "the check character of the name is wrong, and the right name is recorded", "the recorded name", "identifier"),
     _warning("naan-unrecorded", "there is no record of the NAAN", "a NAAN with a record, or a new record for this one", "identifier"),

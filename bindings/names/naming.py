@@ -350,3 +350,26 @@ def why_same(*spellings: str) -> str:
         if isinstance(name, Urn) and name.canonical_name != name.assigned_name:
             reasons["these URNs are equivalent by the rules of their namespace"] = None
     return "; ".join(reasons)
+
+
+def why_similar_in_case(other: str) -> str:
+    """Return the warning about a URN that differs in upper and lower case only from the recorded URN ``other``.
+
+    It also states whether the rule of equivalence of the namespace is not known: the two can be one name.
+
+    >>> why_similar_in_case("urn:example:A")
+    'the name differs in upper and lower case only from the recorded name urn:example:A'
+    """
+    from ...identifiers.equivalence import unknown_rule  # a resolver does not need it
+
+    shown, nid = validation.shown(other, 100), other.split(":")[1]
+    if unknown_rule(nid) is None:
+        return Translatable(
+            "the name differs in upper and lower case only from the recorded name %(other)s", other=shown
+        )
+    return Translatable(
+        "the name differs in upper and lower case only from the recorded name %(other)s; the rule of the namespace "
+        "%(nid)s is not known to Ararat",
+        other=shown,
+        nid=nid,
+    )

@@ -53,6 +53,19 @@ class FileSnapshot:
         """Return the keys in ``identifiers`` that are bound. Reserved names are omitted."""
         return {name for name in identifiers if name in self._bindings and not self._bindings[name].is_reserved}
 
+    def in_other_case(self) -> dict[str, str]:
+        """Return the live URNs that differ from another live URN in the case of their letters only, with the other."""
+        names: dict[str, list[str]] = {}
+        for key, binding in self._bindings.items():
+            if key.startswith("urn:") and binding.is_live:
+                names.setdefault(key.lower(), []).append(key)
+        return {
+            each: (others[0] if each != others[0] else others[1])
+            for others in names.values()
+            if others[1:]
+            for each in others
+        }
+
     def last_events(self) -> Iterator[LastEvent]:
         """Yield one event for each name, in the order of the keys in a database."""
         return file_rows.last_events(self._table)

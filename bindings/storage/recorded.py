@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from .protocols import Database, Row
 from .statements import mark
 from .tables.keys import index_key
-from .tables.search_indexes import TARGET_CHARACTERS
+from .tables.search_indexes import IS_URN, TARGET_CHARACTERS
 
 _AFTER_ALL = "\x7f"
 """A character after all characters of names, which are ASCII."""
@@ -32,6 +32,17 @@ class RecordedNames(NamedTuple):
             return set()
         rows = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
         return {keys[key] for (key,) in rows}
+
+    def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
+        """Return the recorded names that are one of ``urns`` except for the case of their letters, by lower case."""
+        lowered = {urn.lower() for urn in urns}
+        if not lowered:
+            return {}
+        wanted = self._is_wanted().replace("key IN", "lower(key) IN", 1)
+        found: dict[str, set[str]] = {}
+        for (key,) in self.rows(f"SELECT key FROM bindings WHERE {IS_URN} AND {wanted}", [self._array(lowered)]):
+            found.setdefault(key.lower(), set()).add(key)
+        return found
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""

@@ -18,6 +18,7 @@ from .protocols import Clock, Connection, Database, LastEvent, Row
 from .rows import binding_of, last_event_of, prefix_record_of, rule_of, selectors_of
 from .statements import Statements
 from .tables.keys import index_key
+from .tables.search_indexes import IS_URN
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -101,6 +102,13 @@ class DatabaseSnapshot:
             return set()
         rows = self.read(self._statements.bound, (self._database.array_parameter(list(keys)),))
         return {keys[key] for key, due in rows if due is None or due <= rfc3339(self._now)}
+
+    def in_other_case(self) -> dict[str, str]:
+        """Return the live URNs that differ from another live URN in the case of their letters only, with the other."""
+        lives = f"FROM bindings WHERE {IS_URN} AND status = 'live'"
+        query = f"SELECT min(key), max(key) {lives} GROUP BY lower(key) HAVING count(*) > 1"
+        pairs = self.read(query, ())
+        return {name: other for first, last in pairs for name, other in ((first, last), (last, first))}
 
     def served(self) -> tuple[int, str | None]:
         """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""

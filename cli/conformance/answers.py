@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
-from ...identifiers import extraction, iri_policy, scheme_registration, suggestions
+from ...identifiers import equivalence, extraction, iri_policy, scheme_registration, suggestions
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
 from ...identifiers.parsing import equivalent
@@ -24,7 +24,7 @@ from ...identifiers.problems import IdentifierError
 from ...identifiers.report import examine
 from ...identifiers.text import iri
 from ...identifiers.text.characters import BIDI_FORMATTING
-from ...identifiers.urn import building, equivalence
+from ...identifiers.urn import building
 from ...identifiers.urn import parser as urn
 from ...identifiers.urn.grammar import DRAFT, PROFILES, RFC8141
 

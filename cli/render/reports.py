@@ -100,7 +100,12 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
 
     ``comparison`` is the result of the comparison. ``sheet`` has the width and the colours of the terminal.
     """
-    style: dict[str, Style] = {"equivalent": "good", "different": "warning", "unreadable": "error"}
+    style: dict[str, Style] = {
+        "equivalent": "good",
+        "different": "warning",
+        "undecided": "warning",
+        "unreadable": "error",
+    }
     yield from sheet.prose(comparison.sentence, style=style[comparison.verdict])
     for note in comparison.notes:
         yield from sheet.prose(note)

@@ -113,9 +113,17 @@ class Urn(Normalized):
         >>> from ararat.identifiers.urn import parse
         >>> parse("urn:isbn:0-451-45052-3").canonical_name
         'urn:isbn:9780451450524'
+        >>> parse("urn:isan:0000-0000-9E59-0000-O-0000-0000-2").canonical_name
+        'urn:isan:0000-0000-9e59-0000-o-0000-0000-2'
         """
-        nss, namespace = self.nss, self.namespace
-        return f"urn:{namespace.nid}:{namespace.canonical(nss)}" if namespace else self.assigned_name
+        from .namespaces.registrations import rule_of
+
+        nss = self.nss
+        if (namespace := self.namespace) is not None:
+            return f"urn:{namespace.nid}:{namespace.canonical(nss)}"
+        if (rule := rule_of(self.nid)) is not None:
+            return f"urn:{rule.nid}:{rule.canonical(nss)}"
+        return self.assigned_name
 
     @property
     def canonical(self) -> str:

@@ -22,6 +22,8 @@ EQUIVALENT = [
         "urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6", "urn:uuid:F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6", id="UUID"
     ),
     pytest.param("urn:ietf:rfc:2648", "urn:ietf:RFC:2648", id="IETF"),
+    pytest.param("urn:isan:0000-0000-9E59-O", "urn:isan:0000-0000-9e59-o", id="ISAN, by RFC 4246"),
+    pytest.param("urn:mpeg:MPEG7:Schema", "urn:mpeg:mpeg7:Schema", id="MPEG, the first part"),
     pytest.param("urn:lex:it:stato:legge:2003-09-21;456", "urn:lex:it:Stato:legge:2003-09-21;456", id="LEX"),
 ]
 

@@ -399,6 +399,10 @@ def test_hostile_identifiers_get_a_verdict_and_are_not_printed_raw(
         pytest.param("ark:12345/x6", "ark:12345/x7", 1, "differ in the Name", id="not equivalent"),
         pytest.param("ark:12345/x", "ark:12345", 2, "second text is not a valid ARK or URN", id="one cannot be read"),
         pytest.param("foo", "foo", 2, "Neither", id="neither can be read"),
+        pytest.param("urn:isan:A-O", "urn:isan:a-o", 0, "rule of the namespace", id="by the rule of a registration"),
+        pytest.param(
+            "urn:meta:A", "urn:meta:a", 3, "Different by the general procedure", id="a rule that is not known"
+        ),
     ],
 )
 def test_equal_prints_the_difference_and_sets_the_exit_code(

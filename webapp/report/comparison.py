@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from ...identifiers import Ark, Report, Urn, equivalent, examine, parse
+from ...identifiers import Ark, Report, Urn, equivalence, equivalent, examine, parse
 from ...identifiers.ark import kunze
 from ...identifiers.report import Limits
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable, joined, listed
-from ...identifiers.urn import equivalence, namespaces
+from ...identifiers.urn import parser as urn
 from ...identifiers.urn.grammar import RFC8141
 
-Verdict = Literal["equivalent", "different", "unreadable"]
+Verdict = Literal["equivalent", "different", "undecided", "unreadable"]
 
 _PARTS = {
     "label": Translatable("scheme"),
@@ -40,7 +40,8 @@ class Suggested(NamedTuple):
 class Comparison:
     """The result of :func:`compare`.
 
-    - ``verdict``: "equivalent", "different", or "unreadable" if one of the texts is not a valid identifier.
+    - ``verdict``: "equivalent", "different", "undecided" if the rule of the URN namespace is not known, or "unreadable"
+      if one of the texts is not a valid identifier.
     - ``sentence``: the reason, in printable ASCII.
     - ``part``: the first part in which the normal forms differ ("Name"), or None.
     - ``difference``: the index of the first code point that differs, or None.
@@ -64,7 +65,7 @@ class Comparison:
         """Return the comparison as a mapping for JSON, without the reports."""
         return {
             "verdict": self.verdict,
-            "equivalent": self.verdict == "equivalent",
+            "equivalent": None if self.verdict == "undecided" else self.verdict == "equivalent",
             "sentence": self.sentence,
             "part": self.part,
             "difference": self.difference,
@@ -111,13 +112,22 @@ def _compared(a: str, b: str, *, brief: bool) -> Comparison:
     if first.normal_form == second.normal_form:
         return Comparison(first, second, "equivalent", _equivalent(first, second))
     if equivalent(a, b):
-        known = namespaces.lookup(first.parts["nid"])
-        rule = known.equivalence if known else ""
-        why = Translatable("Equivalent by the rule of the namespace: %(rule)s", rule=rule) if known else ""
+        rule = equivalence.rule_sentence(urn.parse(first.normal_form))
+        why = Translatable("Equivalent by the rule of the namespace: %(rule)s", rule=rule)
         return Comparison(first, second, "equivalent", why)
     place = _first_difference(first.normal_form, second.normal_form)
     part = _part(first.normal_form, second.normal_form, place)
+    if unknown := _unknown_rule(first.normal_form, second.normal_form):
+        return Comparison(first, second, "undecided", unknown, part, place)
     return Comparison(first, second, "different", _different(first, second, part), part, place)
+
+
+def _unknown_rule(first: str, second: str) -> str | None:
+    """Return why it is not known whether two URNs are equivalent, or None if it is known."""
+    a, b = parse(first), parse(second)
+    if not isinstance(a, Urn) or not isinstance(b, Urn) or a.nid != b.nid or a.assigned_name == b.assigned_name:
+        return None
+    return equivalence.unknown_rule(a.nid)
 
 
 def _by_kunze(a: str, b: str) -> tuple[str | None, str | None] | None:
@@ -158,7 +168,7 @@ def _with_suggestions(found: Comparison) -> Suggested | None:
 
 
 def _suggested_notes(found: Comparison, suggested: Suggested | None) -> Iterator[str]:
-    if suggested is None or (found.verdict == ("equivalent" if suggested.equivalent else "different")):
+    if suggested is None or found.verdict in (("equivalent",) if suggested.equivalent else ("different", "undecided")):
         return
     pairs = ((suggested.a, found.a.input), (suggested.b, found.b.input))
     changed = [display.percent(meant) for meant, given in pairs if meant != given]

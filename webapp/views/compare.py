@@ -129,7 +129,12 @@ def _answered(texts: Sequence[str]) -> Response:
     )
 
 
-_STATUSES: dict[comparison.Verdict, Status] = {"equivalent": "good", "different": "warn", "unreadable": "bad"}
+_STATUSES: dict[comparison.Verdict, Status] = {
+    "equivalent": "good",
+    "different": "warn",
+    "undecided": "warn",
+    "unreadable": "bad",
+}
 
 
 def _sides(found: Comparison) -> Iterator[Compared]:

@@ -49,6 +49,9 @@ TARGET = f"substr(target, 1, {TARGET_CHARACTERS})"
 RESOURCE = f"substr(resource, 1, {TARGET_CHARACTERS})"
 """The indexed expression of a resource."""
 
+IS_URN = "key >= 'urn:' AND key < 'urn;'"
+"""The condition of the index of URNs without case. A query must repeat it, and compare ``lower(key)``."""
+
 _INDEXES = (
     "CREATE INDEX bindings_recorded ON bindings (recorded, key)",
     "CREATE INDEX bindings_created ON bindings (created, key)",
@@ -57,6 +60,8 @@ _INDEXES = (
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
     # The names whose publication is due. Few rows, so that each list can ask for them.
     "CREATE INDEX bindings_embargo ON bindings (embargo, key) WHERE embargo IS NOT NULL",
+    # The URNs without the case of their letters, for warnings.
+    f"CREATE INDEX bindings_case ON bindings (lower(key)) WHERE {IS_URN}",
 )
 _EVENT_INDEXES = (
     # The second column makes a page of the events of an operation a range.

@@ -17,9 +17,11 @@ from .bibliographic import expected_nbn_digit
 from .built_in import lookup, register, registered, special
 from .model import AssignedFragments, Fault, GeneralFragments, Namespace
 from .record_checks import RecordFault, lint
+from .registrations import EquivalenceRule, rule_of, rules
 
 __all__ = [
     "AssignedFragments",
+    "EquivalenceRule",
     "Fault",
     "GeneralFragments",
     "Namespace",
@@ -29,5 +31,7 @@ __all__ = [
     "lookup",
     "register",
     "registered",
+    "rule_of",
+    "rules",
     "special",
 ]

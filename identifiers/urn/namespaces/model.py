@@ -23,6 +23,14 @@ from ...text import display, iri
 # URN draft, section 2.2:  NSS = 1*pchar          RFC 8141, section 2:  NSS = pchar *(pchar / "/")
 NSS = re.compile("(?!/)" + iri.run(f"{iri.PCHAR}/"))
 
+
+def folded(nss: str, folds: Callable[[str], str] | None) -> str:
+    """Return the representative of the name ``nss`` by the function ``folds``, after the general rule (URN-053)."""
+    general = iri.upper_hex(nss)
+    representative = iri.upper_hex(folds(general)) if folds else general
+    return representative if NSS.fullmatch(representative) else general
+
+
 MAX_FAULTS = 10
 """The maximum number of reported faults of one name."""
 
@@ -157,9 +165,7 @@ class Namespace:
         >>> namespaces.lookup("issn").canonical("0317847x")
         '0317-847X'
         """
-        general = iri.upper_hex(nss)
-        folded = iri.upper_hex(self.folds(general)) if self.folds else general
-        return folded if NSS.fullmatch(folded) else general
+        return folded(nss, self.folds)
 
     def display(self, nss: str) -> str:
         """Return a readable form of ``nss``, a name of the namespace, for example an ISBN with hyphens.

@@ -32,6 +32,7 @@ def found(bindings: Bindings, **options) -> list[tuple[str, str]]:
         pytest.param(["ark:12345/б"], ["non-ascii"], id="a letter that is not ASCII"),
         pytest.param(["urn:example:annual-report"], [], id="a URN, whose namespace has its own rules"),
         pytest.param(["urn:example:%D0%B1"], ["non-ascii"], id="a URN that is not ASCII"),
+        pytest.param(["urn:meta:Ab", "urn:meta:aB"], ["name-case"] * 2, id="two URNs that differ in case only"),
     ],
 )
 def test_questionable_names_are_reported(bindings: Bindings, bound: list[str], expected: list[str]) -> None:

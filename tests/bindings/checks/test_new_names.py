@@ -48,6 +48,54 @@ def test_a_naan_or_shoulder_without_a_record_is_a_warning_if_there_are_records(b
 
 
 @pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        pytest.param("urn:isan:0000-0000-9e59", "URN namespace isan here: is it the right one?", id="registered"),
+        pytest.param(
+            "urn:isann:0000-0000-9e59", "URN namespace isann here: it is probably mistyped", id="not registered"
+        ),
+        pytest.param("ark:12148/x1", "NAAN 12148 here: is it the right one?", id="a registered NAAN"),
+        pytest.param("ark:12355/x1", "NAAN 12355 here: it is probably mistyped", id="another NAAN"),
+    ],
+)
+def test_a_missing_record_is_missing_here(bindings: Bindings, name: str, words: str) -> None:
+    for prefix in ("ark:12345/k1", "urn:example:a"):
+        bindings.prefixes.set(prefix, what="Maps")
+    (found,) = warnings_before(bindings, [ComparedName(name, None, None)])[0]
+    assert words in found.message
+
+
+@pytest.mark.parametrize(
+    ("recorded", "typed", "unknown"),
+    [
+        pytest.param("urn:meta:Abc-D", "urn:meta:aBc-d", True, id="a namespace whose rule is not known"),
+        pytest.param("urn:urn-5:ABC", "urn:urn-5:abc", True, id="an informal one"),
+        pytest.param("urn:example:A", "urn:example:a", False, id="a case-sensitive one"),
+        pytest.param("urn:smpte:x:A", "urn:smpte:x:a", False, id="another part"),
+        pytest.param("urn:foo:A", "urn:foo:a", False, id="not registered"),
+    ],
+)
+def test_urns_that_differ_in_case_only_are_a_warning(
+    bindings: Bindings, recorded: str, typed: str, unknown: bool
+) -> None:
+    bindings.bind(recorded, "https://example.org/1")
+    (found,) = warnings_before(bindings, [ComparedName(typed, "https://example.org/2", None)])[0]
+    assert found.code == "name-case"
+    assert recorded in found.message
+    assert ("is not known to Ararat" in found.message) is unknown
+    assert codes(bindings, recorded) == []
+    summary = import_table(bindings, io.BytesIO(f"identifier,target\n{typed},https://example.org/2\n".encode()))
+    assert [line.code for line in summary.warned] == ["name-case"]
+
+
+def test_two_rows_that_differ_in_case_only_are_warned(bindings: Bindings) -> None:
+    rows = "identifier,target\nurn:meta:A,https://example.org/1\nurn:meta:a,https://example.org/2\n"
+    for dry_run in (True, False):
+        summary = import_table(bindings, io.BytesIO(rows.encode()), dry_run=dry_run)
+        assert "name-case" in [line.code for line in summary.warned]
+
+
+@pytest.mark.parametrize(
     ("typed", "is_similar"),
     [
         pytest.param("ark:12345/maps7b", True, id="two exchanged"),

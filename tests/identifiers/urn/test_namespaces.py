@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.identifiers import IdentifierError, Urn, equivalent, examine
+from ararat.identifiers.equivalence import equivalence
+from ararat.identifiers.equivalence import equivalent as urns_equivalent
 from ararat.identifiers.text import characters
 from ararat.identifiers.urn import namespaces
 from ararat.identifiers.urn import parser as urn
 from ararat.identifiers.urn.building import build
-from ararat.identifiers.urn.equivalence import equivalence
-from ararat.identifiers.urn.equivalence import equivalent as urns_equivalent
 from ararat.identifiers.urn.grammar import DRAFT, RFC8141
 from ararat.identifiers.urn.namespaces import AssignedFragments, GeneralFragments, Namespace, built_in, lint
 
