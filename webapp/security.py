@@ -141,6 +141,6 @@ def _harden(describe: Callable[[Response], None], response: Response) -> Respons
     if request.endpoint not in _ONE_FORM or response.status_code >= 400:
         response.vary.update(["Accept", "HX-Request", "HX-History-Restore-Request"])
     response.headers.setdefault("Cache-Control", "no-cache")
-    if response.mimetype == "text/html":
+    if response.mimetype == "text/html" and response.location is None:
         describe(response)
     return response

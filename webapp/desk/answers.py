@@ -50,7 +50,12 @@ def redirect_to_answer(response: Response) -> Response:
 
     ``response`` is the response of the view. It is returned unchanged if it is not a page, or is too large to keep.
     """
-    if request.method != "POST" or not _is_page(response) or (session := _browser()) is None:
+    if (
+        request.method != "POST"
+        or response.location is not None
+        or not _is_page(response)
+        or (session := _browser()) is None
+    ):
         return response
     content = response.get_data(as_text=True)
     if len(content) > MAX_CHARACTERS:

@@ -84,7 +84,11 @@ def translated(text: str) -> str:
     >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
     'the status 200 is not a redirect'
     """
-    return "".join(piece for piece, _ in pieces(text)) if isinstance(text, Translatable) else text
+    if not isinstance(text, Translatable):
+        return text
+    if text.values or text.is_sentence or text.context:
+        return "".join(piece for piece, _ in pieces(text))
+    return gettext(text.pattern).replace("%%", "%")
 
 
 def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
