@@ -14,9 +14,9 @@ PYTHON ?= $(or $(call first_python,import ensurepip;),$(call first_python))
 BIN := .venv/bin
 PINNED := tests/requirements
 DECLARED := pyproject.toml setup.py $(wildcard middleware/views/po/*.po webapp/language/po/*.po) $(filter-out %/tools.txt,$(wildcard $(PINNED)/*.txt))
-# Each file pins the packages of one target with hashes. pip installs only these, and only wheels, because the
+# Each file pins all packages of one target with hashes, so pip resolves nothing. It installs only wheels, because the
 # requirements of a build have no hashes. Python compiles modules at their first use; most modules are never used.
-INSTALL := $(BIN)/python -m pip install -qq --no-compile --require-hashes --only-binary :all: --requirement
+INSTALL := $(BIN)/python -m pip install -qq --no-compile --no-deps --require-hashes --only-binary :all: --requirement
 # The content of a stamp: the checksum of the requirements, and the folder, because an environment cannot be moved.
 STATE := { cat $(DECLARED) | cksum; pwd; }
 # Only one make at a time changes the environment.
@@ -55,12 +55,12 @@ newest: .venv/tools/stamp browser ## run the tests with the newest Python that i
 oldest: .venv/tools/stamp browser ## run the tests with the oldest supported Python that is installed, and the lowest packages
 	@$(call with_versions,oldest,$(oldest_python),lowest-direct)
 
-lint: .venv/test.stamp ## check the code with ruff and pyright
+lint: .venv/lint.stamp ## check the code with ruff and pyright
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/pyright
 
-format: .venv/test.stamp ## sort the imports and format the code with ruff
+format: .venv/lint.stamp ## sort the imports and format the code with ruff
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -95,7 +95,7 @@ clean: ## remove all files that make creates
 	rm -rf .venv .venv.lock build dist *.egg-info static/vendor middleware/views/po/*.mo webapp/language/po/*.mo bench-results pictures test-results .fuzz .hypothesis .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv: .venv/test.stamp ## create the virtual environment for the tests
+.venv: .venv/lint.stamp ## create the virtual environment for the tests and the linters
 
 # The packages for `make run` only.
 .venv/run.stamp: $(DECLARED)
@@ -107,13 +107,16 @@ clean: ## remove all files that make creates
 	  echo "Setting up .venv with $(PYTHON)"; \
 	  [ "$$(tail -n 1 $@ 2>/dev/null)" = "$$(pwd)" ] || $(PYTHON) -m venv --clear .venv; \
 	  $(INSTALL) $(PINNED)/run.txt; \
-	  rm -rf .venv/build; $(INSTALL) $(PINNED)/build.txt --no-deps --target .venv/build; \
+	  rm -rf .venv/build; $(INSTALL) $(PINNED)/build.txt --target .venv/build; \
 	  PYTHONPATH=.venv/build $(BIN)/python -m pip install -qq --no-index --no-deps --no-build-isolation --editable .; \
 	  mkdir -p .venv/src; ln -sfn ../.. .venv/src/ararat; \
 	  $(STATE) > $@'
 
 .venv/test.stamp: .venv/run.stamp
 	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Installing the packages of the tests"; $(INSTALL) $(PINNED)/test.txt; cp $< $@'
+
+.venv/lint.stamp: .venv/test.stamp
+	@$(alone) 'if cmp -s $< $@; then touch $@; exit; fi; echo "Installing the linters"; $(INSTALL) $(PINNED)/lint.txt; cp $< $@'
 
 # The benchmarks start the same servers as `make long`.
 .venv/bench.stamp: .venv/servers.stamp

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_name("requirements")
-GROUPS = ("test", "servers", "bench", "fuzz")
+GROUPS = ("test", "lint", "servers", "bench", "fuzz")
 """The dependency groups of pyproject.toml, in the order in which they are installed into .venv."""
 
 EXTRAS = ("--extra", "app", "--extra", "log", "--extra", "metrics", "--extra", "oidc", "--extra", "postgres")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 FILES = {path.stem: path for path in (ROOT / "tests" / "requirements").glob("*.txt")}
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 EXTRAS = PROJECT["project"]["optional-dependencies"]
-BEFORE = {"run": (), "test": ("run",), "servers": ("run", "test"), "bench": ("run", "test"), "fuzz": ("run", "test")}
+BEFORE = {"run": (), "test": ("run",)} | dict.fromkeys(("lint", "servers", "bench", "fuzz"), ("run", "test"))
 EVERYWHERE = [
     {"python_version": version, "python_full_version": f"{version}.1", "sys_platform": system, "os_name": name}
     for version in ("3.11", "3.12", "3.13")
