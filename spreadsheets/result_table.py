@@ -1,13 +1,13 @@
 """Write a table of a user again with the names of its rows, or only its refused rows with their problems.
 
 A file of text keeps its bytes: its encoding, separator, line ends, quotes, title rows and totals. Only the column of
-names is new, or its empty cells are filled. A workbook is written new, with text cells only.
+names is new, or its empty cells are filled. Only a row with a formula is written again, with a mark that makes the
+formula a text; an import removes the mark. A workbook is written new, with text cells only.
 """
 
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import json
 import re
@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 from ..bindings.imports.summary import ImportEffect
 from ..bindings.names.binding import Binding
 from ..bindings.storage.spill import Spill
-from ..bindings.tables import delimited
-from ..bindings.tables.delimited import Line
+from ..bindings.tables import delimited, formulas
+from ..bindings.tables.delimited import Line, LineWriter
 from ..bindings.tables.text_stream import Lines, ReadAs
 from . import sheet
 from .reading import Reading
@@ -103,12 +103,17 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
         if named is None and any(map(str.strip, fields)) and number >= reading.heading_row:
             named = _Named(fields, reading)
             fields = named.headings if named.is_new else fields
-            yield encode(f"{named.row(text, fields, reading.separator)}{end}")
+            safe = [_without_formula(each, reading.separator) for each in fields]
+            yield encode(f"{named.row(text if safe == fields else None, safe, reading.separator)}{end}")
         elif named is None or not any(map(str.strip, fields)) or 0 < reading.last_row < number:
-            yield encode(record)
+            safe = [_without_formula(each, reading.separator) for each in fields]
+            yield encode(record if safe == fields else f"{_line(safe, reading.separator, '')}{end}")
         else:
-            name = name_of(number)
-            cells, is_same = named.cells(fields, name, reading.corrections.get(str(number), {}))
+            name, corrected = name_of(number), reading.corrections.get(str(number), {})
+            safe = [_without_formula(each, reading.separator) for each in fields]
+            marked = {place: formulas.marked(text, reading.separator) for place, text in corrected.items()}
+            cells, is_same = named.cells(safe, name, marked)
+            is_same = is_same and safe == fields
             if is_same and not named.is_new:
                 yield encode(record)
             else:
@@ -193,8 +198,9 @@ def text_lines(rows: Iterator[Sequence[str]], reading: Reading, content: bytes) 
     encode = _Encoder(content if is_csv else _UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
     if is_csv and reading.encoding == "utf-8":
         encode = _Encoder(_UTF_8_MARK, reading, ReadAs(encoding="utf-8"))
+    line = LineWriter(reading.separator if is_csv else ",")
     for row in rows:
-        yield encode(_line(row, reading.separator if is_csv else ",", "\r\n"))
+        yield encode(line(row))
 
 
 def write_workbook(rows: Iterator[Line], to: BinaryIO, title: str = "") -> None:
@@ -267,11 +273,14 @@ def _unused(headings: Sequence[str]) -> str:
 
 
 def _line(cells: Sequence[str], separator: str, end: str) -> str:
-    if list(cells) == [""]:
-        return end
-    written = io.StringIO(newline="")
-    csv.writer(written, delimiter=separator, lineterminator=end).writerow(cells)
-    return written.getvalue()
+    # The formulas in the cells are marked already.
+    return end if list(cells) == [""] else LineWriter(separator, end=end, formulas="raw")(cells)
+
+
+def _without_formula(cell: str, separator: str) -> str:
+    """Return a cell of the file as it is, or with marks. An import removes white space around it before the marks."""
+    safe = formulas.without_formula(cell, separator)
+    return cell if safe == cell else formulas.without_formula(cell.strip(), separator)
 
 
 class _Encoder:

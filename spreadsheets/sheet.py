@@ -19,7 +19,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..bindings.names.errors import BindingError, TableError
-from ..bindings.tables import delimited, text_tables, wrong_files
+from ..bindings.tables import delimited, formulas, text_tables, wrong_files
 from ..bindings.tables.columns import Columns, Row
 from ..bindings.tables.delimited import Line
 from ..bindings.tables.text_stream import Lines, ReadAs
@@ -213,7 +213,7 @@ def _filled(content: bytes, reading: Reading, file: str, read_as: ReadAs | None)
             lines_read = Lines(io.BytesIO(content), file, _given(reading), read_as)
             records = enumerate(delimited.read_records(lines_read, reading.separator), 1)
             read = (
-                Line(number, [delimited.unforced(field.strip()) for field in fields]) for number, (_, fields) in records
+                Line(number, [formulas.unforced(field.strip()) for field in fields]) for number, (_, fields) in records
             )
     for row in read:
         if any(row.fields) or (isinstance(row, RichLine) and row.extras.faults):

@@ -7,14 +7,11 @@ processes write at the same time. Only one row at a time is in memory.
 
 from __future__ import annotations
 
-import csv
 import json
-from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from io import StringIO
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -24,6 +21,7 @@ from ..names.selection import Selection, as_dict
 from ..storage.store import DatabaseStore
 from ..tables import columns
 from ..tables.columns import COLUMNS
+from ..tables.delimited import BYTE_ORDER_MARK, LineWriter
 from ..tables.other_rows import OtherRow, PrefixRow, RuleRow, Setting
 from ..tables.text_tables import Format
 
@@ -65,7 +63,8 @@ def export_table(
     Rules, prefix records, counters and UUIDs are rows too, because a copy needs them (:mod:`other_rows`).
 
     With ``since``, only the names that were changed at this time or later are written. ``delimiter`` replaces the
-    separator of CSV and TSV. With ``bom`` the file begins with a byte order mark, by which Excel recognizes UTF-8.
+    separator of CSV and TSV. With ``bom`` the file is for people: it begins with a byte order mark, by which Excel
+    recognizes UTF-8, and no text in it is a formula (:mod:`~ararat.bindings.tables.formulas`).
 
     :func:`import_table` of this file into an empty store makes the same bindings and mints no name twice. ``progress``
     is called with the number of rows after each thousand and at the end. Raises :class:`BindingsUnavailable`, and
@@ -80,9 +79,7 @@ def export_table(
     b'{"identifier": "ark:12345/x", "target": "/x",'
     """
     counts: Counter[object] = Counter()
-    if bom:
-        file.write(BOM_UTF8)
-    for row, line in table_lines(bindings, format, since, delimiter=delimiter):
+    for row, line in table_lines(bindings, format, since, delimiter=delimiter, bom=bom):
         file.write(line.encode())
         if row is not None:
             counts["reserved" if isinstance(row, Binding) and row.is_reserved else type(row)] += 1
@@ -94,7 +91,12 @@ def export_table(
 
 
 def table_lines(
-    bindings: Bindings, format: Format, since: datetime | None = None, *, delimiter: str | None = None
+    bindings: Bindings,
+    format: Format,
+    since: datetime | None = None,
+    *,
+    delimiter: str | None = None,
+    bom: bool = False,
 ) -> Iterator[tuple[Binding | OtherRow | None, str]]:
     """Yield each row of an exported table with its text line. The first line of CSV and TSV names the columns and has
     no row.
@@ -102,7 +104,7 @@ def table_lines(
     ``bindings`` is the open store. ``format`` is "csv", "tsv" or "jsonl". ``since``, a time in UTC, limits the rows to
     names that were changed at this time or later.
 
-    ``delimiter``, one character, replaces the comma or tab between columns.
+    ``delimiter``, one character, replaces the comma or tab between columns. ``bom`` is that of :func:`export_table`.
 
     Raises :class:`BindingsUnavailable`.
     """
@@ -112,7 +114,7 @@ def table_lines(
             written = _json_lines()
         else:
             used = {column for record in records for column in record.cells() if column not in COLUMNS}
-            written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format], used)
+            written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format], used, bom=bom)
             yield None, written.header()
         names = (name for name in snapshot.bindings() if since is None or name.recorded_at >= since)
         for row in chain(snapshot.settings(), names, records):
@@ -120,7 +122,12 @@ def table_lines(
 
 
 def name_lines(
-    bindings: Bindings, chain: Sequence[Selection], format: Format, *, delimiter: str | None = None
+    bindings: Bindings,
+    chain: Sequence[Selection],
+    format: Format,
+    *,
+    delimiter: str | None = None,
+    bom: bool = False,
 ) -> Generator[str, None, None]:
     """Yield the lines of a table of names, in CSV, TSV or JSON Lines, each a str with its line end.
 
@@ -128,6 +135,7 @@ def name_lines(
     - ``chain``: the conditions for names. The names of the first selection come first, then those of the next.
     - ``format``: "csv", "tsv" or "jsonl". The first line of CSV and TSV names the columns.
     - ``delimiter``: one character that replaces the comma or tab between columns. None keeps it.
+    - ``bom``: that of :func:`export_table`.
 
     All names are read from one snapshot, so that later changes do not appear. A line of JSON is the object that
     :func:`~.selection.as_dict` returns. Raises :class:`BindingsUnavailable` if the database cannot be read.
@@ -138,24 +146,27 @@ def name_lines(
     with store.snapshot() as snapshot:
         line: Callable[[Binding], str] = _record_line
         if format != "jsonl":
-            line = written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format])
+            line = written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format], bom=bom)
             yield written.header()
         now = bindings.now()
         for selection in chain:
             yield from map(line, store.names_at(snapshot, replace(selection, now=now) if selection.hold else selection))
 
 
-def delimited(bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = ()) -> Delimited:
+def delimited(
+    bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = (), *, bom: bool
+) -> Delimited:
     """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
 
     ``bindings`` is the open store. ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains
     the names, whose values decide which columns exist.
 
-    ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own.
+    ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own. ``bom``
+    is that of :func:`export_table`.
     """
     elements = sorted({*others, *snapshot.elements()})
     has_tests = bindings.list_names(Selection(prefix=RESERVED_NAAN), limit=1).names
-    return Delimited(delimiter, snapshot.selectors(), [*elements, columns.TEST] if has_tests else elements)
+    return Delimited(delimiter, snapshot.selectors(), [*elements, columns.TEST] if has_tests else elements, bom=bom)
 
 
 def _record_line(binding: Binding) -> str:
@@ -171,27 +182,22 @@ class Delimited:
     - ``delimiter``: the separator of the columns, one character.
     - ``selectors``: the selectors of all alternate targets; each has a column.
     - ``elements``: the names of the metadata elements that have a column of their own.
+    - ``bom``: that of :func:`export_table`.
     """
 
-    def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str]) -> None:
+    def __init__(self, delimiter: str, selectors: Iterable[str], elements: Iterable[str], *, bom: bool) -> None:
         self._columns = [*COLUMNS, *elements, *map(columns.alternate_column, selectors)]
-        self._line = StringIO()
+        self._beginning = BYTE_ORDER_MARK if bom else ""
         # LF instead of CR LF (RFC 4180): these files are often in Git.
-        self._writer = csv.writer(self._line, delimiter=delimiter, lineterminator="\n")
+        self._line = LineWriter(delimiter, end="\n", formulas="marked" if bom else "kept")
 
     def header(self) -> str:
         """Return the first line of a CSV or TSV file, which contains the names of the columns."""
-        return self._text(self._columns)
+        return f"{self._beginning}{self._line(self._columns)}"
 
     def __call__(self, row: Binding | OtherRow) -> str:
         """Return the line of a row."""
-        return self._text(map(_cells(row).get, self._columns))
-
-    def _text(self, cells: Iterable[str | None]) -> str:
-        self._line.seek(0)
-        self._line.truncate()
-        self._writer.writerow(cells)
-        return self._line.getvalue()
+        return self._line(map(_cells(row).get, self._columns))
 
 
 def _json_lines() -> Callable[[Binding | OtherRow], str]:

@@ -1,8 +1,7 @@
 """The columns of a table of bindings, in every format: convert a row to fields, and a binding to a row.
 
-An empty cell, or a cell with only white space, states nothing. Cells that begin with ``=``, ``+``, ``-`` or ``@`` are
-read and written unchanged, because an escape would change the recorded text. In a spreadsheet, import all columns as
-text.
+An empty cell, or a cell with only white space, states nothing. In a file for people, a cell that a spreadsheet program
+would run as a formula has a mark, which an import removes (:mod:`.formulas`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read CSV and TSV line by line.
+"""Read and write CSV and TSV line by line.
 
 The two formats differ only in the separator. As in spreadsheets, a field is quoted if it begins with a quote or
 contains the separator or a line break. An error raises :class:`TableError` with file, line and column. The memory use
@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from io import StringIO
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..names.errors import TableError
+from .formulas import MARK, kept, marked, may_have_formula
 from .text_stream import Lines, opened
 
 _STATED = re.compile(r'"?sep=([^"\r\n])"?', re.IGNORECASE)
-_FORCED = re.compile(r'="((?:[^"]|"")*)"')
-_FORCED_NAME = re.compile(r"'(?:ark:|urn:|https?:|[=+@-])", re.IGNORECASE)
+
+BYTE_ORDER_MARK = "\ufeff"
+"""The first character of a file for people. Excel reads UTF-8 only in a file that begins with it."""
+
+Formulas = Literal["marked", "kept", "raw"]
+"""What a file does with texts that a spreadsheet program would run as formulas."""
 
 
 class Line(NamedTuple):
@@ -95,16 +101,47 @@ def stated_delimiter(line: str) -> str | None:
     return match[1] if match else None
 
 
-def unforced(text: str) -> str:
-    """Return ``text``, the text of a table cell, without ``="…"``, which forces a spreadsheet program to read it as
-    text.
+class LineWriter:
+    r"""The one writer of lines of CSV and TSV (RFC 4180): for lists, tables, exports, reports and downloads.
 
-    >>> unforced('="00042"'), unforced("'ark:12345/x"), unforced("=1+1"), unforced("'s-Hertogenbosch")
-    ('00042', 'ark:12345/x', '=1+1', "'s-Hertogenbosch")
+    - ``delimiter``: the separator of the columns, one character. ``end``: the end of a line.
+    - ``formulas``: "marked" for a file that people open, which begins with :data:`BYTE_ORDER_MARK`: no text in it is a
+      formula. "kept" for programs. An import of both files gives all values back unchanged. "raw" for a format of
+      another system, which no import reads.
+
+    >>> LineWriter(";", end="\n")(["ark:12345/x", "=1+1", None, 7])
+    "ark:12345/x;'=1+1;;7\n"
     """
-    if text[:2] == '="' and (match := _FORCED.fullmatch(text)):
-        return match[1].replace('""', '"')
-    return text[1:] if text[:1] == "'" and _FORCED_NAME.match(text) else text
+
+    def __init__(self, delimiter: str = ",", *, end: str = "\r\n", formulas: Formulas = "marked") -> None:
+        self._delimiter = delimiter
+        self._formulas = formulas
+        self._line = StringIO(newline="")
+        self._write = csv.writer(self._line, delimiter=delimiter, lineterminator=end).writerow
+        # The csv module quotes only those line breaks that are in the end of a line.
+        self._other_breaks = {"\r", "\n"} - {*end}
+        self._write_quoted = csv.writer(
+            self._line, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL
+        ).writerow
+
+    def __call__(self, cells: Iterable[object]) -> str:
+        """Return the line of a row. ``cells`` are its values; None is an empty cell."""
+        row = list(cells)
+        if self._formulas == "marked" and may_have_formula([cell for cell in row if isinstance(cell, str)]):
+            row = [marked(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
+        line = self._written(row)
+        if self._formulas == "kept" and (MARK in line or '="' in line):
+            row = [kept(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
+            line = self._written(row)
+        if any(each in line for each in self._other_breaks):
+            return self._written(row, quoted=True)
+        return line
+
+    def _written(self, row: list[object], *, quoted: bool = False) -> str:
+        self._line.seek(0)
+        self._line.truncate()
+        (self._write_quoted if quoted else self._write)(row)
+        return self._line.getvalue()
 
 
 def fields(text: str, delimiter: str) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.errors import BindingError, TableError
-from . import delimited
+from . import delimited, formulas
 from .columns import COLUMNS, Columns, Row
 from .delimited import Line
 from .text_stream import Lines, ReadAs, opened
@@ -129,7 +129,7 @@ def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
     lines.read_as.columns = [name for _, name in columns_in_use]
     nameless = [place for place, name in enumerate(header.fields) if not name.strip()]
     for line, fields in rows_read:
-        cells = [delimited.unforced(field.strip()) for field in fields]
+        cells = [formulas.unforced(field.strip()) for field in fields]
         if not any(cells):
             continue
         if len(cells) != number and (len(cells) < number or any(cells[number:])):

@@ -56,7 +56,7 @@ _OTHER_FORMATS = frozenset({".xlsx", ".xls", ".ods", ".json", ".xml", ".sqlite",
     callback=delimiter_of,
     help="The separator of the columns. Write tab for a tab.  [default: the comma; a tab in TSV]",
 )
-@click.option("--bom", is_flag=True, help="Begin CSV or TSV with a byte order mark, so that Excel reads it as UTF-8.")
+@click.option("--bom", is_flag=True, help="Write CSV or TSV for Excel: with a byte order mark, and without formulas.")
 @click.option("--history", is_flag=True, help="Write the whole history as JSON Lines instead of a table.")
 @click.option(
     "--since",
@@ -97,8 +97,8 @@ def export_command(
     database restores the names with their history. Accounts are not exported.
 
     FILE is replaced only after the whole table is written. An SQLite database is never replaced. A cell can begin with
-    = + - or @. In a spreadsheet, import the columns as text. Control characters are escaped if the output is a
-    terminal.
+    = + - or @, which a spreadsheet program runs as a formula. With --bom, an apostrophe makes it a text, and an import
+    removes the apostrophe. Control characters are escaped if the output is a terminal.
 
     With --edge, FILE contains the live names whose redirect depends on nothing but the path. The front server answers
     for them, and sends all other requests to Ararat. The settings are those of `ararat serve` in the environment. If

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .. import streams
 from ..errors import NO_INPUT, CommandError
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
     from ...bindings.imports.sources.importing import OmittedValue
     from ...bindings.imports.summary import NotedLine, Report
 
-
-class _Writer(Protocol):
-    def writerow(self, row: list[Any], /) -> object: ...
+_Write = Callable[[Iterable[object]], None]
 
 
 @contextmanager
@@ -29,8 +26,8 @@ def table_report(file: str | None) -> Iterator[Report | None]:
     """
     from ...bindings.tables.columns import COLUMNS
 
-    with _opened(file) as table:
-        if table is None:
+    with _opened(file) as write:
+        if write is None:
             yield None
             return
         columns: list[str] = []
@@ -38,13 +35,13 @@ def table_report(file: str | None) -> Iterator[Report | None]:
         def report(result: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
             if not columns:
                 columns.extend(dict.fromkeys(["identifier", *COLUMNS, *cells]))
-                table.writerow([*_COLUMNS, *columns])
+                write([*_COLUMNS, *columns])
             cause = (noted.code, noted.message, noted.entry.expected)
-            table.writerow([noted.line, result, *cause, *map(cells.get, columns)])
+            write([noted.line, result, *cause, *map(cells.get, columns)])
 
         yield report
         if not columns:
-            table.writerow([*_COLUMNS, *COLUMNS])
+            write([*_COLUMNS, *COLUMNS])
 
 
 _COLUMNS = ("line", "result", "code", "message", "expected")
@@ -59,33 +56,54 @@ def dump_report(file: str | None, dump: str) -> Iterator[dict[str, Any]]:
     The arguments are ``report``, for a refused line or a warning, and ``report_omission``, for a value that is not
     imported.
     """
-    with _opened(file) as table:
-        if table is None:
+    with _opened(file) as write:
+        if write is None:
             yield {}
             return
-        table.writerow(["file", "line", "identifier", "element", "result", "reason", "remedy"])
+        write(["file", "line", "identifier", "element", "result", "reason", "remedy"])
 
         def report(result: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
             reason, remedy = f"{noted.message} ({noted.code})", noted.entry.expected
-            table.writerow([dump, noted.line, noted.identifier, "", result, reason, remedy])
+            write([dump, noted.line, noted.identifier, "", result, reason, remedy])
 
         def report_omission(value: OmittedValue) -> None:
             element, reason, remedy = value.omitted
-            table.writerow([dump, value.line, value.identifier, element, "omitted", reason, remedy])
+            write([dump, value.line, value.identifier, element, "omitted", reason, remedy])
 
         yield {"report": report, "report_omission": report_omission}
 
 
 @contextmanager
-def _opened(file: str | None) -> Iterator[_Writer | None]:
+def _opened(file: str | None) -> Iterator[_Write | None]:
     if file is None:
         yield None
         return
+    from ...bindings.tables.delimited import BYTE_ORDER_MARK, LineWriter
+
     streams.refuse_database(file)
-    with ExitStack() as stack:
+    line = LineWriter()
+    try:
+        stream = Path(file).open("w", encoding="utf-8", newline="")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise _unwritable(file, error) from None
+
+    def write(row: Iterable[object]) -> None:
         try:
-            # Excel recognizes UTF-8 only by a byte order mark.
-            stream = stack.enter_context(Path(file).open("w", encoding="utf-8-sig", newline=""))
+            stream.write(line(row))
         except OSError as error:
-            raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None
-        yield csv.writer(stream)
+            raise _unwritable(file, error) from None
+
+    try:
+        stream.write(BYTE_ORDER_MARK)
+        yield write
+        try:
+            stream.flush()
+        except OSError as error:
+            raise _unwritable(file, error) from None
+    finally:
+        with suppress(OSError):
+            stream.close()
+
+
+def _unwritable(file: str, error: OSError) -> CommandError:
+    return CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT)

@@ -172,7 +172,11 @@ REQUESTS: dict[str, Schema] = {
         ("format",),
         format=one_of("csv", "tsv", "jsonl"),
         separator={**one_of(*SEPARATORS), "description": "the separator of CSV, by default comma"},
-        bom={**FLAG, "description": "whether CSV and TSV begin with a byte order mark, by default false"},
+        bom={
+            **FLAG,
+            "description": "whether CSV and TSV are for people: they begin with a byte order mark, and an apostrophe "
+            "makes each formula a text, which an import removes; by default false",
+        },
         selection=_SELECTION,
     ),
     "Hold": {

@@ -9,6 +9,7 @@ from itertools import chain
 
 from flask import Response, request
 
+from ...bindings.tables.delimited import BYTE_ORDER_MARK
 from ...identifiers.text.translatable import Translatable
 from ..accounts.model import Preferences
 from ..admission import download
@@ -26,9 +27,6 @@ _WITH_DECIMAL_COMMA = ("de", "fr", "es", "it", "nl", "pt", "pl", "cs")
 """The languages of public pages in which a spreadsheet program expects semicolons."""
 
 _SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t"}
-
-# Excel reads a file as UTF-8 only if it begins with this character.
-_BYTE_ORDER_MARK = "\ufeff"
 
 Row = Mapping[str, object]
 
@@ -78,18 +76,18 @@ def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response
     - ``columns``: the names of the columns, which are the first row.
     - ``rows``: the values of each row by the names of the columns.
     """
-    cells = (["" if row.get(column) is None else row[column] for column in columns] for row in rows)
-    delimiter = separator()
-    lines = (spreadsheet.text_line(each, delimiter=delimiter) for each in chain([columns], cells))
-    return csv_lines(name, lines)
+    cells = ([row.get(column) for column in columns] for row in rows)
+    lines = spreadsheet.text_lines(chain([columns], cells), delimiter=separator())
+    return csv_lines(name, chain([BYTE_ORDER_MARK], lines))
 
 
-def csv_lines(name: str, lines: Iterable[str]) -> Response:
-    """Return lines of CSV as a file to save. A byte order mark is added.
+def csv_lines(name: str, lines: Iterator[str]) -> Response:
+    """Return lines of CSV as a file to save.
 
-    ``name`` is the name of the file without its ending. ``lines`` are the lines with their line ends.
+    ``name`` is the name of the file without its ending. ``lines`` are the lines with their line ends, and with the byte
+    order mark.
     """
-    return file(f"{name}.csv", chain([_BYTE_ORDER_MARK], lines), "text/csv; charset=utf-8; header=present")
+    return file(f"{name}.csv", lines, "text/csv; charset=utf-8; header=present")
 
 
 def json_lines_file(name: str, rows: Iterable[Row]) -> Response:

@@ -7,7 +7,6 @@ Source: EZID API, version 2, "Download formats".
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 import zipfile
@@ -17,6 +16,7 @@ from typing import Final, Literal, NamedTuple
 
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import datacite_and_schema_checks
+from ...bindings.tables.delimited import LineWriter
 from ...identifiers.text import anvl, xml_text
 from .elements import mapped_citation
 
@@ -59,19 +59,15 @@ def _anvl(records: Iterable[Described]) -> Iterator[str]:
 
 
 def _csv(records: Iterable[Described], columns: Sequence[str]) -> Iterator[str]:
-    yield _csv_line(columns)
+    # EZID writes the values unchanged.
+    line = LineWriter(formulas="raw")
+    yield line(columns)
     is_mapped = any(column.startswith("_mapped") for column in columns)
     for identifier, elements in records:
         known = {"_id": identifier, **elements}
         if is_mapped:
             known |= mapped_citation(elements)
-        yield _csv_line([_LINE_ENDS.sub(" ", known.get(column, "")) for column in columns])
-
-
-def _csv_line(cells: Sequence[str]) -> str:
-    line = io.StringIO(newline="")
-    csv.writer(line).writerow(cells)
-    return line.getvalue()
+        yield line(_LINE_ENDS.sub(" ", known.get(column, "")) for column in columns)
 
 
 def _xml(records: Iterable[Described]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import count
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
 from sqlalchemy import bindparam, delete, insert, select
 
@@ -20,6 +20,9 @@ from ...bindings.storage.store import read_current
 from ...bindings.storage.tables.account_tables import jobs as jobs_table
 from ...bindings.storage.tables.desk_tables import export_parts
 from ...bindings.storage.tables.retention import COPIES_KEPT
+from ...bindings.tables import delimited
+from ...bindings.tables.delimited import BYTE_ORDER_MARK, LineWriter
+from ...bindings.tables.formulas import unforced
 from ...bindings.tables.text_tables import Format
 from ...identifiers.text.translatable import Translatable
 from ..management.permissions import require_reader
@@ -40,7 +43,6 @@ MAX_KEPT = 10
 Separator = Literal["comma", "semicolon", "tab"]
 SEPARATORS: Mapping[Separator, str] = {"comma": ",", "semicolon": ";", "tab": "\t"}
 
-_MARK = "\ufeff"
 _PART_BYTES = 2**20
 _IN_MEMORY = 8 * 2**20
 _EVERY = 1000
@@ -127,6 +129,25 @@ class ExportJobs:
                 Translatable("the file of the export %(number)s was deleted meanwhile", number=str(job.number)),
             )
 
+    def content_for_people(self, job: Job) -> Iterator[bytes]:
+        """Yield the file of an export for a person: a CSV or TSV file for programs gets marks before its formulas.
+
+        ``job`` is the job of the export. Raises like :meth:`content`.
+        """
+        wanted = FileFormat(**job.parameters["file"])
+        if wanted.bom or wanted.format == "jsonl":
+            yield from self.content(job)
+            return
+        with SpooledTemporaryFile(_IN_MEMORY) as file:
+            for part in self.content(job):
+                file.write(part)
+            file.seek(0)
+            delimiter = "\t" if wanted.format == "tsv" else SEPARATORS[wanted.separator]
+            line = LineWriter(delimiter, end="\n")
+            yield BYTE_ORDER_MARK.encode()
+            for record in delimited.read(cast("BinaryIO", file), delimiter):
+                yield line(map(unforced, record.fields)).encode()
+
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Write the file of an export, store it, and finish the job.
 
@@ -173,10 +194,10 @@ class ExportJobs:
         separator = None if wanted.format != "csv" else SEPARATORS[wanted.separator]
         read_current(True)
         try:
-            with closing(name_lines(self.management.bindings, chain, wanted.format, delimiter=separator)) as lines:
+            with closing(
+                name_lines(self.management.bindings, chain, wanted.format, delimiter=separator, bom=wanted.bom)
+            ) as lines:
                 for line in lines:
-                    if not size and wanted.bom and wanted.format != "jsonl":
-                        line = _MARK + line
                     content = line.encode()
                     size += len(content)
                     to.write(packed.compress(content))

@@ -186,18 +186,21 @@ class BulkOperations:
         require_reader(caller)
         return self._bindings.list_operations(before=before, limit=limit)
 
-    def export(self, caller: Caller | None, format: Format, *, delimiter: str | None = None) -> Iterator[str]:
+    def export(
+        self, caller: Caller | None, format: Format, *, delimiter: str | None = None, bom: bool = False
+    ) -> Iterator[str]:
         """Yield the lines of a table of all names, rules, prefix records and counters.
 
         - ``caller``: the account that makes the request. It must be an administrator, because the counters of minted
           names show the names that come next.
         - ``format``: the format of the table.
         - ``delimiter``: the separator of the columns. None is the separator of the format.
+        - ``bom``: whether the file is for people (:func:`.export_table`).
 
         :func:`~.importing.import_table` reads such a table.
         """
         require_administrator(caller)
-        return (line for _, line in table_lines(self._bindings, format, delimiter=delimiter))
+        return (line for _, line in table_lines(self._bindings, format, delimiter=delimiter, bom=bom))
 
     @contextmanager
     def _bulk(

@@ -1,50 +1,31 @@
-"""Write CSV that is safe in spreadsheets (RFC 4180): without formulas and hidden characters."""
+"""Lines of CSV for lists that no program imports: their texts are displayed safely (:class:`.delimited.LineWriter`)."""
 
 from __future__ import annotations
 
-import csv
-import io
-import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
+from ...bindings.tables.delimited import LineWriter
 from ...identifiers.text import display
-
-_FORMULA = ("=", "+", "-", "@")
 
 
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
-    r"""Return the cells as one line of printable ASCII. None becomes an empty cell. ``end`` is the line end.
-
-    ``cells`` are the values of the cells. ``end`` is the line end.
-
-    Spreadsheets execute cells that start like a formula. An apostrophe marks such a cell as text.
+    r"""Return ``cells``, the values of a row, as one line of printable ASCII with the line end ``end``.
 
     >>> line(["=1+1", "caf\u00e9", -1, None])
     "'=1+1,caf%C3%A9,-1,\r\n"
     """
-    return _line(cells, display.percent, end)
+    return LineWriter(end=end)(_shown(cells, display.percent))
 
 
-def text_line(cells: Iterable[object], *, delimiter: str = ",") -> str:
-    r"""Return the cells as one line of CSV in UTF-8, for texts in any script. Formulas are marked as in :func:`line`.
+def text_lines(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> Iterator[str]:
+    r"""Yield rows as lines of CSV in UTF-8, for texts in any script. ``delimiter`` is the separator of the columns.
 
-    ``cells`` are the values of the cells. ``delimiter`` is the separator of the columns.
-
-    >>> text_line(["Caf\u00e9", "a\nb", "\uff1d1+1"])
-    "Caf\xe9,a\\u{a}b,'\uff1d1+1\r\n"
+    >>> list(text_lines([["Caf\u00e9", "a\nb", "\uff1d1+1"]]))
+    ["Caf\xe9,a\\u{a}b,'\uff1d1+1\r\n"]
     """
-    return _line(cells, display.visible, "\r\n", delimiter)
+    write = LineWriter(delimiter)
+    return (write(_shown(row, display.visible)) for row in rows)
 
 
-def _line(cells: Iterable[object], show: Callable[[str], str], end: str, delimiter: str = ",") -> str:
-    written = io.StringIO(newline="")
-    csv.writer(written, delimiter=delimiter, lineterminator=end).writerow(_cell(value, show) for value in cells)
-    return written.getvalue()
-
-
-def _cell(value: object, show: Callable[[str], str]) -> object:
-    if not isinstance(value, str):
-        return value
-    shown = show(value)
-    # Some spreadsheets also begin a formula with a full-width sign, or ignore a space before the sign.
-    return f"'{shown}" if unicodedata.normalize("NFKC", shown[:9]).lstrip().startswith(_FORMULA) else shown
+def _shown(cells: Iterable[object], show: Callable[[str], str]) -> Iterator[object]:
+    return (show(cell) if isinstance(cell, str) else cell for cell in cells)

@@ -295,6 +295,18 @@ def test_a_report_has_a_row_for_each_warning(
     assert result.stdout.endswith(f"{len(warned)} warnings.\n") or f", {len(warned)} warnings.\n" in result.stdout
 
 
+@pytest.mark.parametrize("options", [(), ("--batch", "2"), ("--dry-run",)], ids=" ".join)
+def test_a_report_that_cannot_be_written_is_named(
+    options: tuple[str, ...], ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("the system has no /dev/full")
+    (tmp_path / "names.csv").write_text(WARNED.replace("ark:99999/w", "ark:12345/w"), "utf-8")
+    result = ararat("import", "--report", "/dev/full", *options, str(tmp_path / "names.csv"))
+    assert result.exit_code == 66
+    assert "cannot write /dev/full: No space left on device" in unwrapped(result.stderr)
+
+
 def test_a_refused_line_states_once_what_is_expected(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.csv").write_text(
         "identifier,target,passthrough\nark:12345/a,/a,WAHR\nark:12345/b,/b,VRAI\nark:12345/c,c,\n"

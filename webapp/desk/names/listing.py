@@ -167,7 +167,7 @@ def export_names(form: str) -> Response:
 def table_of(every: Iterator[Binding]) -> Response:
     """Return names as a CSV file that ``ararat import`` reads. ``every`` yields the bindings of the names."""
     with management().bindings.store.snapshot() as snapshot:
-        table = delimited(management().bindings, snapshot, exports.separator())
+        table = delimited(management().bindings, snapshot, exports.separator(), bom=True)
     return exports.csv_lines("names", _lines(table, every))
 
 
@@ -212,7 +212,7 @@ def exported_file(number: int) -> Response:
             HTTPStatus.NOT_FOUND, "export-deleted", Translatable("This file does not exist, or it was deleted.")
         )
     file = FileFormat(**job.parameters["file"])
-    return download(known.content(job), file.content_type, f"names-{number}.{file.format}")
+    return download(known.content_for_people(job), file.content_type, f"names-{number}.{file.format}")
 
 
 def is_large(filters: NameFilters) -> bool:
@@ -282,7 +282,8 @@ def export_everything(form: str) -> Response:
     ``form`` is "csv" or "jsonl" (JSON Lines). The caller must be an administrator.
     """
     if form == "csv":
-        return exports.csv_lines("everything", management().bulk.export(caller(), "csv", delimiter=exports.separator()))
+        lines = management().bulk.export(caller(), "csv", delimiter=exports.separator(), bom=True)
+        return exports.csv_lines("everything", lines)
     return exports.file("everything.jsonl", management().bulk.export(caller(), "jsonl"), "application/x-ndjson")
 
 
