@@ -110,7 +110,7 @@ class UserTable:
 
         - ``bindings``: the store to import into.
         - ``output``: the file for the table with names, or None.
-        - ``report_file``: the file for the refused rows, or None.
+        - ``report_file``: the file for the rows that are refused or have a warning, or None.
         - ``dry_run``: check the rows without a change.
         - ``progress``: a function that gets the number of processed rows.
         - ``actor``: the name that the history records, or None.
@@ -127,8 +127,10 @@ class UserTable:
         problems: dict[int, RowProblem] = {}
 
         def report(kind: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
-            if kind == "refused":
-                problems[noted.line] = RowProblem(noted.message, noted.entry.expected)
+            message, suggestion = noted.message, noted.entry.expected
+            if kind == "warning" and (before := problems.get(noted.line)):
+                message, suggestion = f"{before.message}; {message}", f"{before.suggestion}; {suggestion}"
+            problems[noted.line] = RowProblem(message, suggestion)
 
         table = ImportedTable(
             self.name,

@@ -295,6 +295,25 @@ def test_a_report_has_a_row_for_each_warning(
     assert result.stdout.endswith(f"{len(warned)} warnings.\n") or f", {len(warned)} warnings.\n" in result.stdout
 
 
+def test_a_report_of_an_own_table_has_each_row_with_a_warning(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    table, report = tmp_path / "objects.csv", tmp_path / "report.csv"
+    table.write_text(
+        'Inv;Titel;Link\n1;Vase;"http://localhost/1?a&amp;b"\n2;Bowl;https://m.example/2\n3;Map;no address\n', "utf-8"
+    )
+    mint = ("import", "--mint", "ark:12345/x5", "--key", "Inv", "--report", str(report))
+    result = ararat(*mint, str(table))
+    assert result.exit_code == 1
+    with report.open(encoding="utf-8-sig", newline="") as file:
+        rows = {row["Inv"]: row for row in csv.DictReader(file, delimiter=";")}
+    assert rows.keys() == {"1", "3"}
+    assert re.search("localhost.*; .*&amp;|&amp;.*; .*localhost", rows["1"]["problem"])
+    assert rows["1"]["suggestion"].count("; ") == 1
+    corrected = report.read_text("utf-8-sig").replace("no address", "https://m.example/3")
+    report.write_text(corrected, "utf-8")
+    again = ararat("import", "--mint", "ark:12345/x5", "--key", "Inv", str(report))
+    assert (again.exit_code, "refused" in again.stdout) == (0, False)
+
+
 @pytest.mark.parametrize("options", [(), ("--batch", "2"), ("--dry-run",)], ids=" ".join)
 def test_a_report_that_cannot_be_written_is_named(
     options: tuple[str, ...], ararat: Callable[..., Result], tmp_path: Path
