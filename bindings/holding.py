@@ -29,7 +29,7 @@ from . import changes, prefix_changes
 from .names import assignment
 from .names import naming as names
 from .names.actor import Actor
-from .names.binding import rfc3339
+from .names.binding import Binding, Hold, rfc3339
 from .names.errors import BindingError
 from .names.prefixes import holds, prefixes
 from .names.selection import Selection
@@ -37,7 +37,8 @@ from .names.selection import Selection
 if TYPE_CHECKING:
     from .collection import Bindings
     from .names.assignment import Change
-    from .names.binding import Binding, Event, Hold
+    from .names.binding import Event
+    from .names.prefixes.holds import Holds
     from .names.prefixes.prefixes import PrefixEvent, PrefixRecord
     from .storage.writing.transaction import Transaction
 
@@ -264,6 +265,32 @@ def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
     return [each for each in (*bindings.store.holds(), *holds) if each.until > now]
 
 
+class PublicAnswer(NamedTuple):
+    """What a client without credentials may know about a recorded name now.
+
+    - ``binding``: its binding. ``hold``: the hold that stops its redirect now, or None.
+    """
+
+    binding: Binding
+    hold: Hold | None
+
+    @property
+    def target(self) -> str | None:
+        """The target to which the name leads now. A name that is reserved, withdrawn or on hold has none."""
+        return self.binding.target if self.binding.is_live and self.hold is None else None
+
+
+def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
+    """Return what a client without credentials may know about the name of ``binding`` at the time ``now`` in UTC.
+
+    ``held`` has the holds of names and prefixes. All interfaces without credentials use it, so that none of them shows
+    a target that the resolver does not show.
+    """
+    current = binding.at(now)
+    above = held.over(current.identifier, now, read=current.identifier)
+    return PublicAnswer(current, holds.narrowest((current.hold, above), now))
+
+
 def over(bindings: Bindings, key: str) -> Hold | None:
     """Return the hold that stops the redirect of the name ``key`` now, or None. Holds of names and prefixes above it
     count.
@@ -274,10 +301,9 @@ def over(bindings: Bindings, key: str) -> Hold | None:
 
     Changes of other processes are seen after about a second.
     """
-    now = bindings.now()
+    now, held = bindings.now(), bindings.source.holds()
     binding = bindings.fetch([key]).get(key)
-    above = bindings.source.holds().over(key, now, read=None if binding is None else key)
-    return holds.narrowest((binding and binding.hold, above), now)
+    return held.over(key, now) if binding is None else public_answer(binding, held, now).hold
 
 
 def _recorded(events: Sequence[Event]) -> tuple[datetime | None, str | None]:

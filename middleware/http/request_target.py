@@ -35,6 +35,8 @@ NO_PATH = b"The request target is not a path. Send a path that begins with a sla
 """The body of the answer 400 to a target that :func:`is_path` refuses."""
 
 _ENCODED_COLON = re.compile("(/?(?:[Aa][Rr][Kk]|[Uu][Rr][Nn]))%3[Aa]")
+# The NID of a URN has no percent sign. 32 characters are the most that one has.
+_ENCODED_AFTER_NID = re.compile("(/?[Uu][Rr][Nn]):([0-9A-Za-z][0-9A-Za-z-]{1,31})%3[Aa]")
 _ENCODED_SLASH = re.compile(rb"(%2[Ff])")
 _NOT_ASCII = re.compile(rb"[^\x00-\x7f]")
 _DOT_SEGMENTS = {b".", b".."}
@@ -148,16 +150,22 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
 
 
 def with_colon(path: str) -> str:
-    """Return ``path``, a path or an identifier, with a plain colon after its label ``ark`` or ``urn`` instead of
-    ``%3A``.
+    """Return ``path``, a path or an identifier, with a plain colon instead of ``%3A`` after its label ``ark`` or
+    ``urn``, and after the namespace identifier of a URN.
 
-    Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays.
+    Many clients encode the colon of a path, which delimits nothing there (E-07). The rest stays: there, ``%3A`` and a
+    colon make two names.
 
     >>> with_colon("/ark%3A12345/a%3Ab"), with_colon("urn%3aisbn%3A1"), with_colon("/a/ark%3A12345/x")
-    ('/ark:12345/a%3Ab', 'urn:isbn%3A1', '/a/ark%3A12345/x')
+    ('/ark:12345/a%3Ab', 'urn:isbn:1', '/a/ark%3A12345/x')
     """
-    match = _ENCODED_COLON.match(path) if "%3" in path else None
-    return path if match is None else f"{match[1]}:{path[match.end() :]}"
+    if "%3" not in path:
+        return path
+    if (match := _ENCODED_COLON.match(path)) is not None:
+        path = f"{match[1]}:{path[match.end() :]}"
+    if (match := _ENCODED_AFTER_NID.match(path)) is not None:
+        path = f"{match[1]}:{match[2]}:{path[match.end() :]}"
+    return path
 
 
 def mount_path(environ: Mapping[str, Any]) -> str:

@@ -333,7 +333,7 @@ class Answers:
         media_type = preferred(request.accepted.media_types, rfc2169.FORMS)
         info = f"{request.root}/{resolution.key}?info"
         headers = [("Link", describedby(info))] if resolution.binding is not None else []
-        headers.append(("Cache-Control", self._found_for))
+        headers.append(("Cache-Control", f"max-age={self._seconds(resolution)}"))
         if media_type == "text/html":
             body, content_type = self._page(view, headers, request), "text/html; charset=utf-8"
         else:

@@ -67,7 +67,8 @@ class Statistics:
         the status of the response, and ``seconds`` its duration, which is ignored.
         """
         binding = resolution.binding
-        if binding is None or method != "GET" or status not in _SUCCESSES:
+        # A name on hold leads to its description, which the client requests next, and not to a thing.
+        if binding is None or resolution.outcome == "held" or method != "GET" or status not in _SUCCESSES:
             return
         name = resolution.rule or resolution.container or binding.identifier
         key = int(self._clock()) // _DAY_SECONDS, name

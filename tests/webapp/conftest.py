@@ -19,6 +19,7 @@ from ararat.bindings.names.binding import Binding, NameCount
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.naming import NO_RULES
+from ararat.bindings.names.prefixes.holds import Holds
 from ararat.middleware import BindingsUnavailable
 from ararat.webapp import create_app
 
@@ -140,6 +141,10 @@ class Bound:
     kind = "database"
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
+    source = SimpleNamespace(holds=Holds)
+
+    def now(self) -> datetime:
+        return datetime(2026, 10, 4, 12, tzinfo=UTC)
 
     def __init__(self, kinds: dict[str, str], *, reachable: bool = True) -> None:
         self.kinds = kinds

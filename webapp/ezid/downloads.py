@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Response
 from sqlalchemy import Connection, bindparam, delete, select
 
+from ...bindings.holding import public_answer
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs
 from ...bindings.storage.writing.inserts import new_row_number
@@ -129,6 +130,7 @@ def _stored(number: int, secret: str) -> dict[str, Any] | None:
 
 def _records(known: Caller, wanted: Download) -> Iterator[Described]:
     management, prefix = ezid().management, ezid().prefix
+    bindings = management.bindings
     for selection in wanted.selections(download_request.prefixes_of(known)):
         for page in _pages(known, selection):
             names = [binding for binding in page if wanted.includes(binding)]
@@ -137,7 +139,8 @@ def _records(known: Caller, wanted: Download) -> Iterator[Described]:
                 owner = elements.owner_of(binding, owners.get(binding.identifier))
                 if wanted.owners and owner not in wanted.owners:
                     continue
-                found = elements.described(binding, prefix, owner)
+                answer = public_answer(binding, bindings.source.holds(), bindings.now())
+                found = elements.described(answer, prefix, owner)
                 yield Described(elements.classic(binding.identifier), found)
 
 

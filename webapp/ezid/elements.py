@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...bindings.holding import PublicAnswer
 from ...bindings.imports.sources.ezid.element_names import (
     CITATION,
     DEFAULT_PROFILE,
@@ -36,6 +37,9 @@ PLACEHOLDER: Final = "${identifier}"
 EMBARGO: Final = "ararat.embargo"
 """The element with the date from which a reserved identifier is public. EZID has none."""
 
+HOLD: Final = "ararat.hold"
+"""The element with the end and the reason of the hold that stops the redirect of an identifier now."""
+
 _STATES: Mapping[str, Status] = {"public": "live", "reserved": "reserved", "unavailable": "withdrawn"}
 _STATUSES = {state: status for status, state in _STATES.items()}
 _LINE_ENDS = re.compile("[\t\r\n]+")
@@ -52,26 +56,32 @@ def classic(key: str) -> str:
     return f"ark:/{key[4:]}" if key.startswith("ark:") else key
 
 
-def described(binding: Binding, prefix: str, owner: str | None = None) -> dict[str, str]:
+def described(
+    answer: PublicAnswer, prefix: str, owner: str | None = None, *, is_public: bool = False
+) -> dict[str, str]:
     """Return the elements of an identifier by their names, in alphabetical order.
 
-    - ``binding``: the recorded binding of the identifier.
+    - ``answer``: the binding of the identifier, and the hold that stops its redirect now.
     - ``prefix``: the resolver prefix of this site, such as "https://example.org".
     - ``owner``: the name of the account that owns the identifier, or None to omit the element.
+    - ``is_public``: whether the request has no credentials. Then a name on hold or withdrawn has no target.
     """
+    binding = answer.binding
+    target = answer.target if is_public else binding.target
     status = _STATUSES[binding.status]
     elements = {
         "_created": str(int(binding.created.timestamp())),
         "_updated": str(int(binding.changed.timestamp())),
         "_status": f"{status} | {binding.reason}" if binding.reason else status,
-        "_target": own_description(binding.identifier, prefix)
-        if binding.target is None
-        else targets.location(binding.target, prefix),
+        "_target": own_description(binding.identifier, prefix) if target is None else targets.location(target, prefix),
         "_profile": DEFAULT_PROFILE,
         "_export": "yes" if binding.listed else "no",
     }
     if binding.embargo is not None:
         elements[EMBARGO] = rfc3339(binding.embargo)
+    if (hold := answer.hold) is not None:
+        until = f"until {rfc3339(hold.until)}"
+        elements[HOLD] = f"{until} | {hold.reason}" if hold.reason else until
     for element, value in binding.metadata.items():
         if element == "datacite":
             # EZID writes an ARK without its label there.
@@ -221,7 +231,7 @@ def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
                 pass
             case "_crossref":
                 raise bad_request("_crossref: Only DOI identifiers may be registered with Crossref.")
-            case _ if name.startswith("_"):
+            case _ if name.startswith("_") or name == HOLD:
                 raise bad_request(f"{validation.shown(name)}: Field is not settable.")
             case _:
                 element = metadata_name(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...bindings.holding import public_answer
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import naming as names
 from ...bindings.names import validation
@@ -37,7 +38,10 @@ def view(asked: EzidRequest) -> EzidAnswer:
     name = elements.classic(found.identifier)
     wanted = elements.classic(names.key(names.read(identifier)))
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
-    return EzidAnswer(text=text, elements=elements.described(found, ezid().prefix, _owner(known, found)))
+    bindings = ezid().management.bindings
+    answer = public_answer(found, bindings.source.holds(), bindings.now())
+    described = elements.described(answer, ezid().prefix, _owner(known, found), is_public=known is None)
+    return EzidAnswer(text=text, elements=described)
 
 
 def create(asked: EzidRequest) -> EzidAnswer:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ...bindings.holding import public_answer
 from ...bindings.names import naming as names
 from ...identifiers import Match, Report, examine, find
 from ...identifiers.report import Limits
@@ -16,7 +17,7 @@ from ...middleware import BindingsUnavailable
 from .verdict import IdentifierVerdict, verdict
 
 if TYPE_CHECKING:
-    from ...bindings.names.binding import Binding
+    from ...bindings.names.binding import Binding, Hold
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
@@ -49,7 +50,8 @@ class InspectedIdentifier:
     - ``bound``: for each of the keys that is bound here, the kind of its binding or "withdrawn". It is None without
       bindings, and if they cannot be read.
     - ``unread``: whether the bindings could not be read.
-    - ``binding``: the public binding of the identifier itself, or None.
+    - ``binding``: the public binding of the identifier itself, or None. ``hold``: the hold that stops its redirect now,
+      or None.
     """
 
     match: Match
@@ -58,6 +60,7 @@ class InspectedIdentifier:
     bound: Mapping[str, str] | None
     unread: bool = False
     binding: Binding | None = None
+    hold: Hold | None = None
     is_suggested: bool = False
 
     @property
@@ -73,7 +76,7 @@ class InspectedIdentifier:
     @property
     def verdict(self) -> IdentifierVerdict:
         """The most important fact about the identifier."""
-        return verdict(self.report, self.kind, self.binding)
+        return verdict(self.report, self.kind, self.binding, self.hold)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the identifier as a mapping for JSON: its place in the text, its text, a suggestion and its report."""
@@ -85,6 +88,7 @@ class InspectedIdentifier:
             "why": list(self.match.why),
             "report": self.report.as_dict(),
             "bound": None if self.bound is None else dict(self.bound),
+            "hold": self.hold and self.hold.as_dict(),
             "verdict": self.verdict.as_dict(),
         }
 
@@ -153,6 +157,7 @@ def inspect(
         for number, match in enumerate(shown)
     ]
     known, unread = None, False
+    holds: dict[str, Hold] = {}
     suggested = set[int]()
     try:
         suggested = _recorded_suggestions(shown, reports, bindings)
@@ -163,6 +168,7 @@ def inspect(
             )
         named = [keys(report) for report in reports]
         known = public((key for each in named for key in each), bindings)
+        holds = _holds([known[each[-1]] for each in named if each and each[-1] in known], bindings) if known else {}
     except BindingsUnavailable:
         named = [keys(report) for report in reports]
         unread = True
@@ -170,9 +176,19 @@ def inspect(
     for number, (match, report, own) in enumerate(zip(shown, reports, named, strict=True)):
         bound = None if known is None else {key: _kind(known[key]) for key in own if key in known}
         binding = known.get(own[-1]) if known and own else None
-        findings.append(InspectedIdentifier(match, report, own, bound, unread, binding, number in suggested))
+        hold = holds.get(own[-1]) if own else None
+        findings.append(InspectedIdentifier(match, report, own, bound, unread, binding, hold, number in suggested))
     without = _lines_without(text, matches)
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded, without)
+
+
+def _holds(recorded: Sequence[Binding], bindings: Bindings | None) -> dict[str, Hold]:
+    """Return the holds that stop the redirects of these names now, by their keys."""
+    if bindings is None:
+        return {}
+    now, held = bindings.now(), bindings.source.holds()
+    found = {binding.identifier: public_answer(binding, held, now).hold for binding in recorded if binding.is_live}
+    return {key: hold for key, hold in found.items() if hold is not None}
 
 
 def _recorded_suggestions(matches: Sequence[Match], reports: Sequence[Report], bindings: Bindings | None) -> set[int]:

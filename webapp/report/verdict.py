@@ -12,13 +12,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from ...bindings.names.binding import rfc3339
 from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.text import characters, display
 from ...identifiers.text.translatable import NumberWord, Translatable, joined
 
 if TYPE_CHECKING:
-    from ...bindings.names.binding import Binding
+    from ...bindings.names.binding import Binding, Hold
     from ...identifiers import Problem, Report
 
 Status = Literal["good", "warn", "bad", "plain"]
@@ -87,12 +88,15 @@ class IdentifierVerdict:
         return asdict(self)
 
 
-def verdict(report: Report, kind: str | None = None, binding: Binding | None = None) -> IdentifierVerdict:
+def verdict(
+    report: Report, kind: str | None = None, binding: Binding | None = None, hold: Hold | None = None
+) -> IdentifierVerdict:
     """Return the verdict on an identifier: the first of :data:`CODES` that applies.
 
     - ``report``: the result of the inspection of the identifier.
     - ``kind``: the kind of its binding here or "withdrawn". None or "" if it is not bound or if that is unknown.
     - ``binding``: its binding here, or None.
+    - ``hold``: the hold that stops its redirect now, or None. The verdict then does not show the target.
 
     >>> from ararat.identifiers import examine
     >>> found = verdict(examine("ark:/12148/btv1b8449691v"))
@@ -116,7 +120,7 @@ def verdict(report: Report, kind: str | None = None, binding: Binding | None = N
     if not report.valid:
         tag, headline = Translatable("not valid"), _not_valid(report)
         return IdentifierVerdict("not-valid", "bad", tag, "", headline, correction=report.suggestion)
-    return _recorded(report, kind, binding) if kind else _valid(report)
+    return _recorded(report, kind, binding, hold) if kind else _valid(report)
 
 
 def is_warned(report: Report) -> bool:
@@ -324,12 +328,17 @@ def _beginning(report: Report, problem: Problem) -> str:
     return text if report.parts.get("name") and len(text) <= 60 else ""
 
 
-def _recorded(report: Report, kind: str, binding: Binding | None) -> IdentifierVerdict:
+def _recorded(report: Report, kind: str, binding: Binding | None, hold: Hold | None) -> IdentifierVerdict:
     title = title_of(binding)
     host = urlsplit((binding and binding.target) or "").hostname
     shown = display.percent(host) if host else Translatable("this site")
     recorded = Translatable("The name is recorded here.")
-    if kind == "served":
+    if hold is not None:
+        until = rfc3339(hold.until)[:10]
+        recorded = Translatable("The name is recorded here. Its redirect is on hold until %(until)s.", until=until)
+        if hold.reason:
+            recorded = joined(recorded, display.percent(hold.reason))
+    elif kind == "served":
         recorded = Translatable("The name is recorded here, and this site shows the thing.")
     elif kind == "described":
         recorded = Translatable("The name is recorded here, and visitors see its description.")
@@ -345,7 +354,9 @@ def _recorded(report: Report, kind: str, binding: Binding | None) -> IdentifierV
     sentence = joined(f"{about}." if about else "", recorded, test)
     warned = is_warned(report)
     tag = Translatable("recorded here, with a warning") if warned else Translatable("valid, recorded here")
-    status: Status = "warn" if warned else "good"
+    status: Status = "warn" if warned or hold is not None else "good"
+    if hold is not None:
+        tag = Translatable("recorded here, on hold")
     headline = title
     if not title and report.form == "urn":
         headline = Translatable("A valid URN of this site")

@@ -31,7 +31,8 @@ def test_reserved_paths_agree_with_the_vectors(vector):
     [
         ("/ark%3A12345/a%3Ab", "ark:12345/a%3Ab"),
         ("/ARK%3a12345/a%3ab?info", "ARK:12345/a%3ab?info"),
-        ("http://h/urn%3Aisbn%3A1", "urn:isbn%3A1"),
+        ("http://h/urn%3Aisbn%3A1", "urn:isbn:1"),
+        ("http://h/urn:isbn%3a1%3A2", "urn:isbn:1%3A2"),
         ("/atlas%3A1", "atlas%3A1"),
     ],
 )

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from werkzeug.test import Client
 
+from ararat.bindings import holding
 from ararat.bindings.names.binding import Binding
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware, import_table, open_bindings
 from ararat.middleware.resolution.result import Resolution
@@ -54,6 +55,8 @@ def names(tmp_path_factory):
         bindings.rules.set("ark:54321/", "https://example.org/${content}")
         bindings.reserve("ark:12345/r", "https://example.org/r")
         bindings.withdraw("ark:12345/w")
+        bindings.bind("ark:12345/h", "https://example.org/h")
+        holding.hold(bindings, "ark:12345/h", datetime.now(UTC) + timedelta(days=1), "A dispute.")
         yield bindings
 
 
@@ -131,6 +134,13 @@ def test_a_thread_that_could_not_start_is_started_by_the_next_request(client, st
     assert statistics._thread is None
     client.get("/ark:12345/x1")
     assert statistics._thread is not None
+
+
+def test_the_redirect_of_a_name_on_hold_is_not_a_resolution(client, statistics, store):
+    assert client.get("/ark:12345/h").status_code == 303
+    assert client.get("/ark:12345/h?info").status_code == 200
+    statistics.flush()
+    assert store.counts == [DailyCount("ark:12345/h", date(2026, 11, 23), 0, 1)]
 
 
 @pytest.mark.parametrize(

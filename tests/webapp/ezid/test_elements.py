@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ararat.bindings.holding import PublicAnswer
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.fields import Fields
 from ararat.webapp.ezid import elements
@@ -22,7 +23,7 @@ def binding(**fields: object) -> Binding:
 
 
 def test_times_are_whole_seconds() -> None:
-    found = elements.described(binding(kind="described"), PREFIX)
+    found = elements.described(PublicAnswer(binding(kind="described"), None), PREFIX)
     assert (found["_created"], found["_updated"]) == ("1795435200", "1795435200")
 
 
@@ -37,11 +38,13 @@ def test_times_are_whole_seconds() -> None:
     ],
 )
 def test_the_target_is_a_url(fields: dict[str, object], target: str) -> None:
-    assert elements.described(binding(**fields), PREFIX)["_target"] == target
+    assert elements.described(PublicAnswer(binding(**fields), None), PREFIX)["_target"] == target
 
 
 def test_a_document_without_a_name_of_ezid_is_left_out() -> None:
-    found = elements.described(binding(kind="described", metadata={"schema": "{}", "who": "Noah"}), PREFIX)
+    found = elements.described(
+        PublicAnswer(binding(kind="described", metadata={"schema": "{}", "who": "Noah"}), None), PREFIX
+    )
     assert "schema" not in found
     assert found["erc.who"] == "Noah"
 
@@ -56,7 +59,7 @@ def test_a_document_without_a_name_of_ezid_is_left_out() -> None:
     ],
 )
 def test_the_owner_of_a_dump_has_a_group(owner: str | None, expected: dict[str, str]) -> None:
-    found = elements.described(binding(kind="described"), PREFIX, owner)
+    found = elements.described(PublicAnswer(binding(kind="described"), None), PREFIX, owner)
     assert {name: value for name, value in found.items() if name.startswith("_owner")} == expected
 
 

@@ -100,6 +100,7 @@ def test_the_json_has_the_fields_of_the_api(bound):
         "suggestion": None,
         "why": [],
         "bound": {"ark:12345/x": "located"},
+        "hold": None,
     }
     [row] = answer_of(inspection.inspect("ark:12345/x,Title"))["found"]
     assert row["why"] == ["followed-by: ,Title"]

@@ -141,7 +141,7 @@ class _Reading:
                 self.owner = value
             case "_ownergroup":
                 self.group = value
-            case "_id":
+            case "_id" | "ararat.hold":
                 pass
             case "_profile" if value == DEFAULT_PROFILE:
                 pass
