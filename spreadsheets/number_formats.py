@@ -28,7 +28,8 @@ _MONTHS = (
     *("July", "August", "September", "October", "November", "December"),
 )
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_MAX_FORMAT = 500
+# ECMA-376 states no limit; Excel has this one.
+_MAX_FORMAT = 255
 _LONGEST_GENERAL = 10**11
 
 
@@ -50,7 +51,7 @@ class _Token(NamedTuple):
 def _sections(code: str) -> tuple[tuple[_Token, ...], ...]:
     """Return the tokens of the sections of a format: for positive and negative numbers, zero and texts."""
     sections: list[list[_Token]] = [[]]
-    for found in _TOKEN.finditer(code[:_MAX_FORMAT]):
+    for found in _TOKEN.finditer(code):
         kind = found.lastgroup or "other"
         text = found[kind]
         if kind == "other" and text == ";":
@@ -76,6 +77,8 @@ def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
     >>> number(9253, "d mmm")
     Shown(text='1925-05-01', note='shows 1 May, read as 1925-05-01')
     """
+    if len(code) > _MAX_FORMAT:
+        return _unknown(value, code)
     sections = _sections(code)
     if any(token.kind == "condition" for tokens in sections for token in tokens):
         return _unknown(value, code)
@@ -110,6 +113,8 @@ def text(value: str, code: str) -> str:
     >>> text("7a", '"INV-"@'), text("7a", "0.00")
     ('INV-7a', '7a')
     """
+    if len(code) > _MAX_FORMAT:
+        return value
     tokens = _sections(code)[:4][-1]
     if not any(token.kind == "at" for token in tokens):
         return value

@@ -7,17 +7,23 @@ saved. :mod:`.workbook` has the limits of the process.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from . import number_formats
 from .sheet_rows import SheetRow, Sheets, WorkbookSheet, fault, is_error
 
+_BRACKETED = re.compile(r"\[[^\]]*+\]?")
+
 
 def sheets(content: bytes) -> Sheets:
     """Yield the visible sheets of an .xls workbook with all of their rows. ``content`` has the bytes of the file."""
     import xlrd
+    from xlrd import formatting
 
+    # That of xlrd takes quadratic time if no bracket is closed. The process reads this workbook only.
+    formatting.fmt_bracketed_sub = _BRACKETED.sub
     book = xlrd.open_workbook(file_contents=content, formatting_info=True, logfile=io.StringIO(), on_demand=True)
     visibility: list[int] = getattr(book, "_sheet_visibility")  # noqa: B009  # xlrd has no public name for it
     visible = [place for place in range(book.nsheets) if visibility[place] == 0]

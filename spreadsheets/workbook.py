@@ -1,7 +1,9 @@
 """Read the visible sheets of a workbook: .xlsx, .xls (:mod:`.old_workbook`) and .ods (:mod:`.open_document`).
 
 The module :mod:`.workbook_process` runs this one as a program in a process with limits of memory and processor time.
-Regular expressions of openpyxl take quadratic time, and hold all threads of a process.
+
+Regular expressions of openpyxl take quadratic time in number formats, names and headers. So only the sheets, texts,
+formats, links and merged ranges of an .xlsx are read.
 
 A workbook is a ZIP archive of XML documents, and each can be hostile. The number of unpacked bytes, elements, rows and
 columns is limited. openpyxl reads the documents with defusedxml, which refuses entities. Formulas are never computed: a
@@ -187,6 +189,13 @@ def _visible_sheets(content: bytes) -> list[Any]:
         parser: Any
         wb: Any
 
+        def read(self) -> None:
+            self.read_manifest()
+            self.read_strings()
+            self.read_workbook()
+            self.wb.formats_of_cells = _formats(self.archive)
+            self.read_worksheets()
+
         def read_strings(self) -> None:
             if (part := self.package.find(SHARED_STRINGS)) is not None:
                 with self.archive.open(part.PartName[1:]) as source:
@@ -203,12 +212,39 @@ def _visible_sheets(content: bytes) -> list[Any]:
                 sheet.sheet_state = each.state
                 self.wb._sheets.append(sheet)
 
-    reader = WorkbookReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
+    reader: Any = WorkbookReader(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
     reader.archive = _Archive(io.BytesIO(content))
     reader.read()
     known = reader.wb.worksheets
     # A user does not see a hidden sheet, which often has old values.
     return [each for each in known if each.sheet_state == "visible"] or known[:1]
+
+
+def _formats(archive: _Archive) -> list[str]:
+    """Return the number format of each style of cells."""
+    from openpyxl.styles.numbers import BUILTIN_FORMATS
+    from openpyxl.xml.constants import ARC_STYLE
+    from openpyxl.xml.functions import iterparse
+
+    if ARC_STYLE not in archive.namelist():
+        return []
+    codes: dict[str, str] = {str(number): code for number, code in BUILTIN_FORMATS.items()}
+    styles: list[str] = []
+    part = ""
+    with archive.open(ARC_STYLE) as source:
+        for event, element in iterparse(source, ("start", "end")):
+            name = element.tag.rpartition("}")[2]
+            if event == "start":
+                part = name if name in ("numFmts", "cellXfs") else part
+                continue
+            if name == "numFmt" and part == "numFmts":
+                codes[element.get("numFmtId", "")] = element.get("formatCode", "")
+            elif name == "xf" and part == "cellXfs":
+                styles.append(element.get("numFmtId", "0"))
+            elif name == part:
+                part = ""
+            element.clear()
+    return [codes.get(number, "") for number in styles]
 
 
 def _texts(source: _Document) -> Iterator[str]:
@@ -271,7 +307,10 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
 
     openpyxl returns a cell without a known value as empty or as text.
     """
-    from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
+    from openpyxl.worksheet._reader import FORMULA_TAG, HYPERLINK_TAG, MERGE_TAG, ROW_TAG, VALUE_TAG, WorkSheetParser
+    from openpyxl.worksheet.hyperlink import HyperlinkList
+    from openpyxl.worksheet.merge import MergeCells
+    from openpyxl.xml.functions import iterparse
 
     from . import number_formats
 
@@ -280,6 +319,20 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
         notes: dict[int, str]
         links: dict[int, str]
         hidden: bool
+
+        def parse(self) -> Any:
+            for _, element in iterparse(self.source):
+                if element.tag == ROW_TAG:
+                    yield self.parse_row(element)
+                elif element.tag == HYPERLINK_TAG:
+                    links: Any = HyperlinkList.from_tree(element)
+                    self.hyperlinks = links
+                elif element.tag == MERGE_TAG:
+                    merged: Any = MergeCells.from_tree(element)
+                    self.merged_cells = merged
+                else:
+                    continue
+                element.clear()
 
         def parse_row(self, row: Any) -> Any:
             self.faults, self.notes, self.links = {}, {}, {}
@@ -301,18 +354,23 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
                 self.faults[place] = fault(str(value)[:_MAX_FAULT])
                 cell["value"] = None
             elif isinstance(value, int | float) and not isinstance(value, bool):
-                shown = number_formats.number(value, formats_of.get(cell["style_id"], ""), from_1904=from_1904)
+                shown = number_formats.number(value, format_of(cell), from_1904=from_1904)
                 cell["value"] = shown.text
                 if shown.note:
                     self.notes[place] = shown.note
-            elif isinstance(value, str) and "@" in (code := formats_of.get(cell["style_id"], "")) and code != "@":
+            elif isinstance(value, str) and "@" in (code := format_of(cell)) and code != "@":
                 cell["value"] = number_formats.text(value, code)
             return cell
 
     book, last, cells = sheet.parent, 0, 0
     from_1904 = book.epoch.year == 1904
-    # A fixed list, because a cell can refer to any number.
-    formats_of = {place: _format(book, style.numFmtId) for place, style in enumerate(book._cell_styles)}
+    formats: list[str] = book.formats_of_cells
+
+    def format_of(cell: dict[str, Any]) -> str:
+        # A cell can refer to any number.
+        style = int(cell["style_id"])
+        return formats[style] if 0 <= style < len(formats) else ""
+
     with sheet._get_source() as source:
         parser = Parser(source, sheet._shared_strings, data_only=True, epoch=book.epoch)
         for number, row in parser.parse():
@@ -339,15 +397,6 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
         for each in getattr(parser.merged_cells, "mergeCell", ())
     )
     found.links.update(_links(sheet, parser.hyperlinks.hyperlink))
-
-
-def _format(book: Any, number: int) -> str:
-    from openpyxl.styles.numbers import BUILTIN_FORMATS, BUILTIN_FORMATS_MAX_SIZE
-
-    if number < BUILTIN_FORMATS_MAX_SIZE:
-        return BUILTIN_FORMATS.get(number, "")
-    place = number - BUILTIN_FORMATS_MAX_SIZE
-    return str(book._number_formats[place]) if place < len(book._number_formats) else ""
 
 
 def _links(sheet: Any, links: Sequence[Any]) -> Iterator[tuple[str, str]]:
