@@ -19,7 +19,7 @@ _NID_CHARS = re.compile(r"[A-Za-z0-9][A-Za-z0-9\-]*+")
 _NSS_CHARS = re.compile(iri.run(f"{iri.PCHAR}/", least=0))
 # RFC 3986, section 3.4:  query = *( pchar / "/" / "?" )      fragment is the same
 _QUERY_CHARS = re.compile(iri.run(f"{iri.PCHAR}/?", least=0))
-# RFC 3406, sections 3.1, 3.2 and 4.1: experimental (X-), informal (urn-1) and country-code namespaces. All
+# RFC 3406, sections 3.1, 3.2 and 4.3: experimental (X-), informal (urn-1) and country-code namespaces. All
 # names that begin with urn- are kept for informal namespaces.
 _SPECIAL_NID = re.compile("[Xx]-|[Uu][Rr][Nn]-|[A-Za-z]{2}-")
 

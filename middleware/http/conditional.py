@@ -63,7 +63,7 @@ class Conditions(NamedTuple):
 
         ``headers`` are the header fields of the response, by name.
 
-        A malformed value is ignored. Source: RFC 9110, section 13.2.2.
+        A malformed value is ignored. Source: RFC 9110, sections 13.1.3 and 13.2.2.
 
         >>> held = {"ETag": '"a"'}
         >>> Conditions('W/"a", "b"').met(held), Conditions("*").met(held), Conditions('"b"').met(held)

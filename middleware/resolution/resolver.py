@@ -153,7 +153,11 @@ def _resolved(
         dotless = without_final_dot(request, settings)
         if dotless is not None and find_exact(request, fetch) is None:
             # a final dot is ignored like a final slash, unless the name with the dot is bound.
-            answer = _answered_for(_find(dotless, fetch, rules, settings, prefixes), settings, prefixes)
+            found = _find(dotless, fetch, rules, settings, prefixes)
+            if isinstance(found, FoundBinding) and found.given and found.container is not None:
+                # the rest below the name is not a name, so that it is appended as received.
+                found = _find(request, fetch, rules, settings, prefixes)
+            answer = _answered_for(found, settings, prefixes)
             if answer.outcome != "forwarded" and (answer.problem is None or answer.problem.code != "not-bound"):
                 return replace(answer, given=given)
         result = _find(request, fetch, rules, settings, prefixes)

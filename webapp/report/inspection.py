@@ -162,7 +162,7 @@ def inspect(
     try:
         suggested = _recorded_suggestions(shown, reports, bindings)
         for number in suggested:
-            text = shown[number].suggestion or ""
+            text = _reading(shown[number], reports[number]) or ""
             reports[number] = room.fitted(
                 examine(text, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
             )
@@ -182,6 +182,13 @@ def inspect(
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded, without)
 
 
+def _reading(match: Match, report: Report) -> str | None:
+    """Return the identifier that was probably meant: the suggestion of the match, or the ARK without a final slash."""
+    if match.suggestion is None and any(problem.code == "trailing-slash" for problem in report.problems):
+        return report.suggestion
+    return match.suggestion
+
+
 def _holds(recorded: Sequence[Binding], bindings: Bindings | None) -> dict[str, Hold]:
     """Return the holds that stop the redirects of these names now, by their keys."""
     if bindings is None:
@@ -195,8 +202,8 @@ def _recorded_suggestions(matches: Sequence[Match], reports: Sequence[Report], b
     """Return the numbers of the matches whose suggestion is recorded here, while their literal text is not."""
     readings = dict[int, tuple[str | None, str]]()
     for number, (match, report) in enumerate(zip(matches, reports, strict=True)):
-        if bindings is not None and match.suggestion is not None:
-            own, other = keys(report), keys(examine(match.suggestion, brief=True))
+        if bindings is not None and (reading := _reading(match, report)) is not None:
+            own, other = keys(report), keys(examine(reading, brief=True))
             if other and own[-1:] != other[-1:]:
                 readings[number] = (own[-1] if own else None, other[-1])
     found = public((key for each in readings.values() for key in each if key is not None), bindings) or {}

@@ -309,6 +309,9 @@ def _outside(report: Report) -> IdentifierVerdict:
             )
     else:
         sentence = Translatable("Only its holder knows what it means. Keep it whole when you cite it.")
+        if problem.code == "trailing-slash":
+            # mostly a reader or a program has added it, and resolvers ignore it.
+            sentence = ""
         why = problem.message
         headline = Translatable(
             "An ARK under NAAN %(naan)s, outside the specification: %(problem)s", naan=number, problem=why
@@ -318,7 +321,8 @@ def _outside(report: Report) -> IdentifierVerdict:
                 "An ARK of %(holder)s, outside the specification: %(problem)s", holder=name, problem=why
             )
     tag = Translatable("outside the specification")
-    return IdentifierVerdict("outside-the-specification", "warn", tag, _kind(report), headline, sentence)
+    correction = report.suggestion if problem.code == "trailing-slash" else None
+    return IdentifierVerdict("outside-the-specification", "warn", tag, _kind(report), headline, sentence, correction)
 
 
 def _beginning(report: Report, problem: Problem) -> str:

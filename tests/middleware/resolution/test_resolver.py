@@ -476,3 +476,21 @@ def test_no_hostile_identifier_resolves_to_another_binding(naughty, store):
     assert resolution.status in naughty.http or (resolution.status == 414 and len(wire) > 3500)
     if naughty.normal and resolution.key:
         assert resolution.key.upper() == naughty.normal.partition("#")[0].partition("?")[0].upper()
+
+
+@pytest.mark.parametrize(
+    ("rest", "location"),
+    [
+        pytest.param("/x.", "https://example.org/pg/x.", id="a dot of the path"),
+        pytest.param("/x.tar.", "https://example.org/pg/x.tar.", id="after another one"),
+        pytest.param("/x/", "https://example.org/pg/x/", id="a slash"),
+        pytest.param(".", "https://example.org/pg", id="the end of a sentence"),
+    ],
+)
+def test_the_rest_below_a_given_name_keeps_its_final_dot(rest, location, binding):
+    store = {"ark:12345/pg": binding("ark:12345/pg", "https://example.org/pg", passthrough="given")}
+
+    def fetch(keys):
+        return {key: store[key] for key in keys if key in store}
+
+    assert resolve(f"ark:12345/pg{rest}", fetch, no_rules, Settings()).target == location

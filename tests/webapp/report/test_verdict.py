@@ -113,3 +113,12 @@ def test_an_iri_of_a_policy_has_the_verdict_of_the_policy(text, said, status, ta
     found = verdict(examine(text, policies=policies))
     assert said in found.headline
     assert (found.status, found.tag) == (status, tag)
+
+
+@pytest.mark.parametrize("text", ["ark:12345/zz/", "https://n2t.net/ark:/12148/zz/"])
+def test_a_final_slash_is_never_advised_to_be_kept(text: str) -> None:
+    found = verdict(examine(text))
+    assert found.code == "outside-the-specification"
+    assert "Keep it whole" not in found.sentence
+    assert found.correction is not None
+    assert found.correction.endswith("zz")
