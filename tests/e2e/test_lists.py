@@ -9,8 +9,11 @@ from playwright.sync_api import expect
 
 STICKY_SITE = """
 import threading
+from types import SimpleNamespace
 
 from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.branding.model import Branding
+from ararat.bindings.names.naming import NO_RULES
 from ararat.webapp import create_app
 
 HERE = "http://ids.example.org"
@@ -18,6 +21,10 @@ LET_GO = threading.Event()
 
 
 class Names:
+    kind = "database"
+    naming = NO_RULES
+    branding = SimpleNamespace(current=Branding)
+
     def fetch(self, keys):
         values = {"kind": "located", "status": "live", "target": "/x", "metadata": {}}
         return {key: Binding(identifier=key, **values) for key in keys}

@@ -22,8 +22,11 @@ document.addEventListener("DOMContentLoaded", () => new MutationObserver((change
 
 SLOW_SITE = """
 import threading
+from types import SimpleNamespace
 
 from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.branding.model import Branding
+from ararat.bindings.names.naming import NO_RULES
 from ararat.webapp import create_app
 
 HERE = "http://ids.example.org"
@@ -31,6 +34,10 @@ LET_GO = threading.Event()
 
 
 class Names:
+    kind = "database"
+    naming = NO_RULES
+    branding = SimpleNamespace(current=Branding)
+
     def fetch(self, keys):
         slow = {"kind": "located", "status": "live", "target": "/slow", "metadata": {}}
         return {key: Binding(identifier=key, **slow) for key in keys}

@@ -225,7 +225,7 @@ def test_healthz_counts_the_values_of_x_forwarded_for_on_request(client):
     assert answer == {
         "status": "ok",
         "bindings": "none",
-        "forwarded": {"values": 2, "position": 0, "scheme": "http"},
+        "forwarded": {"values": 2, "position": 0, "scheme": "http", "by_server": False},
     }
 
 
