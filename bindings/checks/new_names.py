@@ -135,7 +135,8 @@ def warnings_about(
     right, similar = _candidates(named, patterns)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
     recorded_keys = recorded.of(candidates) | candidates.intersection(named)
-    cases = _in_other_case(recorded, [each.key for each in new if each.key.startswith("urn:")])
+    urns = [each.key for each in new if each.key.startswith("urn:")]
+    cases = _in_other_case(recorded, urns) if urns else {}
     resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
     targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
     result: list[list[NameWarning]] = []
@@ -159,8 +160,6 @@ def warnings_about(
 
 def _in_other_case(recorded: RecordedNames, urns: Sequence[str]) -> dict[str, set[str]]:
     """Return the recorded names and those of the list by lower case, for URNs that differ in case only."""
-    if not urns:
-        return {}
     names = recorded.in_other_case(urns)
     for urn in urns:
         names.setdefault(urn.lower(), set()).add(urn)

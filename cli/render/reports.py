@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...identifiers import examine
-from ...identifiers.extraction import NOT_VALID
 from ...identifiers.problems import caret
 from ...identifiers.segments import LABELS
 from ...identifiers.suggestions import reasons, suggestions
@@ -142,7 +140,9 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
     """
     meant = match.suggestion or match.literal
     why = ", ".join([*match.corrections, *([f"followed by {identifier(match.rest)}"] if match.rest else [])])
-    if NOT_VALID in match.why:
+    if "not-valid" in match.why:
+        from ...identifiers import examine  # it loads the registries, which other matches do not need
+
         why = f"not valid: {examine(match.literal, brief=True).problems[0].message}"
     reading = f" -> {identifier(meant)} ({why})" if match.suggestion else f" ({why})" if why else ""
     meaning = f" = {identifier(normal_form)}" if normal_form not in (None, meant, match.literal) else ""

@@ -199,6 +199,19 @@ def test_the_names_have_the_time_at_which_they_are_written(
     assert (old.created.year, old.recorded_at) == (2020, later)
 
 
+def test_an_import_that_was_ended_does_not_go_on(bindings: Bindings, blocks: Blocks) -> None:
+    of = blocks(OBJECTS, kill_at=2)
+    of.check()
+    with pytest.raises(Killed):
+        of.write()
+    again, other = blocks(OBJECTS), blocks(OBJECTS)
+    assert again.begun() == other.begun() == 1
+    other.stop()
+    with pytest.raises(BindingError) as ended:
+        again.write()
+    assert ended.value.code == "operation-ended"
+
+
 def test_an_import_that_is_undone_meanwhile_ends(bindings: Bindings, blocks: Blocks) -> None:
     of = blocks(OBJECTS, kill_at=2)
     of.check()
