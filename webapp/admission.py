@@ -1,5 +1,6 @@
 """Limit the requests that take much memory, or wait for slow clients.
 
+- :func:`share_pages`: pages compute, and the threads of a process share one interpreter.
 - :func:`admit`: the inspection of a large text can take more than a second of processor time and hundreds of megabytes.
 - :class:`BodyLimit`: some servers, such as gunicorn, call the application when they have read the head of a request. A
   client that sends its body slowly then holds a thread. waitress reads the whole body before.
@@ -12,10 +13,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, AnyStr
 
-from flask import Response, after_this_request, request, stream_with_context
+from flask import Flask, Response, after_this_request, g, request, stream_with_context
 
 from ..bindings.system.concurrency import Busy, HoldingSlot, Slot
 from ..bindings.system.thread_slots import slots
@@ -27,6 +29,12 @@ from .errors import HTTPRefusal
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+BRIEF = ("static", "inspect.logo", "inspect.robots", "inspect.favicon", "inspect.healthz")
+"""The endpoints that compute nearly nothing, so that they need no slot."""
+
+SENT_AT_ONCE = 8192
+"""The size in bytes of an answer for which no server waits for the client."""
+
 LARGE_OCTETS = 65536
 """A text of more bytes of UTF-8 is large."""
 
@@ -35,8 +43,49 @@ RETRY_SECONDS = 5
 BRIEF_SECONDS = 0.2
 """The time in which most bodies arrive. A request waits for a slot only behind such a body."""
 
+_TOO_MANY = Translatable("Too many requests are being received at this moment. Try again in some seconds.")
+
 # Only waitress sets it, and it has read the whole body.
 _READ_BEFORE = "waitress.client_disconnected"
+
+
+def share_pages(app: Flask) -> None:
+    """Let each request to ``app`` that computes take a slot for a page, before any view or the check of an account."""
+    app.before_request(take_page)
+    app.teardown_request(_release_page)
+
+
+def take_page() -> None:
+    """Take a slot for the page of the current request.
+
+    It is released after the request, or when the server has closed a long answer: a server can send it in this thread.
+
+    A request of a trace to this site has the slot of the trace. Raises :class:`HTTPRefusal` with the status 503 if no
+    slot is free.
+    """
+    if request.endpoint in BRIEF or "ararat.hop" in request.environ:
+        return
+    try:
+        slot = slots.pages.acquire(request.remote_addr)
+    except Busy:
+        raise HTTPRefusal(503, "busy", _TOO_MANY, retry_after=RETRY_SECONDS) from None
+    g.page_slot = slot
+
+    @after_this_request
+    def keep_until_closed(response: Response) -> Response:
+        length = None if response.is_streamed else response.calculate_content_length()
+        # Of a file, the server closes the file and not the response.
+        if not response.direct_passthrough and (length is None or length > SENT_AT_ONCE):
+            release = g.pop("page_slot").release
+            response.call_on_close(release)
+            # For a response that is never closed.
+            weakref.finalize(response, release).atexit = False
+        return response
+
+
+def _release_page(_: BaseException | None) -> None:
+    if (slot := g.pop("page_slot", None)) is not None:
+        slot.release()
 
 
 def admit(text: str) -> None:
@@ -163,10 +212,7 @@ class _Body:
                 self._slot = slots.acquire("uploads", self._environ.get("REMOTE_ADDR"), brief=BRIEF_SECONDS)
             except Busy:
                 self._stop_reading()
-                sentence = Translatable(
-                    "Too many requests are being received at this moment. Try again in some seconds."
-                )
-                raise HTTPRefusal(503, "busy", sentence, retry_after=RETRY_SECONDS) from None
+                raise HTTPRefusal(503, "busy", _TOO_MANY, retry_after=RETRY_SECONDS) from None
         some = read()
         if not some:
             self._left = 0

@@ -28,7 +28,7 @@ from ..net import uri as web_reference
 from ..net.allowed_addresses import Destinations, parse_networks
 from . import errors, security
 from .accounts import first_account
-from .admission import BodyLimit, FieldLimit
+from .admission import BodyLimit, FieldLimit, share_pages
 from .application import Application
 from .config import (
     EXAMPLES,
@@ -233,6 +233,7 @@ def create_app(
         _open_desk(app, site)
     if ezid is not None:
         _answer_ezid(app, site, ezid, ezid_passthrough)
+    share_pages(app)
     return app
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from werkzeug.http import parse_list_header
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from ..bindings.system.thread_slots import instances_of
@@ -170,6 +171,19 @@ class ForwardedFields:
         if not environ.keys().isdisjoint(_OF_SCHEME):
             environ["wsgi.url_scheme"] = "http"
         return self.app(environ, start_response)
+
+
+def client_address(environ: Mapping[str, Any], proxies: int, secret: ProxySecret | None = None) -> str:
+    """Return the address of the client of a request, as :class:`ForwardedFields` passes it on.
+
+    ``environ`` is the WSGI environ of the request. ``proxies`` and ``secret`` are those of :class:`ForwardedFields`.
+
+    >>> client_address({"HTTP_X_FORWARDED_FOR": "192.0.2.9, 192.0.2.1", "REMOTE_ADDR": "127.0.0.1"}, 1)
+    '192.0.2.1'
+    """
+    is_trusted = secret is None or secret.is_in(environ)
+    values = parse_list_header(environ.get("HTTP_X_FORWARDED_FOR", "")) if is_trusted else []
+    return values[-proxies] if 0 < proxies <= len(values) else environ.get("REMOTE_ADDR", "")
 
 
 class UserFieldFault(NamedTuple):

@@ -1,8 +1,11 @@
-"""The number of threads of this process, and the slots for work that waits and holds one of them.
+"""The number of threads of this process, and the slots for work that waits or computes and holds one of them.
 
 A server answers each request in one of its threads. A trace, an upload or a download can wait long for another machine.
 If such work held all threads, the server could not answer requests for names. So each kind of work has a limit
 (:meth:`ThreadSlots.limit`), and all kinds but changes together never hold the last two threads.
+
+Pages compute. The threads of a process share one interpreter, so a name waits for each page that runs. So pages have a
+limit, too (:class:`PageSlots`).
 
 :data:`slots` is the only object of a process. The number of threads is, in this order:
 
@@ -20,7 +23,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -60,6 +64,18 @@ _APART: tuple[Work, ...] = ("changes",)
 _KEPT_FREE = 2
 _PAUSE_SECONDS = 0.01
 
+MOST_PAGES = 8
+"""The maximum number of threads of a process that compute pages."""
+
+PAGES_EACH = 2
+"""The maximum number of threads that compute pages of one client."""
+
+PAGE_SECONDS = 2.0
+"""The time in which a page must get a slot."""
+
+_PLACES = 2
+"""The number of pages that can always wait for a slot in their threads."""
+
 
 class _Held(NamedTuple):
     work: Work
@@ -81,6 +97,8 @@ class ThreadSlots:
     >>> with threads.acquire("traces", "192.0.2.7"):
     ...     threads.in_use("traces")
     1
+
+    ``pages`` are the slots of pages.
     """
 
     def __init__(self) -> None:
@@ -89,6 +107,7 @@ class ThreadSlots:
         self._held: dict[object, _Held] = {}
         self._lock = ForkSafeLock()
         self._own = _OfThread()
+        self.pages = PageSlots(self, self._lock)
         _at_fork.add(self)
 
     @contextmanager
@@ -140,6 +159,8 @@ class ThreadSlots:
     ) -> Slot:
         """Occupy a slot for one kind of work, and return it. The release of the slot frees it.
 
+        A page of this thread gives its slot to others until then, because it does not compute meanwhile.
+
         :param work: the kind of work, such as "traces".
         :param client: the IP address of the client, or None.
         :param each: the maximum for this kind of work of one client. None: no maximum.
@@ -149,7 +170,7 @@ class ThreadSlots:
 
         Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
         """
-        if self._own.is_apart:
+        if self.is_apart:
             return Slot(lambda: None)
         until = time.monotonic() + brief
         held, name = _Held(work, client_key(client), time.monotonic()), object()
@@ -157,12 +178,24 @@ class ThreadSlots:
             if (now := time.monotonic()) >= until or self._last_began(work) < now - brief:
                 raise refusal
             time.sleep(_PAUSE_SECONDS)
-        return Slot(lambda: self._give_back(name))
+        page = self.pages.suspend()
+        return Slot(lambda: self._give_back(name, page))
 
     def forget(self) -> None:
         """Free the slots that a forked process inherited from its parent, because their work does not run here."""
         self._held.clear()
+        self.pages.forget()
         self._found = None
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether this thread answers no requests (:meth:`apart`)."""
+        return self._own.is_apart
+
+    @property
+    def waiting(self) -> int:
+        """The number of threads that all kinds of work but changes hold. The caller holds the lock."""
+        return sum(other.work not in _APART for other in self._held.values())
 
     def _take(self, name: object, held: _Held, each: int | None, most: int | None) -> Busy | None:
         work = held.work
@@ -171,17 +204,17 @@ class ThreadSlots:
         limit = limit if most is None else min(limit, most)
         with self._lock:
             same = self._of(work)
-            apart = [other for other in self._held.values() if other.work in _APART]
             if each is not None and sum(other.client == held.client for other in same) >= each:
                 return Busy("busy-client", f"you already have {each} running {work}, which is the limit")
-            if len(same) >= limit or (work not in _APART and len(self._held) - len(apart) >= together):
+            if len(same) >= limit or (work not in _APART and self.waiting >= together):
                 return Busy("busy", f"all slots for {work} are in use ({limit} at most)")
             self._held[name] = held
         return None
 
-    def _give_back(self, name: object) -> None:
+    def _give_back(self, name: object, page: _Page | None) -> None:
         with self._lock:
             self._held.pop(name, None)
+        self.pages.resume(page)
 
     def _of(self, work: Work | None) -> list[_Held]:
         return [each for each in self._held.values() if work in (None, each.work)]
@@ -189,6 +222,210 @@ class ThreadSlots:
     def _last_began(self, work: Work) -> float:
         with self._lock:
             return max((each.began for each in self._of(work)), default=0.0)
+
+
+class _Page:
+    """A page that runs or waits, of a client. ``suspended`` counts the slots for other work that it has."""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+        self.began = time.monotonic()
+        self.suspended = 0
+        self.is_open = True
+        self.is_taken = False
+        self.called = threading.Event()
+        self.pid = os.getpid()
+
+
+class _PageOfThread(threading.local):
+    page: _Page | None = None
+
+
+class PageSlots:
+    """The slots of pages in the process of ``threads``. ``lock`` protects both.
+
+    Pages hold at most :data:`MOST_PAGES` threads, and at most half of them. One client holds at most
+    :data:`PAGES_EACH`. Together with work that waits they never hold the last two threads, but one page can always be
+    computed.
+
+    >>> threads = ThreadSlots()
+    >>> threads.use(8)
+    >>> with threads.pages.acquire("192.0.2.7"):
+    ...     threads.pages.limit, threads.pages.in_use
+    (4, 1)
+    """
+
+    def __init__(self, threads: ThreadSlots, lock: ForkSafeLock) -> None:
+        self._threads = threads
+        self._lock = lock
+        self._running: dict[_Page, None] = {}
+        self._waiting: dict[_Page, None] = {}
+        self._own = _PageOfThread()
+        self._notify: Callable[[], object] | None = None
+
+    @property
+    def limit(self) -> int:
+        """The maximum number of threads that compute pages, at least 1."""
+        return max(1, min(MOST_PAGES, self._threads.number // 2))
+
+    @property
+    def in_use(self) -> int:
+        """The number of threads that compute pages."""
+        with self._lock:
+            return len(self._running)
+
+    def begun_within(self, seconds: float) -> int:
+        """Return the number of pages that run and began in the last ``seconds``."""
+        since = time.monotonic() - seconds
+        with self._lock:
+            return sum(page.began > since for page in self._running)
+
+    def acquire(self, client: str | None) -> Slot:
+        """Occupy a slot for the page that this thread computes, and return it.
+
+        ``client`` is the IP address of the client. A part of a page needs no further slot. If all slots are in use, the
+        thread waits for up to :data:`PAGE_SECONDS`. Few threads can wait. A client that has fewer pages takes the place
+        of one that has more.
+
+        Raises :class:`.Busy` without a slot in this time, or without a place to wait.
+        """
+        own = self._current()
+        if own is not None or self._threads.is_apart:
+            # The page of another answer of this thread that no server has closed ends with this one.
+            return Slot(lambda: None if own is None or own.is_taken else self._end(own))
+        page = _Page(client_key(client))
+        _ = self._threads.number  # outside of the lock, because it can take a while
+        with self._lock:
+            if self._fits(page):
+                self._running[page] = None
+            else:
+                self._enqueue(page)
+        if page not in self._running:
+            page.called.wait(PAGE_SECONDS)
+            with self._lock:
+                self._waiting.pop(page, None)
+            if page not in self._running:
+                raise _all_pages(self.limit)
+        self._own.page = page
+        return Slot(lambda: self._end(page))
+
+    def take(self, client: str) -> Slot | None:
+        """Occupy a slot for a page that another thread will compute in :meth:`use`; None if there is none.
+
+        ``client`` is the key of the client (:func:`.client_key`).
+        """
+        page = _Page(client)
+        page.is_taken = True
+        with self._lock:
+            if not self._fits(page):
+                return None
+            self._running[page] = None
+        return _PageSlot(page, self)
+
+    @contextmanager
+    def use(self, slot: Slot | None) -> Iterator[None]:
+        """Compute a page in the block, in this thread, with a slot of :meth:`take`. Free the slot at the end.
+
+        :meth:`when_free` is not called then, because this thread looks for the next page.
+        """
+        self._own.page = page = slot.page if isinstance(slot, _PageSlot) else None
+        try:
+            yield
+        finally:
+            self._own.page = None
+            self._end(page, is_silent=True)
+
+    def when_free(self, notify: Callable[[], object] | None) -> None:
+        """Call ``notify`` after each slot that becomes free. None calls nothing."""
+        self._notify = notify
+
+    def suspend(self) -> _Page | None:
+        """Give the slot of the page of this thread to others, and return the page; None if it computes no page."""
+        page = self._current()
+        if page is not None:
+            with self._lock:
+                page.suspended += 1
+                self._running.pop(page, None)
+                self._call()
+            self._tell()
+        return page
+
+    def resume(self, page: _Page | None) -> None:
+        """Take the slot of a page back. It gets one beyond the limit, because it already has a thread."""
+        with self._lock:
+            if page is not None:
+                page.suspended -= 1
+                if page.is_open and not page.suspended:
+                    self._running[page] = None
+            self._call()
+        self._tell()
+
+    def forget(self) -> None:
+        """Free the slots that a forked process inherited from its parent."""
+        self._running.clear()
+        self._waiting.clear()
+        self._own = _PageOfThread()
+
+    def _current(self) -> _Page | None:
+        page = self._own.page
+        return page if page is not None and page.is_open and page.pid == os.getpid() else None
+
+    def _end(self, page: _Page | None, *, is_silent: bool = False) -> None:
+        if page is None or not page.is_open:
+            return
+        with self._lock:
+            page.is_open = False
+            self._running.pop(page, None)
+            self._call()
+        if not is_silent:
+            self._tell()
+
+    def _fits(self, page: _Page) -> bool:
+        running = len(self._running)
+        if not running:
+            return True
+        return (
+            running < self.limit
+            and running + self._threads.waiting < self._threads.together
+            and sum(each.client == page.client for each in self._running) < PAGES_EACH
+        )
+
+    def _enqueue(self, page: _Page) -> None:
+        """Let a page wait. Raises :class:`.Busy` without a place."""
+        places = self._threads.together - self._threads.waiting - len(self._running)
+        if len(self._waiting) >= max(_PLACES, places):
+            number = Counter(each.client for each in (*self._running, *self._waiting))
+            # Of the client with most pages, the one that came last.
+            last = max(reversed(self._waiting), key=lambda each: number[each.client])
+            if number[last.client] <= number[page.client] + 1:
+                raise _all_pages(self.limit)
+            del self._waiting[last]
+            last.called.set()
+        self._waiting[page] = None
+
+    def _call(self) -> None:
+        """Let the pages run that have waited longest, as far as the limits permit."""
+        for page in [*self._waiting]:
+            if self._fits(page):
+                del self._waiting[page]
+                self._running[page] = None
+                page.called.set()
+
+    def _tell(self) -> None:
+        if self._notify is not None:
+            self._notify()
+
+
+class _PageSlot(Slot):
+    """The slot of a page that no thread computes yet."""
+
+    def __init__(self, page: _Page, pages: PageSlots) -> None:
+        self.page = page
+        super().__init__(lambda: pages._end(page))
+
+
+def _all_pages(limit: int) -> Busy:
+    return Busy("busy", f"all slots for pages are in use ({limit} at most)")
 
 
 _at_fork = AtFork(after_in_child=ThreadSlots.forget)

@@ -42,6 +42,15 @@ class Mounts:
         whole = (mount for mount in self._paths if path == mount or path.startswith(f"{mount}/"))
         return next(whole, None) or self._of_hosts.get(_host(host), "")
 
+    def divided(self, path: str, host: str) -> tuple[str, str]:
+        """Return the mount of a request and the path below it.
+
+        >>> Mounts(["https://example.org/ids"]).divided("/ids/desk", "127.0.0.1:8000")
+        ('/ids', '/desk')
+        """
+        mount = self.of(path, host)
+        return mount, path[len(mount) :] if path == mount or path.startswith(f"{mount}/") else path
+
 
 class MountedWSGI:
     """A WSGI application at the path of its public addresses. A mount that the server has set is kept."""
@@ -52,10 +61,8 @@ class MountedWSGI:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if not environ.get("SCRIPT_NAME"):
-            path = environ.get("PATH_INFO", "")
-            if mount := self._mounts.of(path, environ.get("HTTP_HOST", "")):
-                below = path[len(mount) :] if path == mount or path.startswith(f"{mount}/") else path
-                environ["SCRIPT_NAME"], environ["PATH_INFO"] = mount, below
+            found = self._mounts.divided(environ.get("PATH_INFO", ""), environ.get("HTTP_HOST", ""))
+            environ["SCRIPT_NAME"], environ["PATH_INFO"] = found
         return self._app(environ, start_response)
 
 

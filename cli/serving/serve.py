@@ -31,6 +31,7 @@ from ..streams import refuse_database
 from .application import wsgi_application_of
 from .logs import LogFile, LogStream
 from .server_options import resolver_options, server_options
+from .sign_in import SignIn
 
 if TYPE_CHECKING:
     from ...identifiers.iri_policy import Profile
@@ -154,7 +155,8 @@ def serve_command(
         )
         with _rounds(rounds, bindings, prefix or address, destinations):
             threads = options["threads"] or server.THREADS
-            server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"], threads=threads)
+            secret = SignIn.of(options).proxy_secret(options["trusted_proxies"])
+            server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"], secret=secret, threads=threads)
 
 
 @contextmanager

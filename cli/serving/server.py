@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import errno
+import functools
 import logging
 import re
 import select
@@ -19,10 +20,10 @@ import socket
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from waitress.channel import HTTPChannel
@@ -30,7 +31,7 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
-from ...bindings.system.concurrency import client_key
+from ...bindings.system.concurrency import Slot, client_key
 from ...bindings.system.thread_slots import slots
 from ...middleware import ResolverMiddleware
 from ...middleware.resolution.settings import ENGLISH, SCHEMES
@@ -38,8 +39,9 @@ from ...webapp import create_app
 from ...webapp.app import resume_jobs
 from ...webapp.config import DEMO_EXAMPLES, EXAMPLES
 from ...webapp.tracing.in_process import NamesOnly
-from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret
+from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret, client_address
 from .demo import MOUNT, create_demo
+from .fair_queue import FairQueue
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedWSGI, Mounts
 from .names_only import WithoutNames
@@ -89,6 +91,10 @@ MAX_BODY = 16 * 2**20
 MAX_TABLE = 101 * 2**20
 """The maximum size of a request body with a table: 100 MiB, and the other fields of a form."""
 
+_NO_MOUNTS = Mounts([])
+
+_OF_NAMES = re.compile("/(?:ark|urn):", re.IGNORECASE)
+
 _OF_TABLES = re.compile("/(?:desk/tables|imports)$")
 
 MAX_UNREAD = 64 * 2**20
@@ -111,12 +117,15 @@ CONNECTIONS_EACH = 100
 
 _KEPT_FREE = 50
 
-ACCEPTED_AT_ONCE = 10
-"""The maximum number of connections that are accepted in one round of the loop.
+ACCEPTED_AT_ONCE = 5
+"""The maximum number of connections of one client that are accepted in one round of the loop.
 
 It is far below :data:`CONNECTIONS_EACH`: a round first notices which connections were closed. Otherwise a client with
 short connections would seem to have too many.
 """
+
+ACCEPTED_IN_ALL = 100
+"""The maximum number of connections of all clients that are accepted in one round."""
 
 CHECK_SECONDS = 0.25
 """The time between two checks if the client of a connection is too slow."""
@@ -317,6 +326,8 @@ def run(
     ready: Callable[[], None],
     *,
     trusted_proxies: int = 0,
+    secret: ProxySecret | None = None,
+    mounts: Mounts | None = None,
     threads: int = THREADS,
 ) -> None:
     """Serve an application until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
@@ -325,6 +336,7 @@ def run(
     - ``listener``: the listening socket.
     - ``ready``: a function that is called when the server listens.
     - ``trusted_proxies``: the number of reverse proxies. With a proxy, one address can have any number of connections.
+    - ``secret``: the secret of the proxies, or None. ``mounts``: the paths at which the application is mounted.
     - ``threads``: the number of threads that answer requests.
 
     At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
@@ -353,7 +365,8 @@ def run(
     )
     server.channel_class = Channel
     _accept_many(server)
-    server.task_dispatcher.queue = FairQueue()
+    _share_threads(server)
+    server.proxies, server.secret, server.mounts = trusted_proxies, secret, mounts or _NO_MOUNTS
     # The connections by the addresses of their clients. With a proxy, all have its address.
     server.by_client = None if trusted_proxies else {}
     # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
@@ -371,46 +384,34 @@ def run(
     raise SystemExit(0)
 
 
-class FairQueue:
-    """A queue of the requests that wait for a thread, in which clients take turns.
+def _share_threads(server: Any) -> None:
+    """Let requests wait in a :class:`FairQueue`, and wake a thread when one of them can begin."""
+    dispatcher, accepts = server.task_dispatcher, server.readable
+    dispatcher.queue = queue = FairQueue(notify=dispatcher.queue_cv.notify)
 
-    A client with many requests waits longest.
+    def wake() -> None:
+        if queue.has_waiting:
+            with dispatcher.lock:
+                if queue:
+                    dispatcher.queue_cv.notify()
 
-    It has the methods of a deque that waitress uses. Waitress holds a lock when it calls them.
+    def add(channel: Any) -> None:
+        with dispatcher.lock:
+            queue.append(channel)
+            if queue:
+                dispatcher.queue_cv.notify()
 
-    >>> from types import SimpleNamespace
-    >>> queue = FairQueue()
-    >>> for client, number in ("a", 1), ("a", 2), ("a", 3), ("b", 4):
-    ...     queue.append(SimpleNamespace(client=client, number=number))
-    >>> [queue.popleft().number for _ in range(len(queue))]
-    [1, 4, 2, 3]
-    """
+    def readable() -> bool:
+        # The loop calls it in each round, at least once a second.
+        wake()
+        return accepts()
 
-    def __init__(self) -> None:
-        self._waiting: dict[str, deque[Any]] = {}
-        self._number = 0
-
-    def append(self, channel: Any) -> None:
-        """Add a waiting request at the end of those of its client. ``channel`` is the connection with the request."""
-        self._waiting.setdefault(channel.client, deque()).append(channel)
-        self._number += 1
-
-    def popleft(self) -> Any:
-        """Remove and return the oldest waiting request of the client whose turn it is."""
-        client = next(iter(self._waiting))
-        channels = self._waiting.pop(client)
-        channel = channels.popleft()
-        if channels:
-            self._waiting[client] = channels  # at the end
-        self._number -= 1
-        return channel
-
-    def __len__(self) -> int:
-        return self._number
+    server.readable, dispatcher.add_task = readable, add
+    slots.pages.when_free(wake)
 
 
 def _accept_many(server: Any) -> None:
-    """Let the server accept all waiting connections at once, up to :data:`ACCEPTED_AT_ONCE`.
+    """Let the server accept all waiting connections at once, until one client has :data:`ACCEPTED_AT_ONCE`.
 
     waitress accepts one in each round of its loop. A round looks at all connections, so that a client would wait for a
     round for each connection that was opened before its own.
@@ -419,10 +420,16 @@ def _accept_many(server: Any) -> None:
 
     # The limit of connections is that of the loop, before each round.
     def accept_many() -> None:
-        for _ in range(ACCEPTED_AT_ONCE):
+        accepted: Counter[str | None] = Counter()
+        while accepted.total() < ACCEPTED_IN_ALL:
             connections = len(server._map)
             accept_one()
             if not connections < len(server._map) < server.adj.connection_limit:
+                break
+            newest = next(reversed(server._map.values()))
+            client = newest.client if isinstance(newest, Channel) else None
+            accepted[client] += 1
+            if accepted[client] >= ACCEPTED_AT_ONCE:
                 break
 
     server.handle_accept = accept_many
@@ -441,6 +448,22 @@ class _Parser(HTTPRequestParser):
     """
 
     path: str
+    query: str
+    below = ""
+    """The path below the mount of the application."""
+
+    def __init__(self, adj: Any, ahead: bytearray | None = None, mounts: Mounts = _NO_MOUNTS) -> None:
+        super().__init__(adj)
+        self._ahead = ahead
+        self._mounts = mounts
+
+    def received(self, data: bytes) -> int:
+        """Receive bytes of one request. Those of the next ones are added to ``ahead``, so that they can wait."""
+        consumed = super().received(data)
+        if not self.completed or self.empty or self._ahead is None:
+            return consumed
+        self._ahead += data[consumed:]
+        return len(data)
 
     def parse_header(self, header_plus: bytes) -> None:
         try:
@@ -455,6 +478,7 @@ class _Parser(HTTPRequestParser):
         codings = _CODINGS.findall(header_plus)
         if codings and (self.version == "1.0" or len(codings) > 1 or "CONTENT_LENGTH" in self.headers):
             raise ParsingError("Transfer-Encoding in HTTP/1.0, twice, or together with Content-Length")
+        self.below = self._mounts.divided(self.path, self.headers.get("HOST", ""))[1]
         if not _OF_TABLES.search(self.path):
             self.adj = copy.copy(self.adj)
             self.adj.max_request_body_size = min(MAX_BODY, self.adj.max_request_body_size)
@@ -486,11 +510,15 @@ class Channel(HTTPChannel):
     """A connection that is closed if its client sends or reads too slowly, or has too many others."""
 
     parser_class = _Parser
-    server: Any  # run() has added by_client
+    server: Any  # run() has added attributes
     octets = 0
+    slot: Slot | None = None
     _is_closed = False
 
     def __init__(self, server: Any, *args: Any, **kwargs: Any) -> None:
+        # The bytes that follow the current request. Its parser adds them before a thread can answer it.
+        self._ahead = bytearray()
+        self.parser_class = cast("Any", functools.partial(_Parser, ahead=self._ahead, mounts=server.mounts))
         super().__init__(server, *args, **kwargs)
         self.began = time.monotonic()
         self._head: float | None = self.began  # when the head began to be expected; None outside of a head
@@ -502,8 +530,14 @@ class Channel(HTTPChannel):
         self._limit_client()
 
     def received(self, data: bytes) -> bool:
-        now, before = time.monotonic(), self.request
         self.octets += len(data)
+        self._ahead += data
+        # A client must read an answer before its next request is carried out.
+        return bool(self.requests or self.total_outbufs_len) or self._read_ahead()
+
+    def _read_ahead(self) -> bool:
+        now, before, data = time.monotonic(), self.request, bytes(self._ahead)
+        self._ahead.clear()
         result = super().received(data)
         request = self.request
         if request is None:
@@ -531,15 +565,22 @@ class Channel(HTTPChannel):
 
         waitress would wait for such a client forever, and so would a thread whose answer is not complete.
         """
-        now = time.monotonic()
-        if not self._is_closed and (self._is_refused or now >= self._next_check):
-            self._next_check = now + CHECK_SECONDS
-            if self._is_refused or self._is_too_slow(now):
-                self.handle_close()
-        return not self._is_closed and super().readable()
+        if self._is_refused or time.monotonic() >= self._next_check:
+            self._check_pace()
+        if self._is_closed or self.requests or self.total_outbufs_len:
+            return False
+        if self._ahead:
+            self._read_ahead()
+        return super().readable()
 
     def writable(self) -> bool:
         return not self._is_closed and super().writable()
+
+    def _check_pace(self) -> None:
+        now = time.monotonic()
+        self._next_check = now + CHECK_SECONDS
+        if not self._is_closed and (self._is_refused or self._is_too_slow(now)):
+            self.handle_close()
 
     def handle_close(self) -> None:
         self._is_closed = True
@@ -568,6 +609,24 @@ class Channel(HTTPChannel):
             if not own:
                 del channels[self.client]
 
+    def service(self) -> None:
+        slot, self.slot = self.slot, None
+        try:
+            with slots.pages.use(slot):
+                super().service()
+        finally:
+            cast("FairQueue", self.server.task_dispatcher.queue).end(self)
+
+    @property
+    def is_page(self) -> bool:
+        """Whether the current request is for a page, which computes: neither for a name without a query, nor a check of
+        the health.
+        """
+        request = cast("_Parser", self.requests[0])
+        if request.error or request.below == "/healthz":
+            return False
+        return bool(request.query) or _OF_NAMES.match(request.below) is None
+
     @property
     def is_unfinished(self) -> bool:
         """Whether the client must still send or read something."""
@@ -582,10 +641,17 @@ class Channel(HTTPChannel):
 
     @property
     def client(self) -> str:
-        """The address of the client, or its /56 of IPv6."""
-        return client_key(str(self.addr[0]))
+        """The address of the client, or its /56 of IPv6. Behind proxies it is that of the current request."""
+        address = str(self.addr[0])
+        if self.server.proxies and self.requests:
+            fields = {f"HTTP_{name}": value for name, value in self.requests[0].headers.items()}
+            address = client_address({**fields, "REMOTE_ADDR": address}, self.server.proxies, self.server.secret)
+        return client_key(address)
 
     def _is_read_slowly(self, now: float) -> bool:
+        if self._answer is not None and now <= self._answer.deadline:
+            # A call of the system lets other threads compute before the loop goes on, so it is made only when needed.
+            return False
         # Octets that the system has taken were not yet read.
         read = self.octets - self._unsent()
         if self._answer is None:

@@ -12,6 +12,7 @@ from flask import Response
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import ConcurrencyLimit, Slot
 from ararat.bindings.system.thread_slots import slots
 from ararat.webapp import admission, create_app
@@ -110,6 +111,67 @@ def test_a_long_answer_is_streamed_and_a_short_one_has_its_length(client: FlaskC
     pieces = list(long.iter_encoded())
     assert len(pieces) > 100
     assert len(json.loads(b"".join(pieces))["found"]) == 1000
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> list[Slot]:
+    """The slots of all pages."""
+    monkeypatch.setattr(thread_slots, "PAGE_SECONDS", 0.01)
+    held = [slots.pages.take(str(number)) for number in range(slots.pages.limit)]
+    return [each for each in held if each]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?q=ark:12345/x", "/docs", "/api/inspect?q=x", "/nowhere", "/desk", "/api/v1/names", "/trace?q=x"]
+)
+def test_a_page_without_a_slot_is_refused(path: str, client: FlaskClient, full: list[Slot]) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert "Too many requests" in answer.text
+    full[0].release()
+    assert client.get(path).status_code != 503
+
+
+@pytest.mark.usefixtures("full")
+@pytest.mark.parametrize("path", ["/healthz", "/static/ararat.css", "/robots.txt", "/favicon.ico"])
+def test_a_file_and_the_health_need_no_slot_of_pages(path: str, client: FlaskClient) -> None:
+    with client.get(path) as answer:
+        assert answer.status_code == 200
+
+
+@pytest.mark.usefixtures("full")
+def test_a_trace_of_this_site_needs_no_slot_of_pages(client: FlaskClient) -> None:
+    assert client.get("/", environ_overrides={"ararat.hop": 1}).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE"])
+@pytest.mark.parametrize("path", ["/", "/static/ararat.css", "/nowhere", "/docs", "/qr.svg?q=ark:12345/x", "/trace"])
+def test_the_slot_of_a_page_is_free_when_the_answer_is_closed(path: str, method: str, client: FlaskClient) -> None:
+    with client.open(path, method=method, buffered=False):
+        pass
+    assert slots.pages.in_use == 0
+
+
+def test_the_slot_of_a_page_that_fails_is_freed(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def fail() -> str:
+        seen.append(slots.pages.in_use)
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(client.application.view_functions, "inspect.page", fail)
+    with client.get("/") as answer:
+        assert answer.status_code == 500
+    assert (seen, slots.pages.in_use) == ([1], 0)
+
+
+def test_a_page_that_no_server_has_closed_holds_one_slot(client: FlaskClient) -> None:
+    for _ in range(5):
+        client.get("/")
+    assert slots.pages.in_use <= 1
 
 
 # Slow bodies ----------------------------------------------------------------------------------------------------------

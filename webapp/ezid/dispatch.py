@@ -21,6 +21,7 @@ from ...bindings.names.errors import BindingError, BindingsUnavailable, OutcomeU
 from ...bindings.storage.store import read_current
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
+from ..admission import take_page
 from ..application import Application
 from ..errors import HTTPRefusal, drain
 from ..management import Missing
@@ -147,6 +148,7 @@ def _answer() -> Response | None:
 def _made(path: bytes) -> Response:
     """Return the answer for a path below that of the API. Every error becomes an answer."""
     try:
+        take_page()
         found = _carried_out(path)
         return response(found) if isinstance(found, EzidAnswer) else found
     except Failed as failed:

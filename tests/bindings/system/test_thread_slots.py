@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 import types
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -12,6 +13,7 @@ from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import Busy
 from ararat.bindings.system.thread_slots import DEFAULT, WORK, ThreadSlots
 from tests.forking import exit_code
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -140,6 +142,104 @@ def test_a_forked_process_has_all_slots():
 def test_a_process_has_at_least_one_thread(threads, number):
     with pytest.raises(ValueError, match="at least 1"):
         threads.use(number)
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("number", "limit"), [(1, 1), (2, 1), (3, 1), (4, 2), (8, 4), (16, 8), (96, 8), (1000, 8)])
+def test_pages_hold_at_most_eight_threads_and_half_of_them(number, limit):
+    threads = ThreadSlots()
+    threads.use(number)
+    found = [threads.pages.take(f"client {each}") for each in range(20)]
+    assert len([slot for slot in found if slot]) == threads.pages.in_use == threads.pages.limit == limit
+
+
+def test_pages_of_one_client_hold_at_most_two_threads(threads):
+    held = [threads.pages.take("a") for _ in range(3)]
+    assert [slot is not None for slot in held] == [True, True, False]
+    assert threads.pages.take("b")
+    held[0].release()
+    assert threads.pages.take("a")
+
+
+@pytest.mark.parametrize("waiting", range(7))
+def test_pages_and_work_that_waits_leave_two_threads_but_one_page_can_run(threads, waiting):
+    for number in range(waiting):
+        threads.acquire("uploads" if number < 4 else "traces")
+    pages = [slot for each in range(9) if (slot := threads.pages.take(str(each)))]
+    assert len(pages) == max(1, min(4, 6 - waiting))
+    # Pages refuse no work that waits.
+    for number in range(waiting, 6):
+        threads.acquire("uploads" if number < 4 else "traces")
+
+
+def test_a_page_gives_its_slot_to_others_while_it_waits(threads):
+    page = threads.pages.acquire("a")
+    with threads.acquire("changes"):
+        assert threads.pages.in_use == 0
+        others = [threads.pages.take(str(each)) for each in range(4)]
+    assert (all(others), threads.pages.in_use) == (True, 5)
+    page.release()
+    assert threads.pages.in_use == 4
+
+
+def test_a_page_that_has_ended_takes_no_slot_back(threads):
+    page = threads.pages.acquire("a")
+    download = threads.acquire("downloads")
+    page.release()
+    download.release()
+    assert threads.pages.in_use == 0
+
+
+def test_a_part_of_a_page_needs_no_further_slot(threads):
+    taken = threads.pages.take("a")
+    with threads.pages.use(taken):
+        with threads.pages.acquire("a"), threads.pages.acquire("a"):
+            assert threads.pages.in_use == 1
+        assert threads.pages.in_use == 1
+    assert threads.pages.in_use == 0
+
+
+def in_thread(work):
+    """Run a function in a thread, and return a function that returns its result or raises its exception."""
+    pool = ThreadPoolExecutor(1)
+    result = pool.submit(work).result
+    pool.shutdown(wait=False)
+    return result
+
+
+def test_a_page_waits_for_the_slot_that_becomes_free(threads):
+    held = [threads.pages.take(each) for each in "aabb"]
+    waiting = in_thread(lambda: threads.pages.acquire("192.0.2.7"))
+    until(lambda: threads.pages._waiting)
+    held[0].release()
+    waiting(10).release()
+    assert threads.pages.in_use == 3
+
+
+def test_a_page_without_a_slot_is_refused_in_time(threads, monkeypatch):
+    monkeypatch.setattr(thread_slots, "PAGE_SECONDS", 0.01)
+    for each in "aabb":
+        threads.pages.take(each)
+    with pytest.raises(Busy, match="slots for pages"):
+        threads.pages.acquire("192.0.2.7")
+    assert not threads.pages._waiting
+
+
+def test_the_client_with_most_pages_makes_room_for_another_one(threads):
+    held = [threads.pages.take(each) for each in ("192.0.2.1", "192.0.2.1", "b", "b")]
+    first, second = (in_thread(lambda: threads.pages.acquire("192.0.2.1")) for _ in range(2))
+    until(lambda: len(threads.pages._waiting) == 2)
+    other = in_thread(lambda: threads.pages.acquire("192.0.2.7"))
+    with pytest.raises(Busy):
+        second(10)
+    with pytest.raises(Busy):
+        threads.pages.acquire("192.0.2.1")
+    for slot in held:
+        slot.release()
+    for waiting in (first, other):
+        waiting(10).release()
 
 
 # The number of threads ------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -602,6 +603,118 @@ def test_two_thousand_slow_connections_do_not_delay_others(
             slowest = max(slowest, time.monotonic() - begun)
             time.sleep(0.5)
         assert slowest < 4
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+PAGES_THAT_WAIT = """
+import threading
+from ararat.cli.serving import server
+from ararat.cli.serving.mount import Mounts
+
+number = 0
+lock = threading.Lock()
+
+def application(environ, start_response):
+    global number
+    path = environ["PATH_INFO"]
+    if path.startswith("/ids/page"):
+        with lock:
+            number += 1
+            print("running", number, environ["REMOTE_ADDR"], flush=True)
+        threading.Event().wait()
+    elif path.startswith("/large"):
+        print("begun", path, flush=True)
+    body = b"x" * (20_000_000 if path.startswith("/large") else 1)
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
+    return [body]
+
+listener = server.listen("127.0.0.1", 0)
+print(server.address_of(listener), flush=True)
+server.run(application, listener, lambda: print("ready", flush=True), mounts=Mounts(["http://127.0.0.1/ids"]))
+"""
+
+
+@pytest.fixture
+def pages(start_server: Callable[..., Any]) -> Iterator[Any]:
+    server = start_server([sys.executable, "-c", PAGES_THAT_WAIT])
+    server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))
+    server.wait_for("ready")
+    yield server
+    server.stop()
+
+
+def connection_of(stack: contextlib.ExitStack, address: str, server: Any, sent: bytes) -> socket.socket:
+    connection = stack.enter_context(socket.socket())
+    connection.settimeout(10)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    connection.bind((address, 0))
+    connection.connect(("127.0.0.1", server.port))
+    connection.sendall(sent)
+    return connection
+
+
+def test_pages_hold_eight_threads_and_those_of_one_client_two(pages: Any) -> None:
+    page = b"GET /ids/page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with contextlib.ExitStack() as stack:
+        for number in range(60):
+            connection_of(stack, f"127.0.8.{number % 6 + 1}", pages, page)
+        pages.wait_for("running 8 ", seconds=20)
+        for target in ("/ids/ark:12345/x", "/ids/urn:isbn:1", "/ark:12345/x", "/healthz"):
+            assert pages.get(target).body == b"x"
+        running = re.findall(r"running \d+ (\S+)", pages.log())
+        assert (len(running), max(Counter(running).values())) == (8, 2)
+
+
+def test_the_next_request_of_a_connection_waits_until_the_answer_is_read(pages: Any) -> None:
+    many = b"".join(b"GET /large%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % number for number in range(3))
+    with contextlib.ExitStack() as stack:
+        connection = connection_of(stack, "127.0.8.1", pages, many)
+        pages.wait_for("begun /large0")
+        time.sleep(1)
+        assert "begun /large1" not in pages.log()
+        received = 0
+        while received < 3 * 20_000_000:
+            received += len(connection.recv(2**20))
+        assert re.findall(r"begun (\S+)", pages.log()) == ["/large0", "/large1", "/large2"]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40, 60, 75])
+def test_pipelined_requests_are_answered_in_order_in_any_pieces(ararat_server: Any, cut: int) -> None:
+    targets = ["/ark:12345/mp39n", "/healthz", "/nowhere", "/ark:12345/nope", "/docs"]
+    many = b"".join(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() for target in targets)
+    many += b"\r\n\r\n"  # RFC 9112, section 2.2: empty lines before a request are ignored.
+    many += b"POST /list HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\nq=xy"
+    many += b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", ararat_server.port), 10) as connection:
+        for start in range(0, len(many), cut):
+            connection.sendall(many[start : start + cut])
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile("rb") as answers:
+            statuses = [int(status) for status in re.findall(rb"HTTP/1\.1 (\d+)", answers.read())]
+    assert [status for status in statuses if status != 100] == [302, 200, 404, 404, 200, 200, 200]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    "target", ["/docs/settings", "/ark:12345/mp39n?info", "/ark:12345/unknown", "/docs/ark:x", "/healthz"]
+)
+def test_pipelined_requests_of_slow_readers_do_not_delay_names(
+    ararat_server: Any, target: str, record_property: Callable[[str, object], None]
+) -> None:
+    many = f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20
+    slowest = 0.0
+    with contextlib.ExitStack() as stack:
+        for number in range(500):
+            connection_of(stack, f"127.0.9.{number % 10 + 1}", ararat_server, many)
+        for _ in range(20):
+            begun = time.monotonic()
+            assert ararat_server.get("/ark:12345/mp39n").status == 302
+            slowest = max(slowest, time.monotonic() - begun)
+            time.sleep(0.5)
+    record_property("slowest_seconds", round(slowest, 3))
+    assert slowest < 4
 
 
 @pytest.mark.parametrize(

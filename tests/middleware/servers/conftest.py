@@ -570,6 +570,11 @@ A trace or a download can wait long, and holds a thread of the server. So each k
 each process, and all kinds but changes together never hold the last two threads. A request over the limit gets 503 with
 `Retry-After`. A change first waits up to two seconds for the changes before it.
 
+Pages compute: those of the inspector, the desk and the APIs. The threads of a process share one interpreter, so a name
+waits for the pages that run. They have a limit, too, and two for each client. With the work that waits they never hold
+the last two threads, but one page can always run. `ararat serve` lets a page wait without a thread. Under other servers
+a few pages wait up to two seconds in their threads, and others get 503.
+
 TABLE
 
 Each limit is at least one. With one thread or two, work that waits stops other requests, so use at least four.
@@ -644,6 +649,7 @@ def thread_limits() -> Iterator[str]:
     yield from (line(work) for work in WORK if work != "changes")
     yield f"| all of these together | | N-2 | {few.together} | {many.together} |"
     yield line("changes")
+    yield f"| pages | | N/2, at most 8 | {few.pages.limit} | {many.pages.limit} |"
 
 
 def coded(words: str) -> str:

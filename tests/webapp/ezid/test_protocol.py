@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import ConcurrencyLimit
 from ararat.middleware import BindingsUnavailable, open_bindings
 from ararat.webapp import create_app
@@ -317,6 +318,15 @@ def test_more_concurrent_requests_than_the_limit_are_refused(api: Api, monkeypat
     assert known.slots.in_use == 0
     monkeypatch.setattr(Bindings, "lookup", lookup)
     assert api.line("GET", f"/id/{NAME}")[0] == 400
+
+
+def test_a_request_without_a_thread_for_pages_is_refused(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thread_slots, "PAGE_SECONDS", 0.01)
+    held = [thread_slots.slots.pages.take(str(number)) for number in range(thread_slots.slots.pages.limit)]
+    response = api.send("GET", f"/id/{NAME}")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    assert response.text.startswith("error: concurrency limit exceeded - ")
+    assert all(held)
 
 
 def test_a_download_holds_its_place_until_it_is_read(api: Api) -> None:
