@@ -31,8 +31,9 @@ from .http.well_known import PATH as WELL_KNOWN
 from .http.well_known import ask_site
 from .http.wsgi import pass_on, plain_path, request_for_name, request_for_resource, send
 from .request_handler import RequestHandler
+from .resolution.declared_settings import parameters
 from .resolution.result import Resolution
-from .resolution.settings import SettingsArguments, parameters
+from .resolution.settings import Settings, SettingsArguments
 from .resolution.source import BindingSource, settings_of
 
 if TYPE_CHECKING:
@@ -144,5 +145,5 @@ class ResolverMiddleware:
 
 # The texts of the settings are written once, where the settings are declared. Python can omit docstrings (-OO).
 ResolverMiddleware.__doc__ = ResolverMiddleware.__doc__ and ResolverMiddleware.__doc__.replace(
-    "{settings}", parameters()
+    "{settings}", parameters(Settings)
 )

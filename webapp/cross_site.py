@@ -34,7 +34,7 @@ def from_another_site() -> bool:
 
 
 def _own_hosts() -> set[str]:
-    return {_without_port(request.host), *map(_host, filter(None, (site().prefix, site().inspector)))}
+    return {_without_port(request.host), *map(_host, filter(None, (site().settings.prefix, site().settings.inspector)))}
 
 
 def _host(address: str) -> str:

@@ -79,7 +79,7 @@ def header() -> Header:
 def branding() -> Branding:
     """Return the branding in the store over that of the settings."""
     bindings = site().bindings
-    return site().branding if bindings is None else bindings.branding.current().over(site().branding)
+    return site().settings.branding if bindings is None else bindings.branding.current().over(site().settings.branding)
 
 
 def logo_file() -> tuple[str, bytes] | None:
@@ -94,5 +94,5 @@ def _logo(shown: Branding) -> str:
     if shown.logo.startswith("data:"):
         return url("inspect.logo", v=shown.digest)
     # The Content-Security-Policy permits images of this origin only.
-    prefix = site().prefix or ""
+    prefix = site().settings.prefix or ""
     return f"{urlsplit(prefix).path.rstrip('/')}{shown.logo}" if not prefix or origin(prefix) == site().origin else ""

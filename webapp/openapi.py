@@ -221,7 +221,7 @@ def paths() -> dict[str, dict[str, Schema]]:
 
     The path ``/api/policy`` is missing if the site has no IRI policy.
     """
-    return PATHS if site().policies else {path: known for path, known in PATHS.items() if path != _POLICY}
+    return PATHS if site().settings.profiles else {path: known for path, known in PATHS.items() if path != _POLICY}
 
 
 def description() -> dict[str, Any]:

@@ -104,9 +104,9 @@ def own_prefix(known: Site) -> str | None:
     ``known`` has the settings of the site. If ``local`` does not contain the configured prefix, the first prefix of
     ``local`` is used.
     """
-    if known.prefix in known.local:
-        return known.prefix
-    return next(iter(known.local), None)
+    if known.settings.prefix in known.settings.local:
+        return known.settings.prefix
+    return next(iter(known.settings.local), None)
 
 
 def may_ask(resolver: str, known: Site) -> bool:
@@ -115,7 +115,7 @@ def may_ask(resolver: str, known: Site) -> bool:
     ``resolver`` is its prefix. ``known`` has the settings of the site. This site is always permitted, and other hosts
     only if ``trace_elsewhere`` is set.
     """
-    return known.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.local}
+    return known.settings.trace_elsewhere or _origin(resolver) in {_origin(prefix) for prefix in known.settings.local}
 
 
 def _options(text: str, known: Site, pasted: str) -> Iterator[ResolverOption]:
@@ -135,7 +135,7 @@ def _options(text: str, known: Site, pasted: str) -> Iterator[ResolverOption]:
     with contextlib.suppress(ValueError):
         if pasted:
             yield ResolverOption(check_prefix(pasted.rstrip("/")), Translatable("the address that you pasted"))
-    for listed in known.resolvers:
+    for listed in known.settings.offered:
         yield ResolverOption(listed.prefix, listed.title)
 
 

@@ -196,7 +196,7 @@ def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previe
     Raises :class:`.HTTPRefusal` with the status 503 if all slots, or all slots of this client, are in use.
     """
     try:
-        return slots.acquire(work, request.remote_addr, each=known.traces_each, most=known.traces)
+        return slots.acquire(work, request.remote_addr, each=known.settings.traces_each, most=known.settings.traces)
     except Busy as busy:
         advice = Translatable("Try again in half a minute.")
         if busy.code == "busy-client":
@@ -218,16 +218,16 @@ def fetcher(
     - ``fresh``: ignore the response cache, unless the rate limit of the host is reached.
     """
     elsewhere = None
-    if known.trace_elsewhere:
+    if known.settings.trace_elsewhere:
         guarded = GuardedClient.to(
-            known.destinations,
+            known.settings.destinations,
             client=client,
             before_connect=functools.partial(known.rate_limiter.acquire, client),
             report=progress.report,
             stop=stop,
         )
         elsewhere = cached_fetch(guarded, known.cache, fresh=fresh)
-    return progress.track(local_fetch(known.local, elsewhere, client))
+    return progress.track(local_fetch(known.settings.local, elsewhere, client))
 
 
 def _unreadable(end: Event) -> HTTPRefusal:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import CommandError
-from .application import resolver_settings, wsgi_application_of
+from .application import Placement, resolver_settings, wsgi_application_of
 from .logs import FOR_SERVERS, log_plainly
 from .mount import MountedASGI, Mounts
 from .sign_in import warn_of_underscores
@@ -50,16 +50,17 @@ def wsgi_application() -> WSGIApplication:
     try:
         hosts = [*server.host_names("127.0.0.1", *announced), *options["trusted_hosts"]]
         bindings, on_resolve = _opened(options)
-        return wsgi_application_of(
-            options,
-            bindings,
+        placement = Placement(
             prefix=prefix,
             address=prefix,
             inspector=inspector,
             trusted_hosts=hosts,
-            on_resolve=on_resolve,
+            trusted_proxies=options["trusted_proxies"],
+            only=options["only"],
             resume=False,
+            on_resolve=on_resolve,
         )
+        return wsgi_application_of(options, bindings, placement)
     except CommandError as error:
         raise InvalidEnvironment("\n".join([error.what, *map(": ".join, error.details)])) from error
     except (ValueError, NotImplementedError, click.UsageError) as error:

@@ -28,7 +28,7 @@ from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
 from ..options import policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
-from .application import wsgi_application_of
+from .application import Placement, wsgi_application_of
 from .logs import LogFile, LogStream
 from .server_options import resolver_options, server_options
 from .sign_in import SignIn
@@ -117,17 +117,18 @@ def serve_command(
             if trusted_hosts or networks or server.is_loopback(listener):
                 announced = [each for each in (prefix, inspector, *also) if each]
                 hosts = [*server.hosts_of(listener, *announced), *trusted_hosts]
-            app = wsgi_application_of(
-                options,
-                bindings,
+            placement = Placement(
                 prefix=prefix or address,
                 address=address,
                 inspector=inspector,
                 trusted_hosts=hosts,
-                on_resolve=on_resolve,
+                trusted_proxies=options["trusted_proxies"],
+                only=options["only"],
                 demo=store.is_demo,
                 first_secret=first_secret,
+                on_resolve=on_resolve,
             )
+            app = wsgi_application_of(options, bindings, placement)
         except (ValueError, NotImplementedError) as error:
             raise click.UsageError(with_options(str(error), serve_command)) from None
         except MissingAssets as error:

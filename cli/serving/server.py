@@ -1,9 +1,8 @@
-"""The application of ``ararat serve`` and the server that runs it.
+"""The server of ``ararat serve``.
 
-:func:`compose` returns the WSGI application: inspector, resolver and demo. :func:`listen` opens a socket. :func:`run`
-serves the application until a signal arrives. The server is waitress. It reads requests and sends answers without a
-thread for each connection, so slow clients hold no thread. A request holds one of the threads only while the
-application answers it.
+:func:`listen` opens a socket. :func:`run` serves an application until a signal arrives. The server is waitress. It
+reads requests and sends answers without a thread for each connection, so slow clients hold no thread. A request holds
+one of the threads only while the application answers it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -29,22 +28,13 @@ from urllib.parse import urlsplit
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
-from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from ...bindings.system.concurrency import Slot, client_key
 from ...bindings.system.thread_slots import slots
-from ...middleware import ResolverMiddleware
-from ...middleware.resolution.settings import ENGLISH, SCHEMES
-from ...webapp import create_app
-from ...webapp.app import resume_jobs
-from ...webapp.config import DEMO_EXAMPLES, EXAMPLES
-from ...webapp.tracing.in_process import NamesOnly
-from ...webapp.trusted_proxy import SECRET_FIELD, ForwardedFields, ProxySecret, client_address
-from .demo import MOUNT, create_demo
+from ...webapp.trusted_proxy import ProxySecret, client_address
 from .fair_queue import FairQueue
 from .logs import FOR_SERVERS, log_plainly
-from .mount import MountedWSGI, Mounts
-from .names_only import WithoutNames
+from .mount import Mounts
 
 try:
     from fcntl import ioctl
@@ -60,9 +50,6 @@ if TYPE_CHECKING:
 
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from ...identifiers.iri_policy import Profile
-    from ...middleware import Bindings
-    from ...webapp.accounts.openid import OpenID
 
 FIRST_PORT = 8000
 THREADS = 96
@@ -135,125 +122,6 @@ GRACE_SECONDS = 8
 
 TRIED = 100
 """The number of ports to try if no port is given."""
-
-
-def compose(
-    bindings: Bindings,
-    *,
-    prefix: str,
-    address: str,
-    inspector: str | None = "/",
-    trusted_proxies: int = 0,
-    demo: bool = False,
-    trace_elsewhere: bool = True,
-    networks: Sequence[str] = (),
-    denied_networks: Sequence[str] = (),
-    trusted_hosts: Sequence[str] | None = None,
-    policies: Sequence[Profile] = (),
-    resolvers: Sequence[str] = (),
-    remote_user: str | None = None,
-    remote_user_secret: str | None = None,
-    remote_user_secret_field: str = SECRET_FIELD,
-    openid: OpenID | None = None,
-    session_idle: int = 60,
-    threads: int | None = None,
-    resource_label: str = "Inventory number",
-    ezid: str | None = None,
-    ezid_passthrough: str = "given",
-    resume: bool = True,
-    first_secret: str | None = None,
-    only_desk: bool = False,
-    **settings: Any,
-) -> WSGIApplication:
-    """Return the WSGI application of ``ararat serve``: the resolver in front of the inspector, and of the demo site.
-
-    - ``bindings``: the store of the names.
-    - ``prefix``: the public resolver prefix. ``address``: the URL of the server, which can be the same.
-    - ``inspector``: the link to the inspector in error pages: "/" for the root of the prefix, a URL, or None for no
-      link.
-    - ``trusted_proxies``: the number of reverse proxies. The last values of X-Forwarded-For and X-Forwarded-Proto, one
-      for each proxy, are trusted.
-    - ``demo``: whether to mount the demo site. Its database is temporary.
-    - ``trace_elsewhere``: whether a trace can send requests to other servers. ``networks`` and ``denied_networks`` are
-      those that it may and must not reach. Users can select ``resolvers`` for a trace.
-    - ``trusted_hosts``: the host names of the inspector; None for any.
-    - ``policies``: the IRI policies by which the inspector checks IRIs.
-    - ``remote_user``: the header field of the user that a proxy has signed in, or None. ``remote_user_secret``: the
-      secret that the proxy adds in the field ``remote_user_secret_field``. With a secret, the fields of the proxies
-      count only together with it.
-    - ``openid``: an OpenID provider, or None.
-    - ``session_idle``: the time in minutes after which a session that is not used ends.
-    - ``threads``: the number of threads of a process; None reads it from the server.
-    - ``resource_label``: the label of the resource of a name in the desk.
-    - ``ezid``: the path below which the EZID API answers, or None.
-    - ``ezid_passthrough``: the passthrough of names that get their first target by the EZID API.
-    - ``resume``: whether to carry out unfinished jobs now, in threads, or after the first request to the desk or API.
-    - ``first_secret``: the secret of the link that creates the first account, or None.
-    - ``only_desk``: whether to omit the names for readers (:class:`.WithoutNames`).
-    - ``settings``: those of :class:`~ararat.middleware.ResolverMiddleware`.
-
-    Requests of a trace to ``address`` are answered in process. At ``prefix``, only names are answered in process,
-    unless the inspector is at the root of the prefix: another application can answer the other paths. Raises
-    ValueError for an invalid setting, network, resolver or path.
-    """
-    local: dict[str, WSGIApplication] = {}
-    at_root = inspector is not None and inspector.rstrip("/") in ("", prefix.rstrip("/"))
-    on_prefix = at_root or (inspector or "").startswith("/")
-    app = create_app(
-        bindings,
-        prefix=prefix,
-        inspector=prefix if on_prefix else inspector or address,
-        local=local,
-        trace_elsewhere=trace_elsewhere,
-        networks=networks,
-        denied_networks=denied_networks,
-        trusted_hosts=trusted_hosts,
-        examples=DEMO_EXAMPLES if demo else EXAMPLES,
-        temporary=demo,
-        policies=policies,
-        resolvers=resolvers,
-        remote_user=remote_user,
-        remote_user_secret=remote_user_secret,
-        remote_user_secret_field=remote_user_secret_field,
-        openid=openid,
-        session_idle=session_idle,
-        threads=threads,
-        resource_label=resource_label,
-        ezid=ezid,
-        ezid_passthrough=ezid_passthrough,
-        statistics=settings.get("statistics"),
-        institution=settings.get("institution"),
-        logo=settings.get("logo"),
-        contact=settings.get("contact"),
-        language=next(iter(settings.get("languages", ())), ENGLISH),
-        colour=settings.get("colour"),
-        statement=settings.get("statement"),
-        first_secret=first_secret,
-        on_trace=lambda end: whole.metrics and whole.metrics.trace_ended(end.outcome),
-    )
-    pages = app.first_segments() - {""}
-    for setting in ("sitemap", "atom", "oai", "services", "log", "metrics"):
-        path = (settings.get(setting) or "").rstrip("/")
-        # The resolver is in front of the inspector, so the pages there would no longer be reached.
-        below_ezid = ezid is not None and f"{path}/".startswith(f"{ezid.rstrip('/')}/")
-        if below_ezid or path.strip("/").partition("/")[0] in pages:
-            raise ValueError(f"{setting}: the path {path} has other pages; choose another")
-    if resume:
-        resume_jobs(app)
-    site = DispatcherMiddleware(app, {MOUNT: create_demo()} if demo else {})
-    also = (address, *settings.pop("also", ()))
-    whole = ResolverMiddleware(site, bindings, prefix=prefix, also=also, inspector=inspector, **settings)
-    names = NamesOnly(whole, settings.get("schemes") or SCHEMES)
-    # The inspector reads this dictionary when a trace starts. The values wrap the inspector, so they are added last.
-    local.update({prefix: whole if at_root else names, address: whole})
-    public = (prefix if on_prefix else inspector, prefix, *also)
-    mounts = Mounts(each for each in public if each)
-    served = WithoutNames(app, prefix, settings.get("schemes")) if only_desk else whole
-    mounted = MountedWSGI(served, mounts) if mounts else served
-    if not trusted_proxies:
-        return mounted
-    secret = None if remote_user_secret is None else ProxySecret(remote_user_secret, remote_user_secret_field)
-    return ForwardedFields(mounted, trusted_proxies, secret)
 
 
 def hosts_of(listener: socket.socket, *addresses: str) -> list[str]:
@@ -357,7 +225,7 @@ def run(
         max_request_body_size=MAX_TABLE,
         outbuf_high_watermark=MAX_UNREAD,
         asyncore_use_poll=hasattr(select, "poll"),
-        # compose() decides how many proxies are trusted. Nothing else reads these fields.
+        # The application decides how many proxies are trusted. Nothing else reads these fields.
         clear_untrusted_proxy_headers=False,
         # The host of a request without the field Host.
         server_name=str(listener.getsockname()[0]),

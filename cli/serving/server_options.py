@@ -1,8 +1,8 @@
 """The options of ``ararat serve``, which are also the variables of ``ararat.wsgi`` and ``ararat.asgi``.
 
-Each option is declared once: those of the server and the inspector in :data:`SERVER_OPTIONS`, the settings of the
-resolver in :class:`~ararat.middleware.resolution.settings.Settings`. The variables and docs/settings.md come from the
-declarations.
+Each option is declared once: those of the server in :data:`SERVER_OPTIONS`, the settings of the inspector in
+:class:`~ararat.webapp.settings.InspectorSettings`, and those of the resolver in
+:class:`~ararat.middleware.resolution.settings.Settings`. The variables and docs/settings.md come from the declarations.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import Any, Final
 
 import click
 
-from ...middleware.resolution.settings import SettingDescription, described
-from ...webapp.trusted_proxy import SECRET_FIELD
-from ..options import PASSTHROUGHS, Number, WholeNumber
+from ...middleware.resolution.declared_settings import SettingDescription, described
+from ...middleware.resolution.settings import Settings
+from ...webapp import settings as inspector
+from ..options import Number, WholeNumber
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerOption:
-    """The declaration of an option of ``ararat serve`` that is not a setting of the resolver.
+    """The declaration of an option of ``ararat serve``, unless it is a setting of the resolver.
 
     - ``name``: the option, such as "--port". An option with "/" has a second name, which means no.
     - ``text``: what it does, for ``ararat serve --help`` and docs/settings.md.
@@ -47,7 +48,7 @@ class ServerOption:
         >>> ServerOption(name="--trusted-host", text="").variable
         'ARARAT_TRUSTED_HOST'
         """
-        return _variable(self.name[2:].partition("/")[0])
+        return _variable(self.name)
 
     def add(self, command: Any) -> Any:
         """Add the option to a command of click, and return the command. ``command`` is the command or its function."""
@@ -109,28 +110,6 @@ SERVER_OPTIONS: Final = (
         shown="the first free port from 8000",
     ),
     ServerOption(
-        name="--threads",
-        metavar="N",
-        type=WholeNumber(1, 1000),
-        text="The number of threads of a process that answer requests. Work that waits holds a part of them. "
-        "For ararat.wsgi, it is the number of the WSGI server.",
-        shown="96; for ararat.wsgi that of the server if it is known, otherwise 8",
-    ),
-    ServerOption(
-        name="--trace-elsewhere/--no-trace-elsewhere",
-        text="Let traces in the inspector send requests to other hosts.",
-        default=True,
-        shown="yes",
-    ),
-    ServerOption(
-        name="--trusted-host",
-        parameter="trusted_hosts",
-        metavar="HOST",
-        is_list=True,
-        text="Another host name of the inspector, besides this machine and the prefix. Other host names are refused if "
-        "this option or --allow-network is given, or if --host is a loopback address.",
-    ),
-    ServerOption(
         name="--trusted-proxies",
         metavar="N",
         type=WholeNumber(0),
@@ -145,27 +124,6 @@ SERVER_OPTIONS: Final = (
         shown="the prefix without --prefix, none with it",
     ),
     ServerOption(
-        name="--allow-network",
-        parameter="networks",
-        metavar="CIDR",
-        is_list=True,
-        text="Allow traces to this private network.",
-    ),
-    ServerOption(
-        name="--deny-network",
-        parameter="denied_networks",
-        metavar="CIDR",
-        is_list=True,
-        text="Forbid traces to this network, such as the public addresses of this machine or its NAT64 prefix.",
-    ),
-    ServerOption(
-        name="--resolver",
-        parameter="resolvers",
-        metavar="URL",
-        is_list=True,
-        text="Offer this resolver prefix for traces in the inspector.",
-    ),
-    ServerOption(
         name="--rounds",
         metavar="DAYS",
         type=Number(1, 3650),
@@ -174,23 +132,10 @@ SERVER_OPTIONS: Final = (
         shown="never",
     ),
     ServerOption(
-        name="--remote-user",
-        metavar="FIELD",
-        text="Trust this header field for the user that a proxy has signed in, such as XRemoteUser, or REMOTE_USER of "
-        "a server that sets it itself. The name of a field has letters and digits only. The proxy must set or remove "
-        "the field in each request. A field needs --trusted-proxies and --remote-user-secret-file.",
-    ),
-    ServerOption(
         name="--remote-user-secret-file",
         metavar="FILE",
         text="The file with a secret of 32 or more characters, in one line. Other users must not be able to read it. "
         "The user and the forwarded fields of a request count only if it has the secret in --remote-user-secret-field.",
-    ),
-    ServerOption(
-        name="--remote-user-secret-field",
-        metavar="FIELD",
-        text="The header field with that secret.",
-        default=SECRET_FIELD,
     ),
     ServerOption(
         name="--openid-issuer",
@@ -214,45 +159,39 @@ SERVER_OPTIONS: Final = (
         shown="its host",
     ),
     ServerOption(
-        name="--session-idle",
-        metavar="MINUTES",
-        type=WholeNumber(5, 720),
-        default=60,
-        text="End the session of a browser that sends no request for this time.",
-    ),
-    ServerOption(
-        name="--resource-label",
-        metavar="TEXT",
-        default="Inventory number",
-        text="The label of the resource of a name in the desk, such as Shelfmark.",
-    ),
-    ServerOption(
-        name="--ezid",
-        metavar="PATH",
-        text="Answer the EZID API below this path, such as /ezid. It needs an account (ararat account add).",
-    ),
-    ServerOption(
-        name="--ezid-passthrough",
-        type=click.Choice(PASSTHROUGHS),
-        default="given",
-        text="The passthrough of names that get their first target by the EZID API.",
-    ),
-    ServerOption(
         name="--access-log",
         metavar="FILE",
         text="Log each requested identifier to FILE as a line of JSON, without data of the client. - is standard "
         "output.",
     ),
 )
-"""The options of the server and the inspector, in the order of the help."""
+"""The options of the server itself, in the order of the help."""
+
+
+def inspector_options() -> list[ServerOption]:
+    """Return the options of ``ararat serve`` that are settings of the inspector, in the order of their declarations."""
+    return [
+        ServerOption(
+            name=f"{each.option}/--no-{each.option[2:]}" if each.value is True else each.option,
+            text=each.text,
+            metavar=each.metavar,
+            type=_type(each),
+            default=None if each.is_list else each.value,
+            shown=None if each.is_list or each.default in ("none", str(each.value)) else each.default,
+            parameter=each.name if each.option != _option(each.name) else None,
+            is_list=each.is_list,
+        )
+        for each in described(inspector.InspectorSettings)
+        if each.has_option
+    ]
 
 
 def server_options(command: Any) -> Any:
-    """Add the options :data:`SERVER_OPTIONS` of the server to a command of click, and return the command.
+    """Add the options of the server and of the inspector to a command of click, and return the command.
 
     ``command`` is the command or its function.
     """
-    for each in reversed(SERVER_OPTIONS):
+    for each in reversed([*SERVER_OPTIONS, *inspector_options()]):
         command = each.add(command)
     return command
 
@@ -262,29 +201,38 @@ def resolver_options(command: Any) -> Any:
 
     ``command`` is the command or its function. An option that is not given keeps the default of the setting.
     """
-    for each in reversed([*described()]):
-        name, more = f"--{each.name.replace('_', '-')}", dict[str, Any](default=None)
-        variable = _variable(each.name)
+    for each in reversed([each for each in described(Settings) if each.has_option]):
+        name, more = each.option, dict[str, Any](default=None)
         if each.metavar:
             more = {"multiple": each.is_list, "metavar": each.metavar}
             more |= {"type": WholeNumber()} if each.type == "int" else {}
-        elif each.type != "bool" or each.metavar is not None:
-            continue  # prefix and inspector are options of the server; the others have no text form
         elif each.default == "yes":
             name = f"{name}/--no-{name[2:]}"
         else:
             more["is_flag"] = True
-        command = click.option(name, envvar=variable, show_envvar=True, help=_help(each), **more)(command)
+        command = click.option(name, envvar=_variable(each.option), show_envvar=True, help=_help(each), **more)(command)
     return command
+
+
+def _type(each: SettingDescription) -> click.ParamType | None:
+    if each.choices:
+        return click.Choice(each.choices)
+    if not each.type.startswith("int"):
+        return None
+    return WholeNumber(each.limits[0], each.limits[1]) if each.limits else WholeNumber()
 
 
 def _help(each: SettingDescription) -> str:
     """Return the help of the option of a setting."""
-    text = re.sub("``([a-z]+_[a-z_]+|prefix)``", lambda found: f"--{found[1].replace('_', '-')}", each.text)
+    text = re.sub("``([a-z]+_[a-z_]+|prefix)``", lambda found: _option(found[1]), each.text)
     repeated = " Can be repeated." if each.is_list else ""
     default = "" if each.default in ("none", "no") else f"  [default: {each.default}]"
     return f"{text.replace('``', '')}{repeated}{default}"
 
 
-def _variable(name: str) -> str:
-    return f"ARARAT_{name.upper().replace('-', '_')}"
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _variable(option: str) -> str:
+    return f"ARARAT_{option[2:].partition('/')[0].upper().replace('-', '_')}"

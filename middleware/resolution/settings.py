@@ -4,16 +4,15 @@ A wrong setting raises ValueError; the text names the setting. So an error is fo
 first visitor.
 
 Each setting is declared once, in :class:`Settings`, with its text. The docstring of the middleware, the options and
-variables of ``ararat serve`` and docs/settings.md come from there (:func:`described`).
+variables of ``ararat serve`` and docs/settings.md come from there (:mod:`.declared_settings`).
 """
 
 from __future__ import annotations
 
 import re
-import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypedDict, TypeVar
 from urllib.parse import unquote
 
 from ...bindings.names import targets
@@ -29,6 +28,7 @@ from ...identifiers.ark.grammar import LABEL_PATTERN, METADATA_INFLECTIONS
 from ...identifiers.text import iri
 from ...identifiers.urn import grammar as urn
 from .custom_scheme import OwnScheme
+from .declared_settings import setting
 from .description_formats import BY_INFLECTION
 
 SCHEMES = ("ark", "urn")
@@ -130,31 +130,6 @@ class SettingsArguments(TypedDict, total=False):
     contact: str | None
     colour: str | None
     statement: str | None
-
-
-def setting(
-    default: Any = None,
-    text: str = "",
-    details: str = "",
-    *,
-    metavar: str | None = None,
-    shown: str | None = None,
-    factory: Callable[[], Any] | None = None,
-    is_secret: bool = False,
-) -> Any:
-    """Declare a setting of the resolver: its default and its description. The result is a field of :class:`Settings`.
-
-    - ``default``: the default. ``factory``: a function that creates a default that can be changed, such as a list.
-    - ``text``: what the setting does, for ``ararat serve``, the docstring of the middleware and docs/settings.md.
-    - ``details``: further sentences, for the last two.
-    - ``metavar``: the name of the value of the option. A setting without it has no option, unless it is a bool.
-    - ``shown``: the default in words, if its Python value is wrong or too long for readers.
-    - ``is_secret``: leave the value out of ``repr()``.
-    """
-    metadata = {"text": text, "details": details, "metavar": metavar, "shown": shown}
-    if factory is not None:
-        return field(default_factory=factory, metadata=metadata)
-    return field(default=default, repr=not is_secret, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -493,60 +468,6 @@ class Settings:
             object.__setattr__(self, name, value)
 
 
-class SettingDescription(NamedTuple):
-    """The description of a setting of the resolver: ``name``, ``type`` and ``default`` are texts for people.
-
-    ``text`` and ``details`` are sentences. ``metavar`` is None if ``ararat serve`` has no option for a value of it.
-    """
-
-    name: str
-    type: str
-    default: str
-    text: str
-    details: str
-    metavar: str | None
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the setting of the resolver can have several values."""
-        return "Iterable[" in self.type or "Collection[" in self.type
-
-
-_TYPES = {
-    "Collection[str | OwnScheme]": "collection of str and OwnScheme",
-    "bool | Iterable[str]": "bool or list of str",
-}
-
-
-def described() -> Iterator[SettingDescription]:
-    """Yield the description of each setting of the resolver, in the order of :class:`Settings`.
-
-    >>> next(described())[:3]
-    ('prefix', 'str | None', 'none')
-    """
-    for each in fields(Settings):
-        if each.init:
-            default = each.metadata["shown"]
-            if default is None:
-                value = None if each.default is MISSING else each.default
-                default = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value or "none")
-            text, details, metavar = (each.metadata[key] for key in ("text", "details", "metavar"))
-            yield SettingDescription(each.name, str(each.type), default, text, details, metavar)
-
-
-def parameters() -> str:
-    """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of the middleware."""
-    lines: list[str] = []
-    for each in described():
-        kind = _TYPES.get(each.type) or each.type.replace(" | ", " or ").replace("[", " of ").replace("]", "").replace(
-            "str, str", "str to str"
-        )
-        start = f":param {each.name}: {kind[:1].lower()}{kind[1:]}, default {each.default}."
-        texts = f"{start} {each.text} {each.details}".rstrip()
-        lines += textwrap.wrap(texts, 120, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False)
-    return "\n".join(lines).lstrip()
-
-
 def _several(setting: str, values: Iterable[_Value]) -> tuple[_Value, ...]:
     # A str is a collection of its characters, which is never what the caller means.
     if isinstance(values, str):
@@ -618,12 +539,12 @@ def _sitemap(sitemap: str, prefix: str | None) -> str:
 
 def _check_paths(settings: Settings) -> None:
     paths = {**settings.feeds, **({} if settings.metrics is None else {"metrics": settings.metrics})}
-    for setting, path in paths.items():
+    for named, path in paths.items():
         if settings.reserves(path):
-            raise ValueError(f"{setting}: {path!r} belongs to the log or to the services; choose another")
+            raise ValueError(f"{named}: {path!r} belongs to the log or to the services; choose another")
         other = next(name for name, each in paths.items() if each == path)
-        if other != setting:
-            raise ValueError(f"{setting}: {path!r} is also the path of {other}; choose another")
+        if other != named:
+            raise ValueError(f"{named}: {path!r} is also the path of {other}; choose another")
 
 
 def _local(setting: str, text: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 from ararat.bindings.system.thread_slots import slots
 from ararat.net.hop import HopResponse
 from ararat.webapp import create_app, resolver_choice, trace_requests
-from ararat.webapp.config import Resolver
+from ararat.webapp.settings import Resolver
 
 HERE = "https://here.example.org"
 OTHER = "https://other.example"

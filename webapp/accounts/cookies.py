@@ -74,7 +74,7 @@ def is_https() -> bool:
     """Return whether the browser uses https, also if a proxy forwards http without reporting it."""
     if request.is_secure:
         return True
-    addresses = (site().inspector, site().prefix)
+    addresses = (site().settings.inspector, site().settings.prefix)
     own = [urlsplit(address) for address in addresses if address]
     return any(each.scheme == "https" and each.netloc.lower() == request.host.lower() for each in own)
 

@@ -112,7 +112,7 @@ def keeping_command() -> str:
 
 def is_demonstration() -> bool:
     """Return whether the current page manages names or accounts that are lost when the server stops."""
-    return site().is_temporary and request.path.split("/")[1] in _MANAGING
+    return site().settings.temporary and request.path.split("/")[1] in _MANAGING
 
 
 def is_missing() -> bool:

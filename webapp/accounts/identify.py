@@ -80,7 +80,7 @@ def _of_browser(known: Accounts) -> Account | None:
     if (user := remote_user()) is not None:
         return _of_user(known, user)
     session = cookies.session_id()
-    found = known.sessions.caller(session, idle=site().session_idle) if session else None
+    found = known.sessions.caller(session, idle=site().settings.idle) if session else None
     return None if found is None else found.account
 
 
@@ -185,7 +185,7 @@ def _identify(known: Accounts) -> Caller | None:
     if not cookies.has_session():
         return None
     session = cookies.session_id()
-    found = known.sessions.caller(session, idle=site().session_idle) if session else None
+    found = known.sessions.caller(session, idle=site().settings.idle) if session else None
     if found is None:
         cookies.forget_session()
         raise unauthorized("session-ended", Translatable("The session has ended. Sign in again."))
@@ -198,7 +198,7 @@ def remote_user() -> str | None:
     """Return the user that the web server reports, or None. None if the operator does not trust it, or if a proxy did
     not prove that it sent the request.
     """
-    source = site().remote_user
+    source = site().settings.user_source
     return None if source is None else source.of(request.environ)
 
 

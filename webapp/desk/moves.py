@@ -140,7 +140,7 @@ def _sampled(result: BulkResult) -> Sequence[Sampled]:
     known = site()
     new = [effect.after.target for effect in result.effects]
     targets = [each for each in dict.fromkeys(new) if each is not None and each.startswith("http")][:SAMPLE]
-    if not targets or not known.trace_elsewhere:
+    if not targets or not known.settings.trace_elsewhere:
         return []
     slot = acquire_slot(known, "previews")
     try:

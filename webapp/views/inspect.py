@@ -98,7 +98,7 @@ def picture() -> Response:
     The query parameter ``q`` is the identifier. With ``here``, the URL starts with the prefix of this site. Raises
     :class:`.HTTPRefusal` with the status 400 if the identifier has no URL, or if the URL is too long.
     """
-    text = qr.embedded(examine(request.args.get("q", "")), site().prefix, bound="here" in request.args)
+    text = qr.embedded(examine(request.args.get("q", "")), site().settings.prefix, bound="here" in request.args)
     if text is None:
         raise HTTPRefusal(
             400,
@@ -216,11 +216,11 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
     if wants_json():
         return as_json_pieces(site().inspect(text).as_json())
     if not text:
-        return _shown("inspector/_start.html", text="", title="Ararat", said="", examples=site().examples)
+        return _shown("inspector/_start.html", text="", title="Ararat", said="", examples=site().settings.examples)
     found = site().inspect(text, MAX_OPEN)
     table = listing.listing(found)
     rows = table.arranged(**view)
-    cards = [card.card(finding, site().prefix) for finding in found.findings[:MAX_OPEN]]
+    cards = [card.card(finding, site().settings.prefix) for finding in found.findings[:MAX_OPEN]]
     return _shown(
         "inspector/_answer.html",
         text=text,

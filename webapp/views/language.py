@@ -70,7 +70,7 @@ def _choose() -> str:
     for wish in wishes:
         if wish is not None and wish in permitted:
             return wish
-    usual = site().language if site().language in permitted else ENGLISH
+    usual = site().settings.language if site().settings.language in permitted else ENGLISH
     in_order = (usual, *(each for each in permitted if each != usual))
     return preferred_language(request.headers.get("Accept-Language"), in_order)
 

@@ -103,7 +103,7 @@ def redirect_uri() -> str:
 
 
 def _provider() -> OpenID:
-    return site().openid or abort(404)
+    return site().settings.openid or abort(404)
 
 
 def _state(cookie: str, destination: str) -> str:

@@ -51,7 +51,7 @@ def page() -> Response:
     ``q`` is a sitemap or has one address per line. With ``complete``, addresses whose parent is not in the list are
     reported. The page exists only if this site has a policy.
     """
-    if not site().policies:
+    if not site().settings.profiles:
         # A policy of another organization is of no use to the users of this site.
         raise NotFound
     asked = request.form if request.method == "POST" else request.args
@@ -74,7 +74,7 @@ def page() -> Response:
         text=text,
         complete=complete,
         profile=profile,
-        profiles=site().policies,
+        profiles=site().settings.profiles,
         fault=fault,
         most=MAX_JUDGED,
         headline=Translatable("The sitemap cannot be read") if fault else _headline(judged),
@@ -91,7 +91,7 @@ def judged_as_json() -> Response:
     Raises :class:`.HTTPRefusal` with the status 404 if this site has no policy, and with the status 400 for a missing
     text, an unknown policy, or an invalid sitemap.
     """
-    if not site().policies:
+    if not site().settings.profiles:
         sentence = Translatable(
             "This site checks no addresses, because no IRI policy is set. Set policies in create_app()."
         )
@@ -130,7 +130,7 @@ def _body() -> str:
 
 
 def _profile(name: str | None) -> Profile:
-    profiles = site().policies
+    profiles = site().settings.profiles
     for profile in profiles:
         if name in (None, "", profile.name):
             return profile

@@ -88,7 +88,7 @@ def begin(account: Account, destination: str | None, identity: tuple[str, str] |
         known.sessions.end(old)
     try:
         session = known.sessions.start(
-            account, identity=identity, address=request.remote_addr, idle=site().session_idle
+            account, identity=identity, address=request.remote_addr, idle=site().settings.idle
         )
     except SignInOutdated:
         raise HTTPRefusal(
@@ -121,7 +121,7 @@ def _answered(failure: str | None = None, status: int = 200) -> Response:
         failure=failure,
         name=request.form.get("name", "").strip()[:_MAX_NAME],
         destination=destination,
-        provider=site().openid,
+        provider=site().settings.openid,
         token=csrf.form_token(),
     )
     return Response(page, status)

@@ -120,7 +120,7 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
     choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
-    if not choice.resolver and site().trace_elsewhere:
+    if not choice.resolver and site().settings.trace_elsewhere:
         return TraceOffer(
             choice.why, None, Translatable("Run the trace"), None, resolver_choice.resolver_options(subject, pasted)
         )

@@ -239,7 +239,7 @@ def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
 
 
 def _own_hosts(known: Site) -> set[str]:
-    return {uri.parse(each).host for each in known.local}
+    return {uri.parse(each).host for each in known.settings.local}
 
 
 def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
-from ararat.cli.serving import server
+from ararat.cli.serving.application import Placement, compose
 from ararat.middleware import Bindings, open_bindings
 from ararat.webapp.accounts.store import Accounts
 
@@ -27,8 +27,10 @@ def bindings(tmp_path: Path) -> Iterator[Bindings]:
 
 def served(bindings: Bindings, prefix: str = "https://ids.example/base", inspector: str | None = None) -> Client:
     return Client(
-        server.compose(
-            bindings, prefix=prefix, address="http://127.0.0.1:8000", inspector=inspector or prefix, ezid="/ezid"
+        compose(
+            bindings,
+            Placement(prefix=prefix, address="http://127.0.0.1:8000", inspector=inspector or prefix),
+            {"ezid": "/ezid"},
         )
     )
 

@@ -27,6 +27,7 @@ from ararat.bindings.system.thread_slots import ThreadSlots
 from ararat.cli import main as command
 from ararat.cli.serving import serve as serve_command
 from ararat.cli.serving import server as serve
+from ararat.cli.serving.application import Placement, compose
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from tests.wrapping import unwrapped
@@ -303,9 +304,8 @@ def test_a_restarted_server_serves_the_previous_version_of_a_refused_file(
 
 def test_the_inspector_answers_at_trusted_hosts_only(tmp_path: Path) -> None:
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
-        site = serve.compose(
-            bindings, prefix="https://ids.example", address="http://127.0.0.1:8000", trusted_hosts=["ids.example"]
-        )
+        place = Placement(prefix="https://ids.example", address="http://127.0.0.1:8000", trusted_hosts=["ids.example"])
+        site = compose(bindings, place)
         client = Client(site)
         assert client.get("/", base_url="http://ids.example").status_code == 200
         assert client.get("/", base_url="http://evil.example").status_code == 400
@@ -470,13 +470,8 @@ def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
         bindings.bind("ark:12345/page", "https://ids.example/maps/17")
         bindings.bind("ark:12345/twice", "https://ids.example/ark:12345/here")
         bindings.bind("ark:12345/here", "http://127.0.0.1:8000/healthz")
-        site = serve.compose(
-            bindings,
-            prefix="https://ids.example",
-            address="http://127.0.0.1:8000",
-            inspector=inspector,
-            trace_elsewhere=False,
-        )
+        place = Placement(prefix="https://ids.example", address="http://127.0.0.1:8000", inspector=inspector)
+        site = compose(bindings, place, {"trace_elsewhere": False})
         client = Client(site)
         codes = {}
         for name in ("page", "twice"):

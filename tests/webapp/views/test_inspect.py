@@ -13,8 +13,9 @@ from werkzeug.test import Client, EnvironBuilder
 
 from ararat.identifiers.text import characters
 from ararat.webapp import create_app
-from ararat.webapp.config import EXAMPLES, MAX_BYTES, MAX_URL_LENGTH
+from ararat.webapp.config import MAX_BYTES, MAX_URL_LENGTH
 from ararat.webapp.report.inspection import inspect
+from ararat.webapp.settings import EXAMPLES
 from ararat.webapp.views import inspect as pages
 
 HTMX = {"HX-Request": "true"}

@@ -13,7 +13,6 @@ import pytest
 
 from ararat.bindings.system.thread_slots import slots
 from ararat.net import uri
-from ararat.net.allowed_addresses import Destinations
 from ararat.net.hop import HopResponse
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
@@ -110,9 +109,9 @@ def test_the_result_can_be_saved(client, read_page):
 def test_the_longest_list_can_be_saved(client, read_page):
     given = [f"ark:54321/{number}{'x' * (MAX_URL_LENGTH - 13)}" for number in range(traces.MAX_IDENTIFIERS)]
     assert {len(each) for each in given} <= {MAX_URL_LENGTH - 1, MAX_URL_LENGTH - 2}
-    client.application.extensions["ararat"] = dataclasses.replace(
-        client.application.extensions["ararat"], destinations=Destinations(elsewhere=False)
-    )
+    site = client.application.extensions["ararat"]
+    settings = dataclasses.replace(site.settings, trace_elsewhere=False)
+    client.application.extensions["ararat"] = dataclasses.replace(site, settings=settings)
     page = read_page(client.post("/traces", data={"q": "\n".join(given)}).text)
     saved = client.post("/traces/result?form=json", data={"q": "\n".join(given), "run": rows_of(page)[1]})
     assert [json.loads(line)["identifier"] for line in saved.text.splitlines()] == given

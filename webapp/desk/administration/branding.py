@@ -122,13 +122,13 @@ def sample() -> str:
 
 
 def _sample(given: Branding) -> str:
-    shown = given.over(site().branding)
+    shown = given.over(site().settings.branding)
     light, dark = colours.readable(shown.colour) if shown.colour else _USUAL
     samples = (
         PageSample("light", "#f7f5f0", "#1b1f23", light, colours.contrast(light, colours.LIGHT)),
         PageSample("dark", "#121518", "#ebe9e3", dark, colours.contrast(dark, colours.DARK)),
     )
-    logo = Presentation(branding=shown, root=site().prefix or request.script_root).logo
+    logo = Presentation(branding=shown, root=site().settings.prefix or request.script_root).logo
     is_own = logo is not None and (logo.startswith(("data:", "/")) or origin(logo) == site().origin)
     return render_template(
         "desk/_sample.html",
@@ -147,7 +147,7 @@ def preview() -> AnyResponse:
     values, problems = _read()
     if problems:
         return _page(management().branding.history(caller()), values, problems)
-    root, chosen = site().prefix or request.script_root, request.form.get("language", ENGLISH)
+    root, chosen = site().settings.prefix or request.script_root, request.form.get("language", ENGLISH)
     shown = Presentation(language=chosen if chosen in LANGUAGES else ENGLISH, branding=Branding(**values), root=root)
     response = Response(explain(refuse(_EXAMPLE, "not-bound"), root, None).as_html(shown), mimetype="text/html")
     response.headers["Content-Security-Policy"] = templates.content_security_policy(shown)
@@ -264,7 +264,7 @@ def _page(
         preview_language=request.form.get("language", language()),
         errors=problems or {},
         labels=LABELS,
-        settings=site().branding,
+        settings=site().settings.branding,
         sample=_sample(Branding(**{field: None if field in (problems or {}) else given[field] for field in given})),
         most_bytes=logos.MAX_BYTES,
     )

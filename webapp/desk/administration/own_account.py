@@ -77,7 +77,7 @@ def change_password() -> AnyResponse:
     account = known.get(asking.account.name)
     if account is None:
         abort(HTTPStatus.NOT_FOUND)
-    session = known.sessions.start(account, address=request.remote_addr, idle=site().session_idle)
+    session = known.sessions.start(account, address=request.remote_addr, idle=site().settings.idle)
     # The message cookie belongs to the session that has just ended.
     response = make_response(see_other("desk.own_account", changed="password"))
     return cookies.set_session(response, session, SESSION_HOURS * 3600)

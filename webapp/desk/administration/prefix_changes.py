@@ -87,7 +87,7 @@ def preview() -> AnyResponse:
     stated = {field: text for field, text in texts.items() if text}
     given = prefixes.record(key, stated, changed=operations.bindings.now())
     inherited = PrefixRecords(operations.bindings.prefixes.list()).statements(key, given.statements)
-    root, chosen = site().prefix or request.script_root, request.form.get("language", ENGLISH)
+    root, chosen = site().settings.prefix or request.script_root, request.form.get("language", ENGLISH)
     shown = Presentation(
         language=chosen if chosen in LANGUAGES else ENGLISH,
         branding=operations.bindings.branding.current(),

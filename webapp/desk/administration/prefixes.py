@@ -70,7 +70,7 @@ def record() -> str:
         definitions=persistence.definitions(found.texts if found else {}),
         inherited={field: each for field, each in inherited.items() if each},
         changes=changes_of(events, rule_events),
-        address=f"{site().prefix or ''}/{key}",
+        address=f"{site().settings.prefix or ''}/{key}",
         etag=found and prefix_etag(found),
     )
 

@@ -67,7 +67,7 @@ def page() -> str:
     format = next((each for each in FORMATS if given == (each.paper, each.size)), FORMATS[0])
     start = _start(request.args.get("start", ""))
     found = list(islice(chosen.names(), start, start + MAX_LABELS + 1)) if chosen else []
-    prefix = site().prefix or request.url_root.rstrip("/")
+    prefix = site().settings.prefix or request.url_root.rstrip("/")
     labels = [
         Label(each.identifier, title_of(each.metadata), each.resource, _code(f"{prefix}/{each.identifier}"))
         for each in found[:MAX_LABELS]

@@ -393,7 +393,7 @@ def _headings(filters: NameFilters) -> list[Heading]:
     columns: list[tuple[str, Sort | None]] = [
         (Translatable("Name"), "name"),
         (Translatable("Title"), "title"),
-        (site().resource_label, "resource"),
+        (site().settings.resource_label, "resource"),
         (Translatable("Target"), None),
         (Translatable("State"), None),
         (Translatable("Changed"), "changed"),

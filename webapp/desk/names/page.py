@@ -126,7 +126,7 @@ def parts() -> str:
     """
     binding = management().show(caller(), requested_name())
     finding = site().inspect(binding.identifier).findings[0]
-    return render_template("desk/parts.html", binding=binding, card=card.card(finding, site().prefix))
+    return render_template("desk/parts.html", binding=binding, card=card.card(finding, site().settings.prefix))
 
 
 def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePage:
@@ -146,10 +146,10 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
     return NamePage(
         binding=binding,
         title=title_of(binding.metadata),
-        address=f"{site().prefix or ''}/{binding.identifier}",
+        address=f"{site().settings.prefix or ''}/{binding.identifier}",
         response=response_of(binding) if hold is None or not binding.is_live else HELD,
         texts=[
-            (site().resource_label if field.name == "resource" else field.title, text)
+            (site().settings.resource_label if field.name == "resource" else field.title, text)
             for field in FIELDS
             if field.name in _TEXTS and (text := text_of(field.name, binding))
         ],

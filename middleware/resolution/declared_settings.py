@@ -1,0 +1,116 @@
+"""Declare settings once: the fields of a dataclass, each with its default, its text and its option.
+
+The arguments, docstrings, options and variables of the resolver and of the inspector come from the declarations, and so
+does docs/settings.md.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, field, fields
+from typing import Any, NamedTuple
+
+
+def setting(
+    default: Any = None,
+    text: str = "",
+    details: str = "",
+    *,
+    metavar: str | None = None,
+    shown: str | None = None,
+    factory: Callable[[], Any] | None = None,
+    is_secret: bool = False,
+    option: str | None = None,
+    choices: tuple[str, ...] = (),
+    limits: tuple[int, int] | None = None,
+) -> Any:
+    """Declare a setting: its default and its description. The result is a field of a dataclass.
+
+    - ``default``: the default. ``factory``: a function that creates a default that can be changed, such as a list.
+    - ``text``: what the setting does, for ``ararat serve``, docstrings and docs/settings.md.
+    - ``details``: further sentences, for the last two.
+    - ``metavar``: the name of the value of the option. A setting without it has no option, unless it is a bool or has
+      ``choices``.
+    - ``shown``: the default in words, if its Python value is wrong or too long for readers.
+    - ``is_secret``: leave the value out of ``repr()``.
+    - ``option``: the name of the option, if it is not that of the setting.
+    - ``limits``: the least and the largest number that the option permits.
+    """
+    metadata = {"text": text, "details": details, "metavar": metavar, "shown": shown}
+    metadata |= {"option": option, "choices": choices, "limits": limits}
+    if factory is not None:
+        return field(default_factory=factory, metadata=metadata)
+    return field(default=default, repr=not is_secret, metadata=metadata)
+
+
+class SettingDescription(NamedTuple):
+    """The description of a setting: ``name``, ``type`` and ``default`` are texts for people.
+
+    ``text`` and ``details`` are sentences. ``value`` is the default. The others are arguments of :func:`setting`.
+    """
+
+    name: str
+    type: str
+    default: str
+    text: str
+    details: str
+    metavar: str | None
+    option: str
+    choices: tuple[str, ...]
+    limits: tuple[int, int] | None
+    value: Any
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the setting can have several values."""
+        return any(kind in self.type for kind in ("Iterable[", "Collection[", "Sequence["))
+
+    @property
+    def has_option(self) -> bool:
+        """Whether ``ararat serve`` has an option for it."""
+        return bool(self.metavar or self.choices) or (self.type == "bool" and self.metavar is None)
+
+
+_TYPES = {
+    "Collection[str | OwnScheme]": "collection of str and OwnScheme",
+    "bool | Iterable[str]": "bool or list of str",
+    "Mapping[str, WSGIApplication]": "mapping of str to WSGI application",
+    "Callable[[End], object] | None": "function or None",
+}
+
+
+def described(settings: type) -> Iterator[SettingDescription]:
+    """Yield the description of each setting of a class that declares settings, in the order of its declarations.
+
+    >>> from ararat.middleware.resolution.settings import Settings
+    >>> next(described(Settings))[:3]
+    ('prefix', 'str | None', 'none')
+    """
+    for each in fields(settings):
+        if each.init:
+            value = None if each.default is MISSING else each.default
+            default = each.metadata["shown"]
+            if default is None:
+                default = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value or "none")
+            stated = {name: each.metadata[name] for name in ("text", "details", "metavar", "choices", "limits")}
+            option = each.metadata["option"] or f"--{each.name.replace('_', '-')}"
+            yield SettingDescription(
+                name=each.name, type=str(each.type), default=default, option=option, value=value, **stated
+            )
+
+
+def parameters(settings: type) -> str:
+    """Return the lines ``:param NAME: TYPE, default DEFAULT. TEXT`` for the docstring of a function or class.
+
+    ``settings`` is the class that declares the settings.
+    """
+    lines: list[str] = []
+    for each in described(settings):
+        kind = _TYPES.get(each.type) or each.type.replace(" | ", " or ").replace("[", " of ").replace("]", "").replace(
+            "str, str", "str to str"
+        )
+        start = f":param {each.name}: {kind[:1].lower()}{kind[1:]}, default {each.default}."
+        texts = f"{start} {each.text} {each.details}".rstrip()
+        lines += textwrap.wrap(texts, 120, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False)
+    return "\n".join(lines).lstrip()
