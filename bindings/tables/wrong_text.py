@@ -92,7 +92,7 @@ def explained(error: BindingError, cells: Mapping[str, str]) -> BindingError:
     """Return the error to show for a table row. It is ``error``, or a better one if the cause is a cell with several
     values. ``cells`` are the texts of the row by column.
     """
-    about = error_code(error.code).about
+    about = error_code(error.code).about or ""
     text = cells.get(about, "") if about in ("identifier", "target") else ""
     if len(text) <= naming.MAX_CHARACTERS and (values := several(about, text)):
         first, rest = (validation.shown(value, 100) for value in values)

@@ -21,7 +21,7 @@ from .source import BindingSource, settings_of, source_of
 if TYPE_CHECKING:
     from ...bindings.collection import Bindings
     from ...bindings.names.binding import Binding
-    from ...identifiers import Ark, Urn
+    from ...identifiers import Ark, EmbeddedArk, Urn
 
 MAX_CORRECTED = 1000
 """The number of characters of an identifier above which no correction is looked up."""
@@ -29,7 +29,7 @@ MAX_CORRECTED = 1000
 
 def resolve(
     bindings: Bindings | BindingSource,
-    identifier: str | Ark | Urn,
+    identifier: str | Ark | EmbeddedArk | Urn,
     *,
     accept: str | None = None,
     accept_language: str | None = None,

@@ -13,6 +13,7 @@ from flask import Blueprint, Flask, Request, current_app, render_template_string
 from flask.json.provider import DefaultJSONProvider
 from flask.sessions import SecureCookieSessionInterface
 from jinja2 import DictLoader
+from werkzeug.exceptions import Conflict
 from werkzeug.routing import BaseConverter, Rule
 
 from ararat.webapp import create_app
@@ -131,11 +132,11 @@ SETTINGS: dict[str, tuple[Callable[[Flask], Any], Callable[[Flask], Any]]] = {
     "a function before requests": (lambda app: app.before_request(answer), lambda app: page(app)),
     "a function after requests": (lambda app: app.after_request(stamp), lambda app: page(app)),
     "a function at the end of requests": (
-        lambda app: app.teardown_request(answer),
+        lambda app: app.teardown_request(lambda error: None),
         lambda app: len(app.teardown_request_funcs.get(None, ())),
     ),
     "a function at the end of contexts": (
-        lambda app: app.teardown_appcontext(answer),
+        lambda app: app.teardown_appcontext(lambda error: None),
         lambda app: len(app.teardown_appcontext_funcs),
     ),
     "a route": (lambda app: app.add_url_rule("/own", "own", answer), lambda app: page(app, "/own")),
@@ -168,7 +169,10 @@ SETTINGS: dict[str, tuple[Callable[[Flask], Any], Callable[[Flask], Any]]] = {
     "a wrapper": (wrap, lambda app: page(app)),
     "an extension": (lambda app: app.extensions.update(own=1), lambda app: app.extensions.get("own")),
     "a site": (lambda app: app.extensions.pop("ararat"), lambda app: "ararat" in app.extensions),
-    "a format of JSON": (lambda app: setattr(app.json, "sort_keys", False), lambda app: app.json.sort_keys),
+    "a format of JSON": (
+        lambda app: setattr(app.json, "sort_keys", False),
+        lambda app: app.json.dumps({"b": 1, "a": 2}),
+    ),
     "a provider of JSON": (lambda app: setattr(app, "json", OwnProvider(app)), lambda app: type(app.json)),
     "sessions": (lambda app: setattr(app, "session_interface", Loud()), lambda app: type(app.session_interface)),
     "a class of requests": (lambda app: setattr(app, "request_class", OwnRequest), lambda app: app.request_class),
@@ -178,7 +182,7 @@ SETTINGS: dict[str, tuple[Callable[[Flask], Any], Callable[[Flask], Any]]] = {
         lambda app: "own" in app.make_shell_context(),
     ),
     "an exception of a status": (
-        lambda app: app.aborter.mapping.update({499: ValueError}),
+        lambda app: app.aborter.mapping.update({499: Conflict}),
         lambda app: 499 in app.aborter.mapping,
     ),
     "a folder of static files": (set_static, static_status),

@@ -126,6 +126,7 @@ def test_a_temporary_database_with_an_account_or_a_name_is_kept(
 
 
 def test_a_temporary_database_is_kept_if_it_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    file = Path()
     with contextlib.suppress(RuntimeError), serve_command._store(None, None) as store:
         file = Path(store.place.removeprefix("sqlite:///"))
         file.write_bytes(b"damaged")

@@ -107,7 +107,7 @@ def wsgiref() -> None:
 if "ARARAT_DATABASE" in os.environ:
     # The ready applications instead, with the inspector and the desk.
     from ararat.asgi import application as asgi_application  # noqa: F401 - uvicorn and others read it
-    from ararat.wsgi import application
+    from ararat.wsgi import application  # type: ignore[assignment]
 
 if __name__ == "__main__":
     {"werkzeug": werkzeug, "cheroot": cheroot, "wsgiref": wsgiref}[sys.argv[1]]()

@@ -110,7 +110,9 @@ def test_a_revoked_token_ends_an_export(app, client_of, administrator, monkeypat
 
 def test_a_file_that_is_deleted_during_a_download_is_not_complete(app, curator):
     known = imports_of(app).exports
-    parts = known.content(known.jobs.get(export(curator)["number"]))
+    job = known.jobs.get(export(curator)["number"])
+    assert job is not None
+    parts = known.content(job)
     next(parts)
     export_ids = "DELETE FROM export_parts WHERE place > 0"
     known.management.accounts.write(lambda connection: connection.exec_driver_sql(export_ids))
