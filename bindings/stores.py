@@ -226,6 +226,13 @@ class Store(Protocol):
         """
         ...
 
+    def names_below(self, identifier: str, most: int) -> list[Binding]:
+        """Return the first names below the name ``identifier``, at most ``most``, in the order of their keys.
+
+        Below a name are its parts and its variants, which continue it with a slash or a dot.
+        """
+        ...
+
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
         "state" or "month" (of creation); with None, the only key is "".

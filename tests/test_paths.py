@@ -49,9 +49,9 @@ class Ceiling(NamedTuple):
 CEILINGS = {
     "redirect": Ceiling(29, 19, 7, 1),
     "put": Ceiling(252, 70, 17, 11),
-    "edit": Ceiling(257, 73, 17, 8),
-    "page": Ceiling(235, 78, 15, 10),
-    "paste": Ceiling(353, 88, 23, 2),
+    "edit": Ceiling(256, 73, 17, 8),
+    "page": Ceiling(218, 76, 15, 7),
+    "paste": Ceiling(353, 88, 22, 2),
     "table": Ceiling(183, 49, 14, 12),
 }
 """Lower a ceiling with each step that makes an act shorter. The table has two rows."""

@@ -56,13 +56,17 @@ def navigation() -> list[NavigationLink]:
 class Header:
     """The institution in the header of a page.
 
-    - ``institution``: its name, or "". ``logo``: the address of its logo on this origin, or "".
-    - ``desk``: the address of the desk, or "" if the site has no accounts.
+    ``institution`` is its name, or "". ``logo`` is the address of its logo on this origin, or "".
     """
 
     institution: str
     logo: str
-    desk: str
+
+    @property
+    def desk(self) -> str:
+        """The address of the desk, or "" if the site has no accounts."""
+        accounts = site().accounts
+        return url("desk.overview") if accounts is not None and accounts.existed() else ""
 
 
 def header() -> Header:
@@ -71,9 +75,7 @@ def header() -> Header:
     All clients get the same header, so that a cache can keep the pages of the inspector.
     """
     shown = branding()
-    accounts = site().accounts
-    desk = url("desk.overview") if accounts is not None and accounts.existed() else ""
-    return Header(shown.institution or "", _logo(shown), desk)
+    return Header(shown.institution or "", _logo(shown))
 
 
 def branding() -> Branding:

@@ -235,6 +235,12 @@ class FileStore:
         _, *last = page[limit - 1]
         return Page(names, cursor(*(last[1:] if sort == "name" else last)), [])
 
+    def names_below(self, identifier: str, most: int) -> list[Binding]:
+        """Return the first names below the name ``identifier``, at most ``most``, in the order of their keys."""
+        table = self._current().bindings
+        below = (key for key in table if key.startswith((f"{identifier}.", f"{identifier}/")))
+        return [table[key] for key in heapq.nsmallest(most, below)]
+
     def count_names(self, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Return the number of names in each group. ``by`` is "shoulder", "state" or "month" (of creation); with None,
         the only key is "".

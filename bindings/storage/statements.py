@@ -93,6 +93,7 @@ class Statements:
             self.elements = f"SELECT DISTINCT {name} FROM bindings WHERE metadata IS NOT NULL"
         names = "json_each(?) AS name" if is_sqlite else "unnest(%s::text[]) AS name(value)"
         # In byte order "." and "/" are adjacent, and "0" follows.
+        self.below = f"{binding} WHERE key >= {one} AND key < {one} ORDER BY key LIMIT coalesce({one}, 0)"
         self.above = (
             f"SELECT name.value FROM {names} WHERE EXISTS (SELECT 1 FROM bindings "
             "WHERE bindings.key >= name.value || '.' AND bindings.key < name.value || '0')"

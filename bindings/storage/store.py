@@ -7,13 +7,13 @@ The driver runs it, so that reading needs no SQLAlchemy. Changes use :meth:`Data
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
-from ..names.errors import BindingError, BindingsUnavailable
+from ..names.errors import BindingError, BindingsUnavailable, UnreadableBinding
 from ..names.event_selection import EventPage, EventSelection
 from ..names.operation import Operation
 from ..names.prefixes.patterns import Pattern
@@ -110,6 +110,18 @@ class DatabaseStore:
             rows = self._rows(self._statements.many, (self._database.array_parameter(keys),))
         bindings = map(binding_of, rows)
         return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in bindings}
+
+    def names_below(self, identifier: str, most: int) -> list[Binding]:
+        """Return the first names below the name ``identifier``, at most ``most``. Rows that cannot be read are omitted.
+
+        Below a name are its parts and its variants, which continue it with a slash or a dot.
+        """
+        found: list[Binding] = []
+        for row in self._rows(self._statements.below, (f"{identifier}.", f"{identifier}0", most)):
+            with suppress(UnreadableBinding):
+                binding = binding_of(row)
+                found.append(binding if binding.embargo is None else binding.at(self._clock()))
+        return found
 
     @property
     def recorded(self) -> RecordedNames:

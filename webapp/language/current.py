@@ -56,11 +56,8 @@ def language() -> str:
         return used
     try:
         return g.ararat_language
-    except (AttributeError, RuntimeError):  # not chosen yet, or without a request
-        return _chosen()
-
-
-def _chosen() -> str:
+    except (AttributeError, RuntimeError):
+        pass  # not chosen yet, or without a request
     if not has_request_context():
         return ENGLISH
     g.ararat_language = ENGLISH  # what the choice itself shows is in English

@@ -16,7 +16,6 @@ from ....bindings.names.fields import FIELDS, text_of
 from ....bindings.names.metadata import metadata, persistence
 from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.prefixes.prefixes import InheritedStatements
-from ....bindings.names.selection import Selection
 from ....bindings.storage.tables.keys import index_key
 from ....identifiers import Ark
 from ....identifiers.report import MAX_HIERARCHY
@@ -209,8 +208,6 @@ def _above(operations: Management, identifier: str) -> list[Relative]:
 
 def _below(operations: Management, identifier: str) -> tuple[list[Relative], bool]:
     """Return names below a name, and whether there are more of them."""
-    found: list[Relative] = []
-    for sign in "/.":
-        listed = operations.bindings.list_names(Selection(prefix=f"{identifier}{sign}"), limit=MAX_BELOW + 1)
-        found += [Relative(identifier=each.identifier, state=each.status) for each in listed.names]
-    return found[:MAX_BELOW], len(found) > MAX_BELOW
+    listed = operations.bindings.names_below(identifier, limit=MAX_BELOW + 1)
+    found = [Relative(identifier=each.identifier, state=each.status) for each in listed[:MAX_BELOW]]
+    return found, len(listed) > MAX_BELOW
