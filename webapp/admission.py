@@ -1,9 +1,9 @@
 """Limit the requests that take much memory, or wait for slow clients.
 
-- :func:`share_pages`: pages compute, and the threads of a process share one interpreter.
+- :class:`Admission`: pages compute, and the threads of a process share one interpreter. Some servers, such as gunicorn,
+  call the application when they have read the head of a request. A client that sends its body slowly then holds a
+  thread. waitress reads the whole body before.
 - :func:`admit`: the inspection of a large text can take more than a second of processor time and hundreds of megabytes.
-- :class:`BodyLimit`: some servers, such as gunicorn, call the application when they have read the head of a request. A
-  client that sends its body slowly then holds a thread. waitress reads the whole body before.
 - :func:`download`: a client that reads a large file slowly holds a thread, too.
 
 :mod:`~ararat.bindings.system.thread_slots` has the limits of threads.
@@ -12,28 +12,30 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, AnyStr
 
-from flask import Flask, Response, after_this_request, g, request, stream_with_context
+from flask import Flask, Response, after_this_request, request, stream_with_context
+from werkzeug.wsgi import ClosingIterator
 
 from ..bindings.system.concurrency import Busy, HoldingSlot, Slot
 from ..bindings.system.thread_slots import slots
 from ..identifiers.text.translatable import Translatable
 from ..middleware.http.list_fields import shortened
+from ..middleware.http.request_target import NO_PATH
+from . import errors
 from .config import site
 from .errors import HTTPRefusal
+from .security import ALWAYS
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-BRIEF = ("static", "inspect.logo", "inspect.robots", "inspect.favicon", "inspect.healthz")
-"""The endpoints that compute nearly nothing, so that they need no slot."""
-
-SENT_AT_ONCE = 8192
-"""The size in bytes of an answer for which no server waits for the client."""
+BRIEF = ("/static/", "/logo", "/robots.txt", "/favicon.ico", "/healthz")
+"""The beginnings of paths that compute nearly nothing, so that they need no slot."""
 
 LARGE_OCTETS = 65536
 """A text of more bytes of UTF-8 is large."""
@@ -49,43 +51,71 @@ _TOO_MANY = Translatable("Too many requests are being received at this moment. T
 _READ_BEFORE = "waitress.client_disconnected"
 
 
-def share_pages(app: Flask) -> None:
-    """Let each request to ``app`` that computes take a slot for a page, before any view or the check of an account."""
-    app.before_request(take_page)
-    app.teardown_request(_release_page)
+class Admission:
+    """The WSGI application of a site, ``app``, behind its limits.
 
+    - A request target that is not a path gets 400. Every URL and error page is built from the path. A dispatcher, such
+      as that of werkzeug, moves the beginning of such a target to ``SCRIPT_NAME``.
+    - Of each list in a header field, only the first elements are read (:mod:`.list_fields`).
+    - A request that computes needs a slot for a page until the server has closed the answer, because a server can send
+      it in the same thread. Without a free slot, it gets 503. A request of a trace to this site has the slot of the
+      trace.
+    - A request needs a slot while it reads its body. Without a free slot, a read raises :class:`.HTTPRefusal` with the
+      status 503.
 
-def take_page() -> None:
-    """Take a slot for the page of the current request.
-
-    It is released after the request, or when the server has closed a long answer: a server can send it in this thread.
-
-    A request of a trace to this site has the slot of the trace. Raises :class:`HTTPRefusal` with the status 503 if no
-    slot is free.
+    ``refusals`` has functions that answer refused requests below a path in its own format.
     """
-    if request.endpoint in BRIEF or "ararat.hop" in request.environ:
-        return
-    try:
-        slot = slots.pages.acquire(request.remote_addr)
-    except Busy:
-        raise HTTPRefusal(503, "busy", _TOO_MANY, retry_after=RETRY_SECONDS) from None
-    g.page_slot = slot
 
-    @after_this_request
-    def keep_until_closed(response: Response) -> Response:
-        length = None if response.is_streamed else response.calculate_content_length()
-        # Of a file, the server closes the file and not the response.
-        if not response.direct_passthrough and (length is None or length > SENT_AT_ONCE):
-            release = g.pop("page_slot").release
-            response.call_on_close(release)
-            # For a response that is never closed.
-            weakref.finalize(response, release).atexit = False
-        return response
+    def __init__(self, app: Flask) -> None:
+        self._flask = app
+        self._app = app.wsgi_app
+        self.refusals: dict[str, Callable[[HTTPRefusal], Response]] = {}
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path[:1] not in ("", "/") or environ.get("SCRIPT_NAME", "")[:1] not in ("", "/"):
+            return _without_path(environ, start_response)
+        # PEP 3333: "the application is allowed to modify the dictionary in any way it desires".
+        environ.update(shortened(environ))
+        body = page = None
+        is_empty = environ.get("CONTENT_LENGTH") in (None, "", "0") and "HTTP_TRANSFER_ENCODING" not in environ
+        if not is_empty and _READ_BEFORE not in environ:
+            body = environ["wsgi.input"] = _Body(environ)
+        if not path.startswith(BRIEF) and "ararat.hop" not in environ:
+            try:
+                page = slots.pages.begin(environ.get("REMOTE_ADDR"))
+            except Busy:
+                return self._refused(HTTPRefusal(503, "busy", _TOO_MANY, retry_after=1), environ)(
+                    environ, start_response
+                )
+        try:
+            answer = self._app(environ, start_response)
+        except BaseException:
+            if page is not None:
+                slots.pages.end(page)
+            raise
+        finally:
+            if body is not None:
+                body.release()
+        if page is None:
+            return answer
+        end = functools.partial(slots.pages.end, page)
+        closing = ClosingIterator(answer, end)
+        # For an answer that no server closes.
+        weakref.finalize(closing, end).atexit = False
+        return closing
+
+    def _refused(self, refusal: HTTPRefusal, environ: WSGIEnvironment) -> Response:
+        path = environ.get("PATH_INFO", "")
+        formats = (each for base, each in self.refusals.items() if path == base or path.startswith(f"{base}/"))
+        with self._flask.request_context(environ):
+            return self._flask.process_response(next(formats, errors.answer)(refusal))
 
 
-def _release_page(_: BaseException | None) -> None:
-    if (slot := g.pop("page_slot", None)) is not None:
-        slot.release()
+def _without_path(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    fields = {**ALWAYS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(NO_PATH))}
+    start_response("400 Bad Request", [*fields.items(), ("Cache-Control", "no-store")])
+    return [] if environ["REQUEST_METHOD"] == "HEAD" else [NO_PATH]
 
 
 def admit(text: str) -> None:
@@ -144,38 +174,6 @@ def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
     response.call_on_close(slot.release)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-class FieldLimit:
-    """A WSGI application of whose requests only the first elements of each list are read (:mod:`.list_fields`)."""
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        # PEP 3333: "the application is allowed to modify the dictionary in any way it desires".
-        environ.update(shortened(environ))
-        return self._app(environ, start_response)
-
-
-class BodyLimit:
-    """A WSGI application whose requests need a slot while they read their bodies.
-
-    Without a free slot, a read raises :class:`.HTTPRefusal` with the status 503.
-    """
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        is_empty = environ.get("CONTENT_LENGTH") in (None, "", "0") and "HTTP_TRANSFER_ENCODING" not in environ
-        if is_empty or _READ_BEFORE in environ:
-            return self._app(environ, start_response)
-        body = environ["wsgi.input"] = _Body(environ)
-        try:
-            return self._app(environ, start_response)
-        finally:
-            body.release()
 
 
 class _Body:

@@ -20,7 +20,7 @@ from ..middleware.resolution.declared_settings import parameters
 from . import errors, security
 from . import settings as declared
 from .accounts import first_account
-from .admission import BodyLimit, FieldLimit, share_pages
+from .admission import Admission
 from .application import Application
 from .config import FACTS, KEY, Site, url
 from .navigation import header, navigation
@@ -86,7 +86,7 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     app = Application(_shared(site.accounts is not None, chosen.openid is not None))
     _require_assets(app)
     app.extensions[KEY] = site
-    app.wsgi_app = security.PathsOnly(FieldLimit(BodyLimit(app.wsgi_app)))
+    app.wsgi_app = admission = Admission(app)
     app.jinja_env.globals.update(
         has_policy=bool(chosen.profiles), resource_label=chosen.resource_label, origin=site.origin
     )
@@ -97,8 +97,7 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     if site.accounts is not None:
         _open_desk(app, site)
     if chosen.ezid is not None:
-        _answer_ezid(app, site, chosen.ezid)
-    share_pages(app)
+        _answer_ezid(app, site, chosen.ezid, admission)
     return app
 
 
@@ -204,7 +203,7 @@ def resume_jobs(app: Flask) -> None:
         resume(app)
 
 
-def _answer_ezid(app: Application, site: Site, path: str) -> None:
+def _answer_ezid(app: Application, site: Site, path: str, admission: Admission) -> None:
     """Answer the EZID API below a path. Raises ValueError."""
     prefix = site.settings.prefix
     if site.bindings is None or site.accounts is None or prefix is None:
@@ -215,6 +214,7 @@ def _answer_ezid(app: Application, site: Site, path: str) -> None:
     management = Management(site.bindings, site.accounts)
     passthrough = site.settings.ezid_passthrough
     dispatch.init_app(app, path, prefix=prefix, management=management, passthrough=passthrough)
+    admission.refusals[app.extensions[dispatch.KEY].path] = dispatch.refusal
 
 
 def _require_assets(app: Flask) -> None:

@@ -6,19 +6,14 @@ cookies (:mod:`.accounts.cookies`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING
 
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import SecurityError
 from werkzeug.sansio.utils import host_is_trusted
 
-from ..middleware.http.request_target import NO_PATH, is_path
 from . import cross_site
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -35,7 +30,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 
-_ALWAYS = {
+ALWAYS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -65,24 +60,6 @@ def init_app(app: Flask, describe: Callable[[Response], None]) -> None:
     Caches must not keep a response that depends on the caller. ``describe`` adds the header fields of a page.
     """
     app.after_request(partial(_harden, describe))
-
-
-class PathsOnly:
-    """A WSGI application that answers 400 to a request target that is not a path, and passes other requests to ``app``.
-
-    Every URL and error page is built from the path, so the check comes before the routes. A dispatcher, such as that of
-    werkzeug, moves the beginning of such a target to ``SCRIPT_NAME``.
-    """
-
-    def __init__(self, app: WSGIApplication) -> None:
-        self._app = app
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if is_path(environ.get("PATH_INFO", "")) and is_path(environ.get("SCRIPT_NAME", "")):
-            return self._app(environ, start_response)
-        fields = {**_ALWAYS, "Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(NO_PATH))}
-        start_response("400 Bad Request", [*fields.items(), ("Cache-Control", "no-store")])
-        return [] if environ["REQUEST_METHOD"] == "HEAD" else [NO_PATH]
 
 
 def is_managed(path: str) -> bool:
@@ -135,7 +112,7 @@ def _harden(describe: Callable[[Response], None], response: Response) -> Respons
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     if OF_CALLER in g:
         response.headers["Cache-Control"] = "no-store"
-    for name, value in _ALWAYS.items():
+    for name, value in ALWAYS.items():
         response.headers.setdefault(name, value)
     # One URL has three responses (page, fragment, JSON), which caches must keep apart.
     if request.endpoint not in _ONE_FORM or response.status_code >= 400:

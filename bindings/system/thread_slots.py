@@ -26,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from .concurrency import Busy, Slot, client_key
@@ -70,7 +71,7 @@ MOST_PAGES = 8
 PAGES_EACH = 2
 """The maximum number of threads that compute pages of one client."""
 
-PAGE_SECONDS = 2.0
+PAGE_SECONDS = 5.0
 """The time in which a page must get a slot."""
 
 _PLACES = 2
@@ -107,7 +108,7 @@ class ThreadSlots:
         self._held: dict[object, _Held] = {}
         self._lock = ForkSafeLock()
         self._own = _OfThread()
-        self.pages = PageSlots(self, self._lock)
+        self.pages = PageSlots(self)
         _at_fork.add(self)
 
     @contextmanager
@@ -170,7 +171,7 @@ class ThreadSlots:
 
         Raises :class:`.Busy` if no slot is free: with the code "busy-client" if this client has its maximum.
         """
-        if self.is_apart:
+        if self._own.is_apart:
             return Slot(lambda: None)
         until = time.monotonic() + brief
         held, name = _Held(work, client_key(client), time.monotonic()), object()
@@ -188,14 +189,9 @@ class ThreadSlots:
         self._found = None
 
     @property
-    def is_apart(self) -> bool:
-        """Whether this thread answers no requests (:meth:`apart`)."""
-        return self._own.is_apart
-
-    @property
     def waiting(self) -> int:
-        """The number of threads that all kinds of work but changes hold. The caller holds the lock."""
-        return sum(other.work not in _APART for other in self._held.values())
+        """The number of threads that all kinds of work but changes hold."""
+        return sum(other.work not in _APART for other in [*self._held.values()])
 
     def _take(self, name: object, held: _Held, each: int | None, most: int | None) -> Busy | None:
         work = held.work
@@ -206,12 +202,13 @@ class ThreadSlots:
             same = self._of(work)
             if each is not None and sum(other.client == held.client for other in same) >= each:
                 return Busy("busy-client", f"you already have {each} running {work}, which is the limit")
-            if len(same) >= limit or (work not in _APART and self.waiting >= together):
+            waiting = sum(other.work not in _APART for other in self._held.values())
+            if len(same) >= limit or (work not in _APART and waiting >= together):
                 return Busy("busy", f"all slots for {work} are in use ({limit} at most)")
             self._held[name] = held
         return None
 
-    def _give_back(self, name: object, page: _Page | None) -> None:
+    def _give_back(self, name: object, page: RunningPage | None) -> None:
         with self._lock:
             self._held.pop(name, None)
         self.pages.resume(page)
@@ -224,25 +221,29 @@ class ThreadSlots:
             return max((each.began for each in self._of(work)), default=0.0)
 
 
-class _Page:
-    """A page that runs or waits, of a client. ``suspended`` counts the slots for other work that it has."""
+@dataclass(eq=False, slots=True)
+class RunningPage:
+    """A page that runs or waits for a slot, of the client with the address ``client``.
 
-    def __init__(self, client: str) -> None:
-        self.client = client
-        self.began = time.monotonic()
-        self.suspended = 0
-        self.is_open = True
-        self.is_taken = False
-        self.called = threading.Event()
-        self.pid = os.getpid()
+    ``is_taken``: another thread than that of the page has taken its slot, and frees it. ``suspended`` counts the slots
+    for other work that the page has.
+    """
+
+    client: str | None
+    is_taken: bool = False
+    suspended: int = 0
+    is_open: bool = True
+    began: float = field(default_factory=lambda: time.monotonic())
+    called: threading.Event | None = None
+    thread: threading.Thread = field(default_factory=threading.current_thread)
 
 
 class _PageOfThread(threading.local):
-    page: _Page | None = None
+    page: RunningPage | None = None
 
 
 class PageSlots:
-    """The slots of pages in the process of ``threads``. ``lock`` protects both.
+    """The slots of pages in the process of ``threads``.
 
     Pages hold at most :data:`MOST_PAGES` threads, and at most half of them. One client holds at most
     :data:`PAGES_EACH`. Together with work that waits they never hold the last two threads, but one page can always be
@@ -250,18 +251,17 @@ class PageSlots:
 
     >>> threads = ThreadSlots()
     >>> threads.use(8)
-    >>> with threads.pages.acquire("192.0.2.7"):
-    ...     threads.pages.limit, threads.pages.in_use
+    >>> page = threads.pages.begin("192.0.2.7")
+    >>> threads.pages.limit, threads.pages.in_use
     (4, 1)
+    >>> threads.pages.end(page)
     """
 
-    def __init__(self, threads: ThreadSlots, lock: ForkSafeLock) -> None:
+    def __init__(self, threads: ThreadSlots) -> None:
         self._threads = threads
-        self._lock = lock
-        self._running: dict[_Page, None] = {}
-        self._waiting: dict[_Page, None] = {}
-        self._own = _PageOfThread()
         self._notify: Callable[[], object] | None = None
+        self._lock = ForkSafeLock()
+        self.forget()
 
     @property
     def limit(self) -> int:
@@ -271,136 +271,154 @@ class PageSlots:
     @property
     def in_use(self) -> int:
         """The number of threads that compute pages."""
-        with self._lock:
-            return len(self._running)
+        return len(self._running)
 
     def begun_within(self, seconds: float) -> int:
         """Return the number of pages that run and began in the last ``seconds``."""
         since = time.monotonic() - seconds
-        with self._lock:
-            return sum(page.began > since for page in self._running)
+        return sum(page.began > since for page in [*self._running])
 
-    def acquire(self, client: str | None) -> Slot:
-        """Occupy a slot for the page that this thread computes, and return it.
+    def begin(self, client: str | None) -> RunningPage | None:
+        """Occupy a slot for the page that this thread computes. Pass the result to :meth:`end`.
 
-        ``client`` is the IP address of the client. A part of a page needs no further slot. If all slots are in use, the
-        thread waits for up to :data:`PAGE_SECONDS`. Few threads can wait. A client that has fewer pages takes the place
-        of one that has more.
+        ``client`` is the IP address of the client. The result is None for a part of a page, which needs no further
+        slot. If all slots are in use, the thread waits for up to :data:`PAGE_SECONDS`. Few threads can wait. A client
+        that has fewer pages takes the place of one that has more.
 
         Raises :class:`.Busy` without a slot in this time, or without a place to wait.
         """
-        own = self._current()
-        if own is not None or self._threads.is_apart:
-            # The page of another answer of this thread that no server has closed ends with this one.
-            return Slot(lambda: None if own is None or own.is_taken else self._end(own))
-        page = _Page(client_key(client))
-        _ = self._threads.number  # outside of the lock, because it can take a while
+        own = self._own.page
+        if own is not None and own.is_open:
+            # A page that no server has closed ends with the next one of its thread.
+            return None if own.is_taken else own
+        self._own.page = page = RunningPage(client)
         with self._lock:
-            if self._fits(page):
+            if not self._running or self._fits(page):
                 self._running[page] = None
-            else:
-                self._enqueue(page)
-        if page not in self._running:
-            page.called.wait(PAGE_SECONDS)
-            with self._lock:
-                self._waiting.pop(page, None)
-            if page not in self._running:
-                raise _all_pages(self.limit)
-        self._own.page = page
-        return Slot(lambda: self._end(page))
+                return page
+        self._wait(page)
+        return page
 
-    def take(self, client: str) -> Slot | None:
+    def take(self, client: str) -> RunningPage | None:
         """Occupy a slot for a page that another thread will compute in :meth:`use`; None if there is none.
 
-        ``client`` is the key of the client (:func:`.client_key`).
+        ``client`` is the IP address of the client, or its key (:func:`.client_key`).
         """
-        page = _Page(client)
-        page.is_taken = True
+        page = RunningPage(client, is_taken=True)
         with self._lock:
             if not self._fits(page):
                 return None
             self._running[page] = None
-        return _PageSlot(page, self)
+        return page
 
     @contextmanager
-    def use(self, slot: Slot | None) -> Iterator[None]:
+    def use(self, page: RunningPage | None) -> Iterator[None]:
         """Compute a page in the block, in this thread, with a slot of :meth:`take`. Free the slot at the end.
 
         :meth:`when_free` is not called then, because this thread looks for the next page.
         """
-        self._own.page = page = slot.page if isinstance(slot, _PageSlot) else None
+        self._own.page = page
+        if page is not None:
+            page.thread = threading.current_thread()
         try:
             yield
         finally:
             self._own.page = None
-            self._end(page, is_silent=True)
+            if page is not None:
+                with self._lock:
+                    page.is_open = False
+                    self._running.pop(page, None)
+                    if self._waiting:
+                        self._call()
 
     def when_free(self, notify: Callable[[], object] | None) -> None:
         """Call ``notify`` after each slot that becomes free. None calls nothing."""
         self._notify = notify
 
-    def suspend(self) -> _Page | None:
-        """Give the slot of the page of this thread to others, and return the page; None if it computes no page."""
-        page = self._current()
-        if page is not None:
-            with self._lock:
-                page.suspended += 1
-                self._running.pop(page, None)
+    def end(self, page: RunningPage) -> None:
+        """Free the slot of a page. A second call has no effect."""
+        with self._lock:
+            page.is_open = False
+            self._running.pop(page, None)
+            if self._waiting:
                 self._call()
-            self._tell()
+        if self._notify is not None:
+            self._notify()
+
+    def suspend(self) -> RunningPage | None:
+        """Give the slot of the page of this thread to others, and return the page; None if it computes no page."""
+        page = self._own.page
+        if page is None or not page.is_open:
+            return None
+        with self._lock:
+            page.suspended += 1
+            self._running.pop(page, None)
+            if self._waiting:
+                self._call()
+        if self._notify is not None:
+            self._notify()
         return page
 
-    def resume(self, page: _Page | None) -> None:
+    def resume(self, page: RunningPage | None) -> None:
         """Take the slot of a page back. It gets one beyond the limit, because it already has a thread."""
         with self._lock:
             if page is not None:
                 page.suspended -= 1
                 if page.is_open and not page.suspended:
                     self._running[page] = None
-            self._call()
-        self._tell()
+            if self._waiting:
+                self._call()
+        if self._notify is not None:
+            self._notify()
 
     def forget(self) -> None:
         """Free the slots that a forked process inherited from its parent."""
-        self._running.clear()
-        self._waiting.clear()
+        self._running: dict[RunningPage, None] = {}
+        self._waiting: dict[RunningPage, None] = {}
         self._own = _PageOfThread()
 
-    def _current(self) -> _Page | None:
-        page = self._own.page
-        return page if page is not None and page.is_open and page.pid == os.getpid() else None
-
-    def _end(self, page: _Page | None, *, is_silent: bool = False) -> None:
-        if page is None or not page.is_open:
-            return
-        with self._lock:
-            page.is_open = False
-            self._running.pop(page, None)
-            self._call()
-        if not is_silent:
-            self._tell()
-
-    def _fits(self, page: _Page) -> bool:
+    def _fits(self, page: RunningPage) -> bool:
+        for each in [*self._running]:
+            if not each.thread.is_alive():
+                del self._running[each]
         running = len(self._running)
         if not running:
             return True
+        client = client_key(page.client)
         return (
             running < self.limit
             and running + self._threads.waiting < self._threads.together
-            and sum(each.client == page.client for each in self._running) < PAGES_EACH
+            and sum(client_key(each.client) == client for each in self._running) < PAGES_EACH
         )
 
-    def _enqueue(self, page: _Page) -> None:
+    def _wait(self, page: RunningPage) -> None:
+        """Wait for the slot of a page. Raises :class:`.Busy`."""
+        page.called = threading.Event()
+        with self._lock:
+            if self._fits(page):
+                self._running[page] = None
+                return
+            self._enqueue(page)
+        page.called.wait(PAGE_SECONDS)
+        with self._lock:
+            self._waiting.pop(page, None)
+            if page in self._running:
+                return
+            page.is_open = False
+        raise self._busy()
+
+    def _enqueue(self, page: RunningPage) -> None:
         """Let a page wait. Raises :class:`.Busy` without a place."""
         places = self._threads.together - self._threads.waiting - len(self._running)
         if len(self._waiting) >= max(_PLACES, places):
-            number = Counter(each.client for each in (*self._running, *self._waiting))
+            number = Counter(client_key(each.client) for each in (*self._running, *self._waiting))
             # Of the client with most pages, the one that came last.
-            last = max(reversed(self._waiting), key=lambda each: number[each.client])
-            if number[last.client] <= number[page.client] + 1:
-                raise _all_pages(self.limit)
+            last = max(reversed(self._waiting), key=lambda each: number[client_key(each.client)])
+            if number[client_key(last.client)] <= number[client_key(page.client)] + 1:
+                page.is_open = False
+                raise self._busy()
             del self._waiting[last]
-            last.called.set()
+            _wake(last)
         self._waiting[page] = None
 
     def _call(self) -> None:
@@ -409,23 +427,15 @@ class PageSlots:
             if self._fits(page):
                 del self._waiting[page]
                 self._running[page] = None
-                page.called.set()
+                _wake(page)
 
-    def _tell(self) -> None:
-        if self._notify is not None:
-            self._notify()
-
-
-class _PageSlot(Slot):
-    """The slot of a page that no thread computes yet."""
-
-    def __init__(self, page: _Page, pages: PageSlots) -> None:
-        self.page = page
-        super().__init__(lambda: pages._end(page))
+    def _busy(self) -> Busy:
+        return Busy("busy", f"all slots for pages are in use ({self.limit} at most)")
 
 
-def _all_pages(limit: int) -> Busy:
-    return Busy("busy", f"all slots for pages are in use ({limit} at most)")
+def _wake(page: RunningPage) -> None:
+    if page.called is not None:
+        page.called.set()
 
 
 _at_fork = AtFork(after_in_child=ThreadSlots.forget)

@@ -29,8 +29,8 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 
-from ...bindings.system.concurrency import Slot, client_key
-from ...bindings.system.thread_slots import slots
+from ...bindings.system.concurrency import client_key
+from ...bindings.system.thread_slots import RunningPage, slots
 from ...webapp.trusted_proxy import ProxySecret, client_address
 from .fair_queue import FairQueue
 from .logs import FOR_SERVERS, log_plainly
@@ -380,7 +380,7 @@ class Channel(HTTPChannel):
     parser_class = _Parser
     server: Any  # run() has added attributes
     octets = 0
-    slot: Slot | None = None
+    slot: RunningPage | None = None
     _is_closed = False
 
     def __init__(self, server: Any, *args: Any, **kwargs: Any) -> None:

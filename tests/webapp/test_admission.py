@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import ConcurrencyLimit, Slot
-from ararat.bindings.system.thread_slots import slots
+from ararat.bindings.system.thread_slots import RunningPage, slots
 from ararat.webapp import admission, create_app
 from ararat.webapp.admission import LARGE_OCTETS
 from ararat.webapp.errors import HTTPRefusal
@@ -117,7 +117,7 @@ def test_a_long_answer_is_streamed_and_a_short_one_has_its_length(client: FlaskC
 
 
 @pytest.fixture
-def full(monkeypatch: pytest.MonkeyPatch) -> list[Slot]:
+def full(monkeypatch: pytest.MonkeyPatch) -> list[RunningPage]:
     """The slots of all pages."""
     monkeypatch.setattr(thread_slots, "PAGE_SECONDS", 0.01)
     held = [slots.pages.take(str(number)) for number in range(slots.pages.limit)]
@@ -127,11 +127,11 @@ def full(monkeypatch: pytest.MonkeyPatch) -> list[Slot]:
 @pytest.mark.parametrize(
     "path", ["/", "/?q=ark:12345/x", "/docs", "/api/inspect?q=x", "/nowhere", "/desk", "/api/v1/names", "/trace?q=x"]
 )
-def test_a_page_without_a_slot_is_refused(path: str, client: FlaskClient, full: list[Slot]) -> None:
+def test_a_page_without_a_slot_is_refused(path: str, client: FlaskClient, full: list[RunningPage]) -> None:
     answer = client.get(path)
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
     assert "Too many requests" in answer.text
-    full[0].release()
+    slots.pages.end(full[0])
     assert client.get(path).status_code != 503
 
 

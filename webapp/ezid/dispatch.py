@@ -21,7 +21,6 @@ from ...bindings.names.errors import BindingError, BindingsUnavailable, OutcomeU
 from ...bindings.storage.store import read_current
 from ...bindings.system.concurrency import Busy, ConcurrencyLimit
 from ...identifiers.text import display
-from ..admission import take_page
 from ..application import Application
 from ..errors import HTTPRefusal, drain
 from ..management import Missing
@@ -148,7 +147,6 @@ def _answer() -> Response | None:
 def _made(path: bytes) -> Response:
     """Return the answer for a path below that of the API. Every error becomes an answer."""
     try:
-        take_page()
         found = _carried_out(path)
         return response(found) if isinstance(found, EzidAnswer) else found
     except Failed as failed:
@@ -159,14 +157,18 @@ def _made(path: bytes) -> Response:
         drain()
         return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
     except HTTPRefusal as refused:
-        detail = "too many requests are being received; try again in some seconds"
-        fields = {"Retry-After": str(refused.retry_after)}
-        return response(Failed("concurrency limit exceeded", detail, fields=fields))
+        return refusal(refused)
     except HTTPException:
         return response(bad_request("the request is not valid HTTP"))
     except Exception:  # noqa: BLE001 - a client of EZID reads the first line of every answer
         _log.exception("the EZID API failed")
         return response(Failed("internal server error", "the error was logged"))
+
+
+def refusal(refused: HTTPRefusal) -> Response:
+    """Return the answer to a request that ``refused`` refuses because others are being answered."""
+    detail = "too many requests are being received; try again in some seconds"
+    return response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": str(refused.retry_after)}))
 
 
 def _refused(error: BindingError | BindingsUnavailable) -> Failed:

@@ -159,7 +159,7 @@ def test_pages_of_one_client_hold_at_most_two_threads(threads):
     held = [threads.pages.take("a") for _ in range(3)]
     assert [slot is not None for slot in held] == [True, True, False]
     assert threads.pages.take("b")
-    held[0].release()
+    threads.pages.end(held[0])
     assert threads.pages.take("a")
 
 
@@ -167,7 +167,7 @@ def test_pages_of_one_client_hold_at_most_two_threads(threads):
 def test_pages_and_work_that_waits_leave_two_threads_but_one_page_can_run(threads, waiting):
     for number in range(waiting):
         threads.acquire("uploads" if number < 4 else "traces")
-    pages = [slot for each in range(9) if (slot := threads.pages.take(str(each)))]
+    pages = [page for each in range(9) if (page := threads.pages.take(str(each)))]
     assert len(pages) == max(1, min(4, 6 - waiting))
     # Pages refuse no work that waits.
     for number in range(waiting, 6):
@@ -175,19 +175,19 @@ def test_pages_and_work_that_waits_leave_two_threads_but_one_page_can_run(thread
 
 
 def test_a_page_gives_its_slot_to_others_while_it_waits(threads):
-    page = threads.pages.acquire("a")
+    page = threads.pages.begin("a")
     with threads.acquire("changes"):
         assert threads.pages.in_use == 0
         others = [threads.pages.take(str(each)) for each in range(4)]
     assert (all(others), threads.pages.in_use) == (True, 5)
-    page.release()
+    threads.pages.end(page)
     assert threads.pages.in_use == 4
 
 
 def test_a_page_that_has_ended_takes_no_slot_back(threads):
-    page = threads.pages.acquire("a")
+    page = threads.pages.begin("a")
     download = threads.acquire("downloads")
-    page.release()
+    threads.pages.end(page)
     download.release()
     assert threads.pages.in_use == 0
 
@@ -195,8 +195,7 @@ def test_a_page_that_has_ended_takes_no_slot_back(threads):
 def test_a_part_of_a_page_needs_no_further_slot(threads):
     taken = threads.pages.take("a")
     with threads.pages.use(taken):
-        with threads.pages.acquire("a"), threads.pages.acquire("a"):
-            assert threads.pages.in_use == 1
+        assert threads.pages.begin("a") is None
         assert threads.pages.in_use == 1
     assert threads.pages.in_use == 0
 
@@ -211,10 +210,10 @@ def in_thread(work):
 
 def test_a_page_waits_for_the_slot_that_becomes_free(threads):
     held = [threads.pages.take(each) for each in "aabb"]
-    waiting = in_thread(lambda: threads.pages.acquire("192.0.2.7"))
+    waiting = in_thread(lambda: threads.pages.begin("192.0.2.7"))
     until(lambda: threads.pages._waiting)
-    held[0].release()
-    waiting(10).release()
+    threads.pages.end(held[0])
+    threads.pages.end(waiting(10))
     assert threads.pages.in_use == 3
 
 
@@ -223,23 +222,44 @@ def test_a_page_without_a_slot_is_refused_in_time(threads, monkeypatch):
     for each in "aabb":
         threads.pages.take(each)
     with pytest.raises(Busy, match="slots for pages"):
-        threads.pages.acquire("192.0.2.7")
+        threads.pages.begin("192.0.2.7")
     assert not threads.pages._waiting
 
 
 def test_the_client_with_most_pages_makes_room_for_another_one(threads):
     held = [threads.pages.take(each) for each in ("192.0.2.1", "192.0.2.1", "b", "b")]
-    first, second = (in_thread(lambda: threads.pages.acquire("192.0.2.1")) for _ in range(2))
+    first, second = (in_thread(lambda: threads.pages.begin("192.0.2.1")) for _ in range(2))
     until(lambda: len(threads.pages._waiting) == 2)
-    other = in_thread(lambda: threads.pages.acquire("192.0.2.7"))
+    other = in_thread(lambda: threads.pages.begin("192.0.2.7"))
     with pytest.raises(Busy):
         second(10)
     with pytest.raises(Busy):
-        threads.pages.acquire("192.0.2.1")
-    for slot in held:
-        slot.release()
+        threads.pages.begin("192.0.2.1")
+    for page in held:
+        threads.pages.end(page)
     for waiting in (first, other):
-        waiting(10).release()
+        threads.pages.end(waiting(10))
+
+
+def test_a_page_that_no_server_has_closed_ends_with_the_next_one_of_its_thread(threads):
+    page = threads.pages.begin("a")
+    assert threads.pages.begin("b") is page
+    threads.pages.end(page)
+    assert threads.pages.in_use == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_process_has_all_slots_of_pages():
+    threads = ThreadSlots()
+    threads.use(2)
+
+    def work() -> None:
+        assert threads.pages.in_use == 0
+        assert threads.pages.begin("b") is not page
+
+    page = threads.pages.begin("a")
+    assert exit_code(work) == 0
+    assert threads.pages.in_use == 1
 
 
 # The number of threads ------------------------------------------------------------------------------------------------

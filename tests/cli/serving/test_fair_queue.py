@@ -64,9 +64,9 @@ def test_names_pass_pages_that_wait(queue: FairQueue, threads: ThreadSlots) -> N
     add(queue, "a page", "b page", "c name")
     assert shown(taken(queue)) == ["c name"]
     assert queue.has_waiting
-    for slot in held:
-        assert slot is not None
-        slot.release()
+    for page in held:
+        assert page is not None
+        threads.pages.end(page)
     assert shown(taken(queue)) == ["a page", "b page"]
 
 
@@ -91,7 +91,7 @@ def test_few_pages_begin_at_once_and_one_that_takes_long_counts_no_longer(queue:
     assert len(queue._pages) == 12 - 8
 
 
-def test_one_client_has_two_pages_at_most(queue: FairQueue, clock: Clock) -> None:
+def test_one_client_has_two_pages_at_most(queue: FairQueue, threads: ThreadSlots, clock: Clock) -> None:
     add(queue, "a page", "a page", "a page", "b page")
     first = taken(queue)
     assert shown(first) == ["a page", "b page"]
@@ -99,7 +99,7 @@ def test_one_client_has_two_pages_at_most(queue: FairQueue, clock: Clock) -> Non
     assert shown(taken(queue)) == ["a page"]
     clock.now += fair_queue.PAGE_SECONDS
     assert not queue
-    first[0].slot.release()
+    threads.pages.end(first[0].slot)
     assert shown(taken(queue)) == ["a page"]
 
 

@@ -573,7 +573,7 @@ each process, and all kinds but changes together never hold the last two threads
 Pages compute: those of the inspector, the desk and the APIs. The threads of a process share one interpreter, so a name
 waits for the pages that run. They have a limit, too, and two for each client. With the work that waits they never hold
 the last two threads, but one page can always run. `ararat serve` lets a page wait without a thread. Under other servers
-a few pages wait up to two seconds in their threads, and others get 503.
+a few pages wait up to five seconds in their threads, and others get 503.
 
 TABLE
 
