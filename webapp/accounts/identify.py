@@ -182,9 +182,9 @@ def _identify(known: Accounts) -> Caller | None:
         return Caller(account=_of_user(known, user), address=address)
     if has_field:
         return _of_authorization(known, authorization(), address)
-    if not cookies.has_session():
-        return None
     session = cookies.session_id()
+    if session is None and not cookies.has_session():
+        return None
     found = known.sessions.caller(session, idle=site().settings.idle) if session else None
     if found is None:
         cookies.forget_session()

@@ -96,6 +96,8 @@ def _shown(piece: Atom) -> str:
     if piece.chip is not None:
         times = f" &times; {piece.count:,}" if piece.count > 1 else ""
         return f'<span class="cp">{piece.chip}{times}</span>'
+    if piece.text.isascii():
+        return str(escape(piece.text))
     # Only ASCII characters are escaped, and they become ASCII. So the matches are those in the text.
     return _RIGHT_TO_LEFT.sub(r'<bdi dir="ltr">\g<0></bdi>', str(escape(piece.text)))
 

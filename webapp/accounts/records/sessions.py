@@ -91,14 +91,15 @@ class Sessions:
         if has_ended or found[0].account.disabled or not self._accounts.is_valid(created, expires):
             return None
         if idle is not None:
-            self._postpone(session, expires, _end(created, self._accounts.bindings.now(), idle))
+            end = _end(created, self._accounts.bindings.now(), idle)
+            # Little later than the recorded end, which is not worth a write.
+            if end - expires >= _POSTPONED:
+                self._postpone(session, end)
         number = session.partition(".")[2]
         return self._tokens.caller_of_number(int(number)) if number else Caller(account=found[0].account)
 
-    def _postpone(self, session: str, expires: datetime, end: datetime) -> None:
-        """Set the end of a used session, unless that is the recorded one or little later."""
-        if end - expires < _POSTPONED:
-            return
+    def _postpone(self, session: str, end: datetime) -> None:
+        """Set the end of a used session."""
         of_session = tables.sessions.c.id == secret_hash(session)
         self._tokens.record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
