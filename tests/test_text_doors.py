@@ -57,9 +57,9 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     with Path(report).open(newline="", encoding="utf-8-sig") as file:
         for row in csv.DictReader(file):
             if found := re.search(r"Did you mean (\S+)\?$", row["message"]):
-                meant[row["identifier"].strip()] = normal(found[1])
+                meant[row["identifier"].strip().removeprefix("'")] = normal(found[1])
             elif row["code"] == "name-container":
-                meant[row["identifier"].strip()] = "warned"
+                meant[row["identifier"].strip().removeprefix("'")] = "warned"
     return meant.__getitem__
 
 

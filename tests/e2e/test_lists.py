@@ -9,11 +9,13 @@ from playwright.sync_api import expect
 
 STICKY_SITE = """
 import threading
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.naming import NO_RULES
+from ararat.bindings.names.prefixes.holds import NO_HOLDS
 from ararat.webapp import create_app
 
 HERE = "http://ids.example.org"
@@ -24,6 +26,10 @@ class Names:
     kind = "database"
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
+    source = SimpleNamespace(holds=lambda: NO_HOLDS)
+
+    def now(self):
+        return datetime.now(UTC)
 
     def fetch(self, keys):
         values = {"kind": "located", "status": "live", "target": "/x", "metadata": {}}

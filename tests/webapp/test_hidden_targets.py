@@ -18,7 +18,6 @@ from ararat.webapp.accounts.store import Accounts
 PREFIX = "http://localhost"
 HELD = ("ark:12345/h1", "ark:12345/k1/p", "urn:example:held")
 NAMES = (*HELD, "ark:12345/r1", "ark:12345/e1", "ark:12345/w1")
-END = datetime.now(UTC) + timedelta(seconds=100)
 TOKEN: list[str] = []
 INFLECTIONS = ("", "?", "??", *BY_INFLECTION)
 DOORS = (
@@ -48,10 +47,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         else:
             bindings.bind(name, target, passthrough=False, alternates=alternates, metadata={"what": "A thing"})
     bindings.withdraw("ark:12345/w1", reason="A court order.")
+    # All modules are imported long before the first test runs.
+    end = datetime.now(UTC) + timedelta(seconds=100)
     for held in ("ark:12345/h1", "urn:example:held"):
-        holding.hold(bindings, held, END, "A dispute.")
+        holding.hold(bindings, held, end, "A dispute.")
     bindings.prefixes.set("ark:12345/k1", what="Maps")
-    holding.hold(bindings, "ark:12345/k1", END, "A dispute.", kind="prefix")
+    holding.hold(bindings, "ark:12345/k1", end, "A dispute.", kind="prefix")
     accounts = Accounts(bindings)
     accounts.add("ada", "administrator")
     TOKEN.append(accounts.tokens.create("ada", "test")[1])
