@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -290,3 +292,21 @@ def test_a_route_of_one_site_can_be_built_there(make):
     with app.test_request_context("/"):
         assert url_for("own", x=5) == "/own/5"
         assert url_for("inspect.page") == "/"
+
+
+STARTED = """
+import sys
+from ararat.middleware import open_bindings
+from ararat.webapp import create_app
+
+with open_bindings(sys.argv[1], create=True) as bindings:
+    assert create_app(bindings).test_client().get("/?q=ark:12345/x").status_code == 200
+print(*sys.modules)
+"""
+
+
+def test_a_site_starts_without_what_few_requests_need(tmp_path):
+    command = [sys.executable, "-P", "-c", STARTED, tmp_path / "bindings.sqlite"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+    unneeded = {"babel", "openpyxl", "psycopg", "segno", "sqlalchemy.dialects.postgresql", "xlrd", "zxcvbn"}
+    assert unneeded & {*done.stdout.split()} == set()

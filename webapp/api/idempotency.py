@@ -14,11 +14,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flask import Response, request
 from sqlalchemy import Connection, bindparam, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingError
@@ -43,7 +43,6 @@ _KEY = re.compile(r"[!-~]{1,255}")
 _FOUND = select(table.c.request, table.c.status, table.c.response).where(
     table.c.account == bindparam("account"), table.c.key == bindparam("key"), table.c.created >= bindparam("since")
 )
-_INSERT = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,9 @@ class OneRequest:
             "created": rfc3339(now),
         }
         # PostgreSQL waits here for another transaction with the same key. SQLite has one writer at a time.
-        added = _INSERT[connection.dialect.name](table).values(row).on_conflict_do_nothing()
+        # The dialects take long to load, and a site has one of them.
+        dialect = import_module(f"sqlalchemy.dialects.{connection.dialect.name}")
+        added = dialect.insert(table).values(row).on_conflict_do_nothing()
         if connection.execute(added).rowcount == 0:
             raise KeyUsed
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 
-import segno
-
 from ...identifiers import Report
 from ...identifiers.report import OFFICIAL_PREFIX
 
@@ -47,6 +45,8 @@ def drawn(text: str) -> bytes:
     >>> drawn("https://n2t.net/ark:12345/x1")[:43]
     b'<svg xmlns="http://www.w3.org/2000/svg" vie'
     """
+    import segno  # it takes long to load, and few requests draw a code
+
     picture = io.BytesIO()
     code = segno.make_qr(text, error="m")
     code.save(picture, kind="svg", xmldecl=False, omitsize=True, svgclass=None, lineclass=None, light="#fff", nl=False)
