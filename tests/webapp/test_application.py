@@ -95,8 +95,8 @@ SETTINGS: dict[str, tuple[Callable[[Flask], Any], Callable[[Flask], Any]]] = {
     "a blueprint": (lambda app: app.register_blueprint(own()), lambda app: page(app, "/own")),
     "a filter": (lambda app: app.add_template_filter(str.upper, "loud"), lambda app: rendered(app, "{{ 'x' | loud }}")),
     "a filter of our pages": (
-        lambda app: app.jinja_env.filters.update(escape_hidden=lambda text: "own"),
-        lambda app: page(app),
+        lambda app: app.jinja_env.filters.update(shown=lambda pieces: "own"),
+        lambda app: page(app, "/?q=ark:12345/x"),
     ),
     "a global": (lambda app: app.jinja_env.globals.update(version="own"), lambda app: page(app)),
     "a function for templates": (
@@ -222,7 +222,7 @@ def test_a_setting_of_one_application_does_not_reach_another(make, setting):
 
 LATE = (
     "a value of the configuration",
-    "a filter of our pages",
+    "a filter",
     "a global",
     "an option of templates",
     "a view",
