@@ -1,7 +1,7 @@
 """Run many cases of a test as one item, because pytest needs longer for an item than for most cases.
 
-Only the cases of functions without fixtures are grouped, and only if the run does not select tests by name. With `-k`
-or `file::test`, each case is an item with its own name.
+The cases of functions without fixtures are grouped. So are those of functions with the mark `one_setup`: all cases get
+the same fixtures, which are set up once. With `-k` or `file::test`, each case is an item with its own name.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ SIZE = 50
 
 KEPT = ("long", "timeout")
 """The marks of a test that are also marks of its groups."""
+
+ONE_SETUP = "one_setup"
+"""The mark of a test whose cases can share the fixtures."""
 
 Failures: tuple[type[BaseException], ...] = (Exception, pytest.fail.Exception)
 ParameterSet = type(pytest.param())
@@ -52,12 +55,15 @@ def items(
         return None
     marks: list[pytest.Mark] = [*getattr(test, "pytestmark", ())]
     kept = [mark for mark in marks if mark.name in KEPT]
+    shares = [mark for mark in marks if mark.name == ONE_SETUP]
     tables = [
         [Case(each, {"vector": row}) for each, row in vectors(mark.args)] if mark.name == "vectors" else rows(mark)
         for mark in marks
         if mark.name in ("parametrize", "vectors")
     ]
-    if not (name.startswith("test_") and tables and all(tables)) or len(tables) + len(kept) < len(marks):
+    if not (name.startswith("test_") and tables and all(tables)):
+        return None
+    if len(tables) + len(kept) + len(shares) < len(marks) or is_hypothesis_test(test):
         return None
     cases = [
         Case(
@@ -66,7 +72,15 @@ def items(
         )
         for parts in product(*tables)
     ]
-    if is_hypothesis_test(test) or {*inspect.signature(test).parameters} != {*cases[0].arguments}:
+    fixtures = [each for each in inspect.signature(test).parameters if each not in cases[0].arguments]
+    if shares:
+        run = runner(test, cases, kept, fixtures)
+        made: list[pytest.Item] = []
+        for item in module._genfunctions(name, run):  # one for each value of a fixture
+            item.obj = run
+            made.append(item)
+        return made
+    if fixtures:
         return None
     groups = [cases[start : start + SIZE] for start in range(0, len(cases), SIZE)]
     return [
@@ -85,24 +99,35 @@ def rows(mark: pytest.Mark) -> list[Case]:
     names, is_text = ([each.strip() for each in names.split(",")], True) if isinstance(names, str) else (names, False)
     if iter(values) is values or any(isinstance(value, ParameterSet) and value.marks for value in values):
         return []
+    ids = mark.kwargs.get("ids")
+    given = [None] * len(values) if ids is None or callable(ids) else [*ids]
     found: list[Case] = []
-    for value in values:
+    for value, own in zip(values, given, strict=True):
         row = value.values if isinstance(value, ParameterSet) else (value,) if is_text and len(names) == 1 else value
         arguments = dict(zip(names, row, strict=True))
-        usual = "-".join(f"{each!a:.60}" for each in row)
-        found.append(Case(str(value.id or usual) if isinstance(value, ParameterSet) else usual, arguments))
+        if callable(ids):
+            usual = "-".join(str(ids(each) or f"{each!a:.60}") for each in row)
+        else:
+            usual = "-".join(f"{each!a:.60}" for each in row)
+        own = value.id if isinstance(value, ParameterSet) and value.id else own
+        found.append(Case(str(own or usual), arguments))
     return found
 
 
-def runner(test: FunctionType, cases: Sequence[Case], marks: list[pytest.Mark]) -> Callable[[], None]:
-    """Return a function that calls a test with each case, in random order. It fails if a case fails."""
+def runner(
+    test: FunctionType, cases: Sequence[Case], marks: list[pytest.Mark], fixtures: Sequence[str] = ()
+) -> Callable[..., None]:
+    """Return a function that calls a test with each case, in random order. It fails if a case fails.
 
-    def run() -> None:
+    It takes the fixtures of the test by name, and passes them to each call.
+    """
+
+    def run(**shared: object) -> None:
         failed: list[tuple[str, BaseException]] = []
         skipped: list[BaseException] = []
         for case in random.sample(cases, len(cases)):
             try:
-                test(**case.arguments)
+                test(**{**shared, **case.arguments})
             except pytest.skip.Exception as skip:
                 skipped.append(skip)
             except Failures as error:
@@ -115,5 +140,6 @@ def runner(test: FunctionType, cases: Sequence[Case], marks: list[pytest.Mark]) 
             raise skipped[0]
 
     run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
-    run.__dict__["pytestmark"] = marks
+    parameters = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in fixtures]
+    run.__dict__ |= {"pytestmark": marks, "__signature__": inspect.Signature(parameters)}
     return run

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from .case_groups import Case, rows, runner
@@ -47,6 +49,8 @@ def test_rows_are_read_as_pytest_reads_them() -> None:
         Case("x", {"a": 3, "b": 4}),
     ]
     assert [row.arguments for row in rows(mark(("a",), [(1,)]).mark)] == [{"a": 1}]
+    assert [row.name for row in rows(mark("a", [1, 2], ids=["x", "y"]).mark)] == ["x", "y"]
+    assert [row.name for row in rows(mark("a", [1, 2], ids=lambda value: f"n{value}").mark)] == ["n1", "n2"]
 
 
 @pytest.mark.parametrize(
@@ -59,3 +63,15 @@ def test_rows_are_read_as_pytest_reads_them() -> None:
 )
 def test_other_rows_are_not_grouped(mark: pytest.MarkDecorator) -> None:
     assert rows(mark.mark) == []
+
+
+def test_cases_share_fixtures_if_asked() -> None:
+    called: list[tuple[str, int]] = []
+
+    def test(place: str, number: int) -> None:
+        called.append((place, number))
+
+    run = runner(test, [Case(str(number), {"number": number}) for number in range(3)], [], ["place"])  # type: ignore[arg-type]
+    assert [*inspect.signature(run).parameters] == ["place"]
+    run(place="here")
+    assert sorted(called) == [("here", 0), ("here", 1), ("here", 2)]
