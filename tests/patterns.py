@@ -21,7 +21,7 @@ from ararat.bindings.names.branding import logos
 from ararat.bindings.names.fields import MAX_REASON
 from ararat.bindings.names.metadata import metadata, personal_data
 from ararat.bindings.names.prefixes import character_sets, texts
-from ararat.bindings.tables import text_stream
+from ararat.bindings.tables import formulas, text_stream
 from ararat.cli.doctor import configuration
 from ararat.cli.serving import server
 from ararat.identifiers import containers, extraction, iri_policy
@@ -205,6 +205,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("bindings/names/prefixes/character_sets.py", "wrong"): lambda: [character_sets._others("0-9")],
         ("bindings/names/validation.py", "_CONTROL_IN_LINE if lines else _CONTROL"): _of("[\x00-\x1f]"),
         ("bindings/tables/delimited.py", "one"): _of('"(?:[^"]|"")*+"|[^",\r\n][^,\r\n]*+|'),
+        ("bindings/tables/formulas.py", "suspect"): lambda: [formulas._SUSPECT, formulas._SUSPECT_ASCII],
         ("net/uri.py", "production"): lambda: uri._PRODUCTIONS.values(),
         ("net/url.py", "_BRACKETED if bracketed else _NAMED"): lambda: [url._BRACKETED, url._NAMED],
         ("middleware/feeds/oai_arguments.py", "_SYNTAX[name]"): lambda: oai_arguments._SYNTAX.values(),

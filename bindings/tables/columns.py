@@ -37,6 +37,7 @@ _ALTERNATE = re.compile(r"target\[.*\]", re.DOTALL | re.IGNORECASE)
 _TRUTH: dict[str, Passthrough] = {"true": True, "yes": True, "1": True, "normal": True}
 _TRUTH |= {"false": False, "no": False, "0": False, "given": "given"}
 _TRUTHS = {True: "true", False: "false"}
+_MAX_UNKNOWN = 20
 
 
 class Row(NamedTuple):
@@ -92,9 +93,11 @@ class Columns(NamedTuple):
     def unknown(self, names: Sequence[str]) -> str:
         """Return the error message about the unknown headings ``names`` of a table, with suggestions.
 
-        It suggests columns and the option to use.
+        It suggests columns and the option to use, for the first headings.
         """
-        shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names)
+        shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names[:_MAX_UNKNOWN])
+        if len(names) > _MAX_UNKNOWN:
+            shown += ", ..."
         if re.match("(?:https?://|ark:|urn:)", names[0].strip(), re.IGNORECASE):
             return Translatable.counted(
                 "unknown column %(columns)s; the first line must contain the names of the columns",

@@ -18,7 +18,7 @@ from tests.regular_expressions import Automaton
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(24 * 3600)]
 
-LONGEST = 40_000
+LONGEST = 20_000
 """The length of a text if its door permits a longer one: a pattern of quadratic time takes seconds."""
 
 _UNITS = (

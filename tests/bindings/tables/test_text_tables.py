@@ -231,6 +231,13 @@ def test_columns_are_renamed(format: str) -> None:
     assert row.cells == {"identifier": "a", "target": "/1"}
 
 
+def test_only_the_first_of_many_unknown_columns_are_listed() -> None:
+    with pytest.raises(TableError) as fault:
+        list(read_rows(BytesIO(",".join(f"a{number}" for number in range(50_000)).encode()), "csv"))
+    assert "a18, a19, ...;" in fault.value.message
+    assert len(fault.value.message) < 500
+
+
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_all_unknown_columns_are_listed_with_suggestions(format: str) -> None:
     octets = {"csv": b"Identifer,targets,Titre\na,/1,x\n", "jsonl": b'{"Identifer": "a", "targets": "/1", "Titre": ""}'}
