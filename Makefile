@@ -1,4 +1,4 @@
-# The targets run, test, lint, bench, fuzz and long set up the environment. `make` lists all targets.
+# The targets run, quick, test, lint, bench, fuzz and long set up the environment. `make` lists all targets.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -22,7 +22,7 @@ STATE := { cat $(DECLARED) | cksum; pwd; }
 # Only one make at a time changes the environment.
 alone = $(if $(shell command -v flock),flock .venv.lock) sh -euc
 
-.PHONY: help run test newest oldest lint format bench fuzz long conformance pictures registries lock audit clean browser fronts wrk .venv
+.PHONY: help run quick test newest oldest lint format bench fuzz long conformance pictures registries lock audit clean browser fronts wrk .venv
 
 help: ## list the targets
 	@sed -n 's/^\([a-z.]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -35,6 +35,9 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 IN_WORKERS = --processes $(WORKERS) -o faulthandler_timeout=0
 test: .venv/test.stamp browser ## run all tests except the long ones: make test, make test ARGS='-k urn'
 	@$(BIN)/python -m pytest $(IN_WORKERS) $(ARGS)
+
+quick: .venv/test.stamp ## run the tests of the changed files and of the modules that import them: make quick, make quick SINCE=HEAD~3
+	@files=$$($(BIN)/python tests/quick.py $(SINCE)) && $(BIN)/python -m pytest -q $(IN_WORKERS) $$files $(ARGS)
 
 # Each has an environment of its own below .venv, which is made again each time. uv chooses the versions. The packages of
 # the tests are the newest that work with those of the product.
