@@ -377,14 +377,6 @@ class Bindings:
         _require_limit(limit, "names")
         return self.store.list_names(self._at_once(selection), after, limit)
 
-    def names_below(self, identifier: str, *, limit: int = 100) -> list[Binding]:
-        """Return the first names below a name in the order of their keys, also reserved and withdrawn ones.
-
-        ``identifier`` is the normal form of the name. Below it are its parts and its variants, which continue it with a
-        slash or a dot. ``limit`` is the maximum number of names.
-        """
-        return self.store.names_below(identifier, limit)
-
     def count_names(
         self, selection: Selection | None = None, *, by: Group | None = None, most: int | None = None
     ) -> dict[str, int]:

@@ -38,17 +38,17 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, open_store: Callable[.
 
 @pytest.mark.parametrize("limit", [1, 3, 4, 100])
 def test_parts_and_variants_are_below_a_name(store, limit):
-    assert [each.identifier for each in store.names_below(NAME, limit=limit)] == BELOW[:limit]
+    assert [each.identifier for each in store.store.names_below(NAME, limit)] == BELOW[:limit]
 
 
 def test_a_name_without_others_below_has_none(store):
-    assert store.names_below(f"{NAME}/b.en") == []
-    assert [each.identifier for each in store.names_below(f"{NAME}/b")] == [f"{NAME}/b.en"]
+    assert store.store.names_below(f"{NAME}/b.en", 100) == []
+    assert [each.identifier for each in store.store.names_below(f"{NAME}/b", 100)] == [f"{NAME}/b.en"]
 
 
 def test_they_are_those_of_two_lists(store):
     listed = [each for sign in "./" for each in store.list_names(Selection(prefix=f"{NAME}{sign}")).names]
-    assert store.names_below(NAME) == listed
+    assert store.store.names_below(NAME, 100) == listed
 
 
 def test_reserved_and_withdrawn_names_and_due_publications_are_stated(database, open_store):
@@ -58,9 +58,9 @@ def test_reserved_and_withdrawn_names_and_due_publications_are_stated(database, 
     bindings.bind(f"{NAME}/b", "https://example.org/")
     bindings.withdraw(f"{NAME}/b")
     bindings.bind(f"{NAME}/c", "https://example.org/", status="reserved", embargo="2026-11-27")
-    assert [each.status for each in bindings.names_below(NAME)] == ["reserved", "withdrawn", "reserved"]
+    assert [each.status for each in bindings.store.names_below(NAME, 100)] == ["reserved", "withdrawn", "reserved"]
     now += timedelta(days=2)
-    assert [each.status for each in bindings.names_below(NAME)] == ["reserved", "withdrawn", "live"]
+    assert [each.status for each in bindings.store.names_below(NAME, 100)] == ["reserved", "withdrawn", "live"]
 
 
 def test_a_row_that_cannot_be_read_is_left_out(tmp_path, open_store):
@@ -73,4 +73,4 @@ def test_a_row_that_cannot_be_read_is_left_out(tmp_path, open_store):
             connection.execute(f"DROP TRIGGER {json.dumps(trigger[0])}")
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute("UPDATE bindings SET created = 'yesterday' WHERE key = ?", (f"{NAME}/a",))
-    assert [each.identifier for each in bindings.names_below(NAME)] == [f"{NAME}/b"]
+    assert [each.identifier for each in bindings.store.names_below(NAME, 100)] == [f"{NAME}/b"]

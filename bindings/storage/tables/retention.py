@@ -131,6 +131,8 @@ FILES = (
     HeldFile("bindings/storage/databases/sqlite.py", "the SQLite file and its write-ahead log", "redacted"),
     HeldFile("cli/serving/serve.py", "the temporary database of `ararat serve`", "redacted"),
     HeldFile("bindings/storage/spill.py", "names and effects of an import or a change", "open"),
+    HeldFile("bindings/imports/decided_blocks.py", "decisions about the rows of an import", "open"),
+    HeldFile("bindings/imports/importing.py", "a table that is read twice from standard input", "open"),
     HeldFile("webapp/jobs/exports.py", "an export that runs", "open"),
     HeldFile("webapp/uploads/downloads.py", "a workbook that is sent", "open"),
     HeldFile("bindings/backups/postgresql_dump.py", "messages of pg_dump", "open"),

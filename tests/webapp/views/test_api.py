@@ -12,7 +12,7 @@ from ararat.identifiers import examine
 from ararat.webapp import create_app
 from ararat.webapp.config import MAX_BYTES
 
-FIELDS = {"start", "end", "literal", "suggestion", "why", "report", "bound", "verdict"}
+FIELDS = {"start", "end", "literal", "suggestion", "why", "report", "bound", "hold", "verdict"}
 
 
 @pytest.fixture(scope="module")

@@ -208,6 +208,6 @@ def _above(operations: Management, identifier: str) -> list[Relative]:
 
 def _below(operations: Management, identifier: str) -> tuple[list[Relative], bool]:
     """Return names below a name, and whether there are more of them."""
-    listed = operations.bindings.names_below(identifier, limit=MAX_BELOW + 1)
+    listed = operations.bindings.store.names_below(identifier, MAX_BELOW + 1)
     found = [Relative(identifier=each.identifier, state=each.status) for each in listed[:MAX_BELOW]]
     return found, len(listed) > MAX_BELOW
