@@ -59,23 +59,26 @@ class NameChange(NamedTuple):
     - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
       changed the name first. A new name has only one change.
     - ``revision``: the revision that the name must have, 0 for a name that must not be recorded, None for any.
+    - ``is_minted``: whether the name was drawn by the change, so that it has no typing error.
     """
 
     key: str
     decide: Decide
     revision: int | None = None
+    is_minted: bool = False
 
 
 class ChangeResult(NamedTuple):
     """The result of one :class:`NameChange`: its outcome, and the binding of the name before and after.
 
     ``outcome`` is the kind of change, such as "bound". ``before`` is the binding before the change; None for a new
-    name. ``after`` is the binding after it; for a deleted name, it is the last one.
+    name. ``after`` is the binding after it; for a deleted name, it is the last one. ``is_minted`` is as in the change.
     """
 
     outcome: Outcome
     before: Binding | None
     after: Binding
+    is_minted: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -169,7 +172,7 @@ def make(
                 steps.append(checked)
                 current = checked.after
         changes += (step for step in steps if step.action)
-        results[each.key] = ChangeResult(_outcome(steps), before, steps[-1].after)
+        results[each.key] = ChangeResult(_outcome(steps), before, steps[-1].after, each.is_minted)
     if changes:
         # The history of a deleted name goes on, so its next revision is known only now.
         written_changes = transaction.put(changes, transaction.actor.name, [None] * len(changes), operation)

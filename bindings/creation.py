@@ -72,7 +72,8 @@ def create(
         for number, each in enumerate(name_changes):
             with changes.at_item(number):
                 is_minted = isinstance(each, MintedChange)
-                each_change.append(each.change(drawn[each.namespace].pop()) if is_minted else each)
+                new = each.change(drawn[each.namespace].pop()) if is_minted else each
+                each_change.append(new._replace(is_minted=is_minted))
         changes.require_distinct(each_change)
         now = bindings.now()
         operation = minting.begin_operation(transaction, minted, len(name_changes), now)

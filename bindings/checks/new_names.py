@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...identifiers import registries
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _NO_NAMES: frozenset[str] = frozenset()
 _FEW = 20
-"""The number of names up to which all typing errors of each are looked up, about 700. In more, exchanged neighbours."""
+"""The number of names up to which all typing errors of each are looked up. In more, exchanged neighbours."""
 _MOST_CORRECTED = 50
 _SHORTEST = 4
 """The least number of characters of a name that is compared with similar ones: short ones are numbered by hand."""
@@ -57,7 +57,8 @@ class ComparedName(NamedTuple):
 
     ``key`` is its normal form; "" for a name that will be minted. ``is_new`` is False for a recorded name that gets
     another target: then only the target is checked. ``target``, ``resource``, ``alternates`` and ``metadata`` are its
-    values. ``spelling`` is the name as it was given, or "".
+    values. ``spelling`` is the name as it was given, or "". ``is_typed`` is False for a minted name: it has no
+    typing error.
     """
 
     key: str
@@ -67,17 +68,16 @@ class ComparedName(NamedTuple):
     is_new: bool = True
     metadata: Mapping[str, str] = NOTHING
     spelling: str = ""
+    is_typed: bool = True
 
     @classmethod
-    def of(cls, binding: Binding, *, is_new: bool = True) -> ComparedName:
+    def of(cls, binding: Binding, *, is_new: bool = True, is_typed: bool = True) -> ComparedName:
         """Return the values of the binding ``binding`` that are checked for probable mistakes.
 
-        ``is_new`` is False for a recorded name that gets another target.
+        ``is_new`` is False for a recorded name that gets another target. ``is_typed`` is False for a minted name.
         """
-        metadata = binding.metadata
-        return cls(
-            binding.identifier, binding.target, binding.resource, binding.alternates, is_new, metadata, binding.spelling
-        )
+        values = binding.identifier, binding.target, binding.resource, binding.alternates
+        return cls(*values, is_new, binding.metadata, binding.spelling, is_typed)
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
@@ -131,8 +131,8 @@ def warnings_about(
     ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
     """
     new = [each for each in names if each.is_new]
-    named = [each.key for each in new if each.key.startswith("ark:")]
-    right, similar = _candidates(named, patterns)
+    named = [each.key for each in new if each.is_typed and each.key.startswith("ark:")]
+    right, similar = _candidates(named, patterns, recorded)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
     recorded_keys = recorded.of(candidates) | candidates.intersection(named)
     urns = [each.key for each in new if each.key.startswith("urn:")]
@@ -232,18 +232,21 @@ def warnings_of_successor(
 
 
 def _candidates(
-    keys: Collection[str], patterns: Sequence[Pattern]
+    keys: Collection[str], patterns: Sequence[Pattern], recorded: RecordedNames
 ) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Return the names that each of these can be a typing error of: by check character, and by similarity."""
     right: dict[str, list[str]] = {}
-    similar: dict[str, list[str]] = {}
+    compared: list[str] = []
     for key in keys:
         if patterns and corrections.is_mistyped(key, patterns):
             if len(right) < _MOST_CORRECTED:
                 right[key] = corrections.corrections(key, patterns)
         elif not (patterns and corrections.has_check_character(key, patterns)):
-            similar[key] = [*_exchanged(key), *(_similar(key) if len(keys) <= _FEW else ())]
-    return right, similar
+            compared.append(key)
+    if len(keys) > _FEW:
+        return right, {key: _exchanged(key) for key in compared}
+    branches = _branches(compared, recorded, keys)
+    return right, {key: [*_exchanged(key), *_similar(key, places)] for key, places in branches.items()}
 
 
 def _exchanged(key: str) -> list[str]:
@@ -264,24 +267,60 @@ def _exchanged(key: str) -> list[str]:
     return names
 
 
-def _similar(key: str) -> Iterator[str]:
+def _similar(key: str, branches: Collection[int]) -> Iterator[str]:
     """Yield the names that differ from an ARK by one character that is missing, added or another one.
 
-    Names with other digits are left out: numbered names differ in nothing else.
+    Names with other digits are left out: numbered names differ in nothing else. Left out are also most names that first
+    differ from it at another place than ``branches``.
     """
     naan, _, rest = key.partition("/")
     if (compared := _COMPARED.match(rest)) is None:
         return
     name, end = compared[0], rest[compared.end() :]
     for place, char in enumerate(name):
-        yield f"{naan}/{name[:place]}{name[place + 1 :]}{end}" if not char.isdigit() else key
+        # One character less or more of several equal ones is seen only behind the last of them.
+        last = place
+        while name[last + 1 : last + 2] == char:
+            last += 1
+        if last in branches and not char.isdigit():
+            yield f"{naan}/{name[:place]}{name[place + 1 :]}{end}"
+        if place not in branches and last + 1 not in branches:
+            continue
         for other in _LETTERS_AND_DIGITS:
-            if other != char and not (other.isdigit() and char.isdigit()) and place < len(name):
+            if other != char and not (other.isdigit() and char.isdigit()):
                 yield f"{naan}/{name[:place]}{other}{name[place + 1 :]}{end}"
             if not other.isdigit():
                 yield f"{naan}/{name[:place]}{other}{name[place:]}{end}"
 
 
+def _branches(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> dict[str, set[int]]:
+    """Return the places of each name at which another name that begins as it does goes on with another character.
+
+    Instead of a digit, and at the end, this is another character than a digit. Names without such a place are left out:
+    they have no similar name, neither a recorded one nor one of ``others``.
+    """
+    ranges: list[tuple[str, int, str, str]] = []
+    for key in keys:
+        start = key.find("/") + 1
+        if (compared := _COMPARED.match(key, start)) is None:
+            continue
+        for end in range(start, compared.end() + 1):
+            begun, char = key[:end], key[end : min(end + 1, compared.end())]
+            if not char or char.isdigit():
+                ranges.append((key, end - start, begun + _AFTER_DIGITS, begun + _AFTER_ALL))
+            else:
+                ranges.append((key, end - start, begun, begun + char))
+                ranges.append((key, end - start, begun + chr(ord(char) + 1), begun + _AFTER_ALL))
+    following = recorded.following([first for _, _, first, _ in ranges]) if ranges else {}
+    branches: defaultdict[str, set[int]] = defaultdict(set)
+    for key, place, first, end in ranges:
+        if following.get(first, end) < end or any(first <= other < end for other in others):
+            branches[key].add(place)
+    return branches
+
+
+_AFTER_DIGITS, _AFTER_ALL = ":", "\x7f"
+"""The character after all digits, and the one after all characters of names."""
 _COMPARED = re.compile(f"[0-9A-Za-z]{{{_SHORTEST},{corrections.MAX_LENGTH}}}(?![^/.])")
 _LETTER = re.compile("[A-Za-z]")
 _LETTERS_AND_DIGITS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstuvwxyz"))

@@ -101,6 +101,12 @@ class CheckedNames:
         query = f"SELECT key FROM names WHERE key IN {_WANTED}"  # noqa: S608  constant
         return {key for (key,) in self._spill.rows(query, (json.dumps(list(names)),))}
 
+    def following(self, texts: Iterable[str]) -> dict[str, str]:
+        """Return the first name of an accepted row at or after each of ``texts``, by the text."""
+        first = "SELECT key FROM names WHERE key >= value ORDER BY key LIMIT 1"
+        rows = self._spill.rows(f"SELECT value, ({first}) FROM json_each(?)", (json.dumps(list(texts)),))  # noqa: S608
+        return {text: key for text, key in rows if key is not None}
+
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
         """Return the names of accepted rows that are one of ``urns`` except for the case of their letters."""
         query = f"SELECT lower(key), key FROM names WHERE lower(key) IN {_WANTED}"  # noqa: S608  constant
@@ -132,6 +138,13 @@ class _Both(RecordedNames):
     def of(self, names: Iterable[str]) -> set[str]:
         keys = list(names)
         return super().of(keys) | self.names.of(keys)
+
+    def following(self, texts: Iterable[str]) -> dict[str, str]:
+        distinct_texts = list(texts)
+        found = self.names.following(distinct_texts)
+        for text, key in super().following(distinct_texts).items():
+            found[text] = min(key, found.get(text, key))
+        return found
 
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
         keys = list(urns)

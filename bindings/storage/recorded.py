@@ -33,6 +33,19 @@ class RecordedNames(NamedTuple):
         rows = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
         return {keys[key] for (key,) in rows}
 
+    def following(self, texts: Iterable[str]) -> dict[str, str]:
+        """Return the first key at or after each of ``texts`` in the order of the index, by the text.
+
+        A text after all keys is left out.
+        """
+        distinct_texts = list(dict.fromkeys(texts))
+        one = mark(self.database.dialect_name)
+        is_sqlite = self.database.dialect_name == "sqlite"
+        each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
+        first = "SELECT key FROM bindings WHERE key >= wanted.value ORDER BY key LIMIT 1"
+        rows = self.rows(f"SELECT wanted.value, ({first}) FROM {each}", [self._array(distinct_texts)])
+        return {text: key for text, key in rows if key is not None}
+
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
         """Return the recorded names that are one of ``urns`` except for the case of their letters, by lower case."""
         lowered = {urn.lower() for urn in urns}

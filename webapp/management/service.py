@@ -306,7 +306,8 @@ class Management:
 
         ``made`` has the changes, as the other methods return them.
         """
-        changed = [new_names.ComparedName.of(each.after, is_new=each.is_new) for each in made]
+        of = new_names.ComparedName.of
+        changed = [of(each.after, is_new=each.is_new, is_typed=not each.is_minted) for each in made]
         found = new_names.warnings_before(self.bindings, changed)
         for each, warnings in zip(made, found, strict=True):
             if each.after.is_withdrawn:

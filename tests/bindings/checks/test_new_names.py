@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from ararat.bindings.checks.new_names import ComparedName, successor_warnings, warnings_before
 from ararat.bindings.collection import Bindings
 from ararat.bindings.minting import mint
 from ararat.identifiers.ark.check_character import check_character
+from ararat.identifiers.ark.grammar import BETANUMERIC
 from ararat.middleware import import_table
 
 
@@ -109,6 +114,70 @@ def test_two_rows_that_differ_in_case_only_are_warned(bindings: Bindings) -> Non
 def test_one_typing_error_from_a_recorded_name_is_a_warning(bindings: Bindings, typed: str, is_similar: bool) -> None:
     bindings.reserve("ark:12345/mapsb7")
     assert codes(bindings, typed) == (["name-similar"] if is_similar else [])
+
+
+_NAANS = count(10000)
+_CHARS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstuvwxyz"))
+_NAMES = st.text(alphabet="aabB019z", min_size=3, max_size=7).flatmap(
+    lambda name: st.sampled_from([name, f"{name}/p1", f"{name}.v2", f"{name}-a"])
+)
+
+
+def every_typing_error(name: str) -> Iterator[str]:
+    """Yield each name that differs from one by one typing error, in the order in which they are preferred."""
+    for place in range(len(name) - 1):
+        pair = name[place : place + 2]
+        if pair[0] != pair[1] and any(map(str.isalpha, pair)):
+            yield f"{name[:place]}{pair[::-1]}{name[place + 2 :]}"
+    for place, char in enumerate(name):
+        if not char.isdigit():
+            yield f"{name[:place]}{name[place + 1 :]}"
+        for other in _CHARS:
+            if other != char and not (other.isdigit() and char.isdigit()):
+                yield f"{name[:place]}{other}{name[place + 1 :]}"
+            if not other.isdigit():
+                yield f"{name[:place]}{other}{name[place:]}"
+
+
+def similar_of(typed: str, recorded: Sequence[str]) -> str | None:
+    """Return the recorded name that a new one is a typing error of, from all names that it could be."""
+    component = typed.partition("/")[0].partition(".")[0]
+    if not (component.isalnum() and len(component) >= 4):
+        return None
+    end = typed[len(component) :]
+    return next((each for other in every_typing_error(component) if (each := f"{other}{end}") in recorded), None)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(known=st.lists(_NAMES, max_size=12), typed=st.lists(_NAMES, min_size=1, max_size=3, unique=True))
+@example(known=["mapsb7"], typed=["mapb7"])
+@example(known=["mapsb7"], typed=["mapssb7"])
+@example(known=["mapsb"], typed=["mapsbb"])
+@example(known=["mapsbb"], typed=["mapsb"])
+@example(known=["mapsb"], typed=["mapsbq"])
+@example(known=["aaab/p1"], typed=["aab/p1"])
+@example(known=["x1000", "x1001", "x1002"], typed=["x10o1"])
+@example(known=["xmaps", "ymaps"], typed=["maps"])
+@example(known=[], typed=["maps", "mapz"])
+def test_the_index_finds_the_similar_names_that_a_lookup_of_all_finds(
+    bindings: Bindings, known: list[str], typed: list[str]
+) -> None:
+    beginning = f"ark:{next(_NAANS)}/"  # the examples share a database
+    for name in known:
+        bindings.reserve(f"{beginning}{name}")
+    names = [f"{beginning}{name}" for name in typed]
+    found = warnings_before(bindings, [ComparedName(name, None, None) for name in names])
+    for name, warnings in zip(typed, found, strict=True):
+        wanted = similar_of(name, [*known, *(each for each in typed if each != name)])
+        said = [each.message for each in warnings if each.code == "name-similar"]
+        assert [each.split()[-1] for each in said] == ([f"{beginning}{wanted}"] if wanted else [])
+
+
+def test_a_minted_name_is_compared_with_no_similar_name(bindings: Bindings) -> None:
+    bindings.reserve("ark:12345/mapsb7")
+    for is_typed in (True, False):
+        new = ComparedName("ark:12345/mapzb7", None, None, is_typed=is_typed)
+        assert bool(warnings_before(bindings, [new])[0]) is is_typed
 
 
 def test_a_shared_resource_or_target_is_a_warning(bindings: Bindings) -> None:
