@@ -1,30 +1,49 @@
-"""Create several names in one transaction: names that the caller chooses, and names that are minted."""
+"""Create several names in one transaction: names that the caller chooses, and names that are minted.
+
+A name can be minted only if the same thing has none yet (get or create).
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..identifiers.text.translatable import Translatable
 from . import changes, minting
 from .changes import ChangeResult, NameChange
 from .collection import Bindings
+from .names import assignment, validation
 from .names.actor import Actor
+from .names.binding import Binding
+from .names.errors import BindingError
+from .names.fields import Fields
 from .names.prefixes.prefixes import PrefixRecords
+from .storage.recorded import checked_key, composed
 
 if TYPE_CHECKING:
     from .storage.writing.transaction import Transaction
+
+Unless = Literal["resource"]
+"""What a recorded name must share with a request so that no name is minted."""
+
+NO_KEY = Translatable("the request has no resource to find the name of the thing")
+
+_FEW_KEYS = 20
+"""The number of keys up to which a transaction locks them alone. With more keys, it makes all writers wait."""
 
 
 class MintedChange(NamedTuple):
     """A name to mint below ``namespace``, a NAAN or a shoulder, and the first change of this name.
 
     ``change`` returns the change for a minted name. The prefix record of ``namespace`` determines the pattern of the
-    name.
+    name. With ``unless``, the resource of the name, no name is minted if a recorded name below ``namespace`` has this
+    resource. The result is that name, with the outcome "exists". Withdrawn names do not count.
     """
 
     namespace: str
     change: Callable[[str], NameChange]
+    unless: str | None = None
 
 
 def create(
@@ -38,7 +57,9 @@ def create(
 
     Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
 
-    Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`.
+    Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`. :attr:`MintedChange.unless` raises
+    :class:`BindingError` with the code ``key-ambiguous`` if several names have the resource, or one that ``actor`` must
+    not read.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -54,33 +75,175 @@ def create(
     ['ark:12345/ma', 'ark:12345/x5', 'ark:12345/x5']
     >>> b.close(); folder.cleanup()
     """
-    minted = Counter(each.namespace for each in name_changes if isinstance(each, MintedChange))
-    if not minted:
+    if not any(isinstance(each, MintedChange) for each in name_changes):
         return bindings.change([each for each in name_changes if isinstance(each, NameChange)], actor=actor)
     who = Actor.of(actor)
     changes.require_few(len(name_changes))
+    # Without a condition, other writers wait: no other process draws the same name or binds a name below it.
+    is_exclusive = not all(isinstance(each, MintedChange) and each.unless is not None for each in name_changes)
+    creation = _Creation(bindings, name_changes)
+    return bindings.write(creation.write, exclusive=is_exclusive, actor=who)
 
-    def write(transaction: Transaction) -> list[ChangeResult]:
+
+def mint_one(
+    bindings: Bindings,
+    namespace: str,
+    fields: Fields,
+    *,
+    unless: Unless | None = None,
+    actor: Actor | str | None = None,
+) -> ChangeResult:
+    """Mint a name with values below a NAAN or shoulder. With ``unless``, a thing gets one name: repeat the call safely.
+
+    - ``namespace``: the NAAN or shoulder, such as "12345/x5". Its prefix record has the pattern of the name.
+    - ``fields``: the values of a new name. The resource identifies the thing, such as an inventory number. A name
+      without a target and a status is reserved.
+    - ``unless``: "resource" returns the recorded name below ``namespace`` with this resource instead, if there is one.
+      Its values stay as they are, and the outcome is "exists".
+    - ``actor``: the user who makes the change, or the name for the history. None records no user.
+
+    Raises like :func:`create`, and :class:`BindingError` with the code ``key-missing`` without a resource.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> map17 = Fields(target="https://example.org/17", resource="map 17")
+    >>> first, again = [mint_one(b, "12345/x5", map17, unless="resource") for _ in range(2)]
+    >>> first.outcome, again.outcome, again.after.identifier == first.after.identifier
+    ('bound', 'exists', True)
+    >>> b.close(); folder.cleanup()
+    """
+    if unless and fields.resource is None:
+        raise BindingError("key-missing", NO_KEY)
+    if fields.target is None and fields.status is None:
+        fields = fields._replace(status="reserved")
+
+    def change(name: str) -> NameChange:
+        stated = fields.for_name(name, bindings.naming.test_naans)
+        return NameChange(name, lambda _, now: [assignment.first(stated, now)])
+
+    key = fields.resource if unless else None
+    return create(bindings, [MintedChange(namespace, change, key)], actor=actor)[0]
+
+
+class _Creation:
+    """The creation of names in one transaction, which can be repeated."""
+
+    def __init__(self, bindings: Bindings, wanted: Sequence[NameChange | MintedChange]) -> None:
+        self._bindings = bindings
+        self._wanted = wanted
+
+    def write(self, transaction: Transaction) -> list[ChangeResult]:
+        """Record the names that are not recorded yet in ``transaction``, and return all in the order of the request."""
+        existing = self._existing(transaction)
+        if len(existing) == len(self._wanted):
+            transaction.result = [ChangeResult("exists", each, each) for each in existing.values()]
+            return transaction.result
+        transaction.exclude_writers()
+        existing = self._existing(transaction)
         records = PrefixRecords(transaction.prefixes())
-        chosen = [each.key for each in name_changes if isinstance(each, NameChange)]
+        same = self._same(existing, records)
+        new = [number for number in range(len(self._wanted)) if number not in existing and number not in same]
+        now = self._bindings.now()
+        each_change = self._changes(transaction, records, new)
+        minted = [each.namespace for number in new if isinstance(each := self._wanted[number], MintedChange)]
+        operation = minting.begin_operation(transaction, dict.fromkeys(minted), len(new), now) if minted else None
+        made = dict(zip(new, changes.make(transaction, each_change, now, operation), strict=True))
+        if operation is not None:
+            transaction.operations.finish(operation, sum(each.outcome != "unchanged" for each in made.values()), now)
+        results: list[ChangeResult] = []
+        for number in range(len(self._wanted)):
+            if number in made:
+                results.append(made[number])
+            else:
+                known = existing[number] if number in existing else results[same[number]].after
+                results.append(ChangeResult("exists", known, known))
+        transaction.result = results
+        return results
+
+    def _changes(self, transaction: Transaction, records: PrefixRecords, numbers: Sequence[int]) -> list[NameChange]:
+        """Return the changes of the requests with these ``numbers``, each of a chosen or a drawn name."""
+        wanted = [(number, self._wanted[number]) for number in numbers]
+        minted = Counter(each.namespace for _, each in wanted if isinstance(each, MintedChange))
+        chosen = [each.key for _, each in wanted if isinstance(each, NameChange)]
         drawing = minting.Drawing(transaction, records, others=chosen)
         drawn: defaultdict[str, list[str]] = defaultdict(list)
         for namespace, count in minted.items():
-            pattern = minting.pattern_below(namespace, records, bindings.naming)
+            pattern = minting.pattern_below(namespace, records, self._bindings.naming)
             drawn[namespace] = drawing.draw(pattern, count)
-        each_change: list[NameChange] = []
-        for number, each in enumerate(name_changes):
+        result: list[NameChange] = []
+        for number, each in wanted:
             with changes.at_item(number):
                 is_minted = isinstance(each, MintedChange)
                 new = each.change(drawn[each.namespace].pop()) if is_minted else each
-                each_change.append(new._replace(is_minted=is_minted))
-        changes.require_distinct(each_change)
-        now = bindings.now()
-        operation = minting.begin_operation(transaction, minted, len(name_changes), now)
-        results = changes.make(transaction, each_change, now, operation)
-        if operation is not None:
-            transaction.operations.finish(operation, sum(each.outcome != "unchanged" for each in results), now)
-        return results
+                result.append(new._replace(is_minted=is_minted))
+        changes.require_distinct(result)
+        return result
 
-    # Other writers wait, so that no other process draws the same name or binds a name below it.
-    return bindings.write(write, exclusive=True, actor=who)
+    def _keys(self, records: PrefixRecords) -> dict[int, tuple[str, str]]:
+        """Return the beginning of the name and the key of each request that has a condition."""
+        keys: dict[int, tuple[str, str]] = {}
+        beginnings: dict[str, str] = {}
+        for number, each in enumerate(self._wanted):
+            if isinstance(each, MintedChange) and each.unless is not None:
+                with changes.at_item(number):
+                    if each.namespace not in beginnings:
+                        pattern = minting.pattern_below(each.namespace, records, self._bindings.naming)
+                        beginnings[each.namespace] = pattern.beginning
+                    try:
+                        keys[number] = beginnings[each.namespace], composed(checked_key(each.unless))
+                    except BindingError as error:
+                        error.field = "resource"
+                        raise
+        return keys
+
+    def _existing(self, transaction: Transaction) -> dict[int, Binding]:
+        """Return the recorded names of the requests that have a condition, by the number of the request."""
+        if not any(isinstance(each, MintedChange) and each.unless is not None for each in self._wanted):
+            return {}
+        keys = self._keys(PrefixRecords(transaction.prefixes()))
+        if len(keys) <= _FEW_KEYS:
+            transaction.lock_texts(f"{beginning} {key}" for beginning, key in keys.values())
+        by_beginning: defaultdict[str, set[str]] = defaultdict(set)
+        for beginning, key in keys.values():
+            by_beginning[beginning].add(key)
+        found = {
+            (beginning, key): names
+            for beginning, several in by_beginning.items()
+            for key, names in transaction.recorded.of_things(several, beginning, withdrawn=False).items()
+            if names
+        }
+        names = {number: sorted(found[place]) for number, place in keys.items() if place in found}
+        for number, several in names.items():
+            if len(several) > 1:
+                raise _ambiguous(number, keys[number][1])
+        if not transaction.is_exclusive and len(names) < len(self._wanted):
+            return {}  # it is read again when other writers wait, and no row is locked before
+        recorded = transaction.get([several[0] for several in names.values()])
+        result = {number: recorded[several[0]] for number, several in names.items() if several[0] in recorded}
+        for number, each in result.items():
+            if not transaction.actor.may_read(each):
+                raise _ambiguous(number, keys[number][1])
+        return {number: each for number, each in result.items() if not each.is_withdrawn}
+
+    def _same(self, existing: Mapping[int, Binding], records: PrefixRecords) -> dict[int, int]:
+        """Return the requests for the thing of an earlier request: the number of each, and that of the earlier one."""
+        first: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+        same: dict[int, int] = {}
+        for number, (beginning, key) in self._keys(records).items():
+            if number not in existing:
+                earlier = next((other for other, place in first[key] if place.startswith(beginning)), None)
+                if earlier is not None:
+                    same[number] = earlier
+                first[key].append((number, beginning))
+        return same
+
+
+def _ambiguous(number: int, key: str) -> BindingError:
+    message = Translatable(
+        "several names have the key %(key)s, or a name that the caller must not read", key=validation.shown(key, 100)
+    )
+    error = BindingError("key-ambiguous", message)
+    error.item, error.field = number, "resource"
+    return error

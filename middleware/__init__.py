@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..bindings.collection import Bindings
+    from ..bindings.creation import mint_one
     from ..bindings.imports.importing import import_table
     from ..bindings.minting import mint
     from ..bindings.names.binding import Binding
@@ -55,6 +56,7 @@ __all__ = [
     "import_table",
     "log_resolutions",
     "mint",
+    "mint_one",
     "open_bindings",
     "resolve",
 ]
@@ -76,6 +78,7 @@ _MODULES = {
     "import_table": ".bindings.imports.importing",
     "log_resolutions": "access_log",
     "mint": ".bindings.minting",
+    "mint_one": ".bindings.creation",
     "resolve": "resolution.destination",
 }
 

@@ -6,7 +6,6 @@ names again by their keys and mints none twice. Two rows with one key are refuse
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -17,6 +16,7 @@ from ..names import validation
 from ..names.errors import BindingError
 from ..names.naming import NamingRules
 from ..names.prefixes.prefixes import PrefixRecords
+from ..storage.recorded import composed
 from ..storage.spill import Spill
 from ..storage.tables.search_indexes import TARGET_CHARACTERS
 from ..tables import wrong_text
@@ -75,7 +75,7 @@ def repeated_keys(rows: Iterable[Row]) -> dict[int, str]:
     read = iter(rows)
     try:
         while block := list(islice(read, _BLOCK)):
-            keyed = ((_composed(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
+            keyed = ((composed(key), row.line, has_name(row)) for row in block if (key := key_of(row)))
             spill.add("INSERT INTO keys VALUES (?, ?, ?)", keyed)
         query = """
 SELECT key, line FROM keys JOIN (SELECT key FROM keys GROUP BY key HAVING count(*) > 1 AND min(named) = 0) USING (key)
@@ -104,10 +104,6 @@ def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
         last=others[-1],
         key=shown,
     )
-
-
-def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 class KeyedRows:
@@ -162,7 +158,7 @@ class KeyedRows:
                     faults[row.line] = BindingError("resource-text", message)
                 else:
                     keys[row.line] = key
-        names_by_key = self._recorded(keys.values())
+        names_by_key = self._transaction.recorded.of_things(keys.values(), self._pattern.beginning)
         new = [line for line, key in keys.items() if not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
@@ -192,18 +188,6 @@ class KeyedRows:
             else:
                 yield row
 
-    def _recorded(self, keys: Collection[str]) -> dict[str, dict[str, str]]:
-        """Return the recorded names below the shoulder by key, each with its resource.
-
-        A composed and a decomposed key are equal.
-        """
-        spellings = {key: {key, *(() if key.isascii() else _spellings(key))} for key in keys}
-        texts = {each for several in spellings.values() for each in several}
-        shared = self._transaction.recorded.sharing("resource", texts, self._pattern.beginning) if texts else {}
-        return {
-            key: {name: each for each in several for name in shared.get(each, ())} for key, several in spellings.items()
-        }
-
     def _hidden(self, names: Collection[str]) -> set[str]:
         """Return the names that the undo of such an import has hidden. They have neither target nor metadata."""
         if self._mint.state == "reserved" or not names:
@@ -224,7 +208,3 @@ class KeyedRows:
         if not (cells.get("kind") or cells.get("target")):
             result["kind"] = "described"
         return result
-
-
-def _spellings(key: str) -> tuple[str, str]:
-    return unicodedata.normalize("NFC", key), unicodedata.normalize("NFD", key)

@@ -62,6 +62,10 @@ class Actor:
         """Return whether the grants of the actor permit changes of the name with the key ``key``."""
         return self.grants is None or key.startswith(self.grants)
 
+    def may_read(self, binding: Binding) -> bool:
+        """Return whether the actor can read a recorded name. ``binding`` is the binding of the name."""
+        return True
+
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`BindingError` with the code ``not-granted`` if the actor has no permission for a change of a
         name.

@@ -48,6 +48,7 @@ from .prefixes import holds
 Outcome = Literal[
     "bound",
     "unchanged",
+    "exists",
     "updated",
     "claimed",
     "relocated",

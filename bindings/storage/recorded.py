@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ..names import validation
 from .protocols import Database, Row
 from .statements import mark
 from .tables.keys import index_key
@@ -57,15 +59,29 @@ class RecordedNames(NamedTuple):
             found.setdefault(key.lower(), set()).add(key)
         return found
 
+    def of_things(self, keys: Iterable[str], prefix: str, *, withdrawn: bool = True) -> dict[str, dict[str, str]]:
+        """Return the recorded names of things by the ``keys`` of the things, up to two for each spelling of a key, each
+        name with its resource.
+
+        The names begin with ``prefix``. A key is a checked resource (:func:`checked_key`). It finds the names with this
+        resource; a composed and a decomposed key are equal (NFC). Without ``withdrawn``, withdrawn names are left out.
+        """
+        spellings = {key: {key, *(() if key.isascii() else _spellings(key))} for key in keys}
+        texts = {each for several in spellings.values() for each in several}
+        shared = self.sharing("resource", texts, prefix, withdrawn=withdrawn)
+        return {
+            key: {name: each for each in several for name in shared.get(each, ())} for key, several in spellings.items()
+        }
+
     def sharing(
-        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
+        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True
     ) -> dict[str, set[str]]:
         """Return the recorded names that have one of these targets or resources: up to two for each text.
 
         ``field`` is "target" or "resource", and ``texts`` are its values. The result maps each value to names.
 
-        With ``prefix`` they begin with this text. A text of more than :data:`~.search_indexes.TARGET_CHARACTERS`
-        characters is left out.
+        With ``prefix`` they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more
+        than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out.
         """
         distinct_texts = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
         if not distinct_texts:
@@ -75,6 +91,7 @@ class RecordedNames(NamedTuple):
         one = mark(self.database.dialect_name)
         limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
         is_below = f" AND key >= {one} AND key < {one}" if prefix else ""
+        is_below += "" if withdrawn else " AND status <> 'withdrawn'"
         same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value{is_below}"
         # The first and the last: one of them is another name than the one that is compared.
         columns = " , ".join(
@@ -93,3 +110,21 @@ class RecordedNames(NamedTuple):
 
     def _array(self, texts: Iterable[str]) -> str | list[str]:
         return self.database.array_parameter(list(texts))
+
+
+def checked_key(text: str) -> str:
+    """Return the key of a thing, such as an inventory number, for :meth:`RecordedNames.of_things`.
+
+    ``text`` is its resource. Raises :class:`BindingError` with the code ``resource-text`` for a text that cannot be
+    recorded, or that is longer than the index of the resources.
+    """
+    return validation.check(text, "resource-text", "key", TARGET_CHARACTERS)
+
+
+def composed(key: str) -> str:
+    """Return the composed spelling of a key (NFC), which is equal for keys that find the same names."""
+    return key if key.isascii() else unicodedata.normalize("NFC", key)
+
+
+def _spellings(key: str) -> tuple[str, str]:
+    return unicodedata.normalize("NFC", key), unicodedata.normalize("NFD", key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -27,7 +28,9 @@ from .stores import open_store, warn_of_minted
 
 if TYPE_CHECKING:
     from ...bindings.names.actor import Actor
+    from ...bindings.names.fields import Fields
     from ...identifiers.iri_policy import Profile
+    from ...middleware import Bindings
 
 _AGENCY = "register it with the ARK Maintenance Agency, or omit --strict"
 
@@ -68,6 +71,12 @@ class _MintCommand(click.Command):
 @click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
 @click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
+@click.option("--resource", metavar="TEXT", help="Record what the name is of, such as an inventory number.")
+@click.option(
+    "--unless",
+    type=click.Choice(["resource"]),
+    help="Print the recorded name below PREFIX that has this --resource, and mint one only if there is none.",
+)
 @embargo_option
 @strict_option
 @test_naans_option
@@ -84,6 +93,8 @@ def mint_command(
     sequential: bool,
     under_rule: bool,
     target: str | None,
+    resource: str | None,
+    unless: Literal["resource"] | None,
     embargo: str | None,
     strict: bool,
     profile: Profile | None,
@@ -103,11 +114,19 @@ def mint_command(
     """
     from ...bindings.minting import mint, read_pattern
     from ...bindings.names import targets
+    from ...bindings.names.fields import Fields
     from ...bindings.names.naming import NamingRules
     from ...bindings.names.policy import is_registered
 
     if target is not None and count != 1:
         raise click.UsageError("--bind needs --count 1; to bind several names, use `ararat import`")
+    if resource is not None and (count != 1 or sequential or under_rule or (length, check, digits) != (None,) * 3):
+        raise click.UsageError(
+            "--resource mints one name by the prefix record; omit --count, --length, --check, --digits, --sequential "
+            "and --under-rule"
+        )
+    if unless and resource is None:
+        raise click.UsageError("--unless resource needs --resource TEXT")
     with store_errors():
         pattern = read_pattern(namespace, NamingRules(test_naans=test_naans()))
         # A minted name is used up, so check the target first.
@@ -115,6 +134,11 @@ def mint_command(
     if strict and pattern.is_ark and not is_registered(pattern.naan):
         raise CommandError(f"NAAN {pattern.naan} is not registered", ("Fix", _AGENCY))
     with open_store(database, profile=profile) as bindings:
+        if resource is not None:
+            _mint_for_thing(
+                bindings, namespace, Fields(target=stored, resource=resource, embargo=embargo), unless, actor, as_json
+            )
+            return DONE
         warn_of_minted(bindings, stored)
         names = mint(
             bindings,
@@ -134,6 +158,30 @@ def mint_command(
             if as_json:
                 streams.dump({"identifier": name, "target": target})
         if not as_json:
-            arrow = "" if target is None else f" -> {display.percent(target)}"
-            write(Sheet.of(sys.stdout).paint(name + arrow) for name in names)
+            _print(names, target)
     return DONE
+
+
+def _print(names: Sequence[str], target: str | None) -> None:
+    arrow = "" if target is None else f" -> {display.percent(target)}"
+    write(Sheet.of(sys.stdout).paint(name + arrow) for name in names)
+
+
+def _mint_for_thing(
+    bindings: Bindings,
+    namespace: str,
+    fields: Fields,
+    unless: Literal["resource"] | None,
+    actor: Actor,
+    as_json: bool,
+) -> None:
+    """Mint one name with a resource, or find the recorded name that has it, and print the name."""
+    from ...bindings.creation import mint_one
+
+    if unless is None:
+        warn_of_minted(bindings, fields.target)
+    made = mint_one(bindings, namespace, fields, unless=unless, actor=actor)
+    if as_json:
+        streams.dump({"identifier": made.after.identifier, "target": made.after.target, "outcome": made.outcome})
+    else:
+        _print([made.after.identifier], made.after.target)

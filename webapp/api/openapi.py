@@ -183,8 +183,16 @@ _POST = _operation(
     _KEY,
     status=201,
     errors=(409,),
-    body=_body("NewNames", {"names": [{"shoulder": "ark:12345/x5", "target": _URL}]}),
+    body=_body(
+        "NewNames",
+        {"names": [{"shoulder": "ark:12345/x5", "target": _URL, "resource": "map 17"}], "unless": "resource"},
+    ),
+    headers={
+        "Location": {"schema": TEXT, "description": "the URL of the name, if the request is for one"},
+        "ETag": {"schema": _ENTITY_TAG, "description": "the entity tag of the name, if the request is for one"},
+    },
 )
+_POST["responses"]["200"] = {**_POST["responses"]["201"], "description": "All things had a name: nothing is new."}
 
 PATHS: dict[str, dict[str, Schema]] = {
     f"{BASE}/names": {

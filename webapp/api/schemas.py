@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import jsonschema_rs
 
+from ...bindings.creation import Unless
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
@@ -131,7 +132,15 @@ REQUESTS: dict[str, Schema] = {
         ),
         "oneOf": [{"required": ["name"]}, {"required": ["shoulder"]}],
     },
-    "NewNames": _object(("names",), names=_list(ref("NewName"), minItems=1, maxItems=MAX_NAMES)),
+    "NewNames": _object(
+        ("names",),
+        names=_list(ref("NewName"), minItems=1, maxItems=MAX_NAMES),
+        unless={
+            **one_of(*get_args(Unless)),
+            "description": "mint no name for a resource that a recorded name below the shoulder has: its outcome is "
+            "exists; each row needs a shoulder and a resource",
+        },
+    ),
     "Fields": {**_object(**_FIELDS), "description": "a whole name; members that are not sent get their defaults"},
     "Patch": {
         **_object(**_PATCH),
@@ -252,7 +261,9 @@ RESPONSES: dict[str, Schema] = {
     ),
     "Saved": _shown(
         names=_list(
-            _shown(outcome={**TEXT, "description": "such as bound, reserved or unchanged"}, name=ref("SavedName"))
+            _shown(
+                outcome={**TEXT, "description": "such as bound, reserved, exists or unchanged"}, name=ref("SavedName")
+            )
         )
     ),
     "History": _shown(

@@ -48,6 +48,10 @@ class AccountActor(Actor):
         """
         self.minted.update(keys)
 
+    def may_read(self, binding: Binding) -> bool:
+        """Return whether the account can read a recorded name. ``binding`` is the binding of the name."""
+        return not binding.is_reserved or self.caller.may("read")
+
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`Forbidden` if the account must not make a change.
 

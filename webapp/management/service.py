@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...bindings import creation
 from ...bindings.changes import ChangeResult, NameChange, at_item
 from ...bindings.checks import new_names
-from ...bindings.creation import MintedChange
+from ...bindings.creation import MintedChange, Unless
 from ...bindings.names import assignment
 from ...bindings.names import naming as names
 from ...bindings.names.assignment import Change
@@ -253,11 +253,15 @@ class Management:
 
         return self._make(caller, "change", name, decide, revision)
 
-    def create(self, caller: Caller | None, wanted: Sequence[NewName]) -> list[ChangeResult]:
+    def create(
+        self, caller: Caller | None, wanted: Sequence[NewName], *, unless: Unless | None = None
+    ) -> list[ChangeResult]:
         """Create up to 1,000 names, all or none, and return the changes in the order of the request.
 
         - ``caller``: the account that makes the request. It needs a grant for each name or shoulder.
         - ``wanted``: the new names with their fields, or the shoulders to mint names below.
+        - ``unless``: "resource" mints no name for a resource that a recorded name below the shoulder has. The outcome
+          is then "exists" (:attr:`.MintedChange.unless`). Each request needs a shoulder and a resource.
 
         A name that is recorded with the same values is "unchanged". With other values, it raises BindingConflict with
         the code ``name-taken``.
@@ -276,7 +280,10 @@ class Management:
                         require_right(known, "mint", each.shoulder)
                         if each.shoulder not in shoulders:
                             shoulders[each.shoulder] = self._shoulder(known, each.shoulder)
-                        each_change.append(_minted(shoulders[each.shoulder], each.fields, tests))
+                        minted = _minted(shoulders[each.shoulder], each.fields, tests)
+                        each_change.append(minted._replace(unless=_resource(each)) if unless else minted)
+                    elif unless:
+                        raise _of_field("shoulder", BindingError("unless-name"))
                     else:
                         new = _new(each.name or "", each.fields, tests)
                         require_granted(known, new.key)
@@ -495,6 +502,17 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields], test_naans: Colle
 
 def _minted(shoulder: str, fields: Fields | Callable[[str], Fields], test_naans: Collection[str]) -> MintedChange:
     return MintedChange(shoulder, lambda name: _new(name, fields, test_naans))
+
+
+def _resource(new: NewName) -> str:
+    if not isinstance(new.fields, Fields) or new.fields.resource is None:
+        raise _of_field("resource", BindingError("key-missing", creation.NO_KEY))
+    return new.fields.resource
+
+
+def _of_field(field: str, error: BindingError) -> BindingError:
+    error.field = field
+    return error
 
 
 def _reads(caller: Caller | None) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -39,6 +41,8 @@ _MANY_ROWS = 500
 """The number of new rows from which a transaction drops the triggers against INSERT OR REPLACE while it runs."""
 
 _ROWS_AT_ONCE = 5000
+
+_LOCK_NUMBER = struct.Struct(">q")
 
 # The versions, and facts that save statements or prevent that they fail. The index of deleted names is small.
 _FACTS = """
@@ -99,12 +103,10 @@ def begin(
             stack.enter_context(database.turn_to_write())
             connection, facts = _begun(database, is_large=exclusive or large)
             stack.enter_context(connection)
-            if exclusive and database.exclusive_lock_sql:
-                # Read the facts again, because a writer can have changed them before the lock was free.
-                connection.exec_driver_sql(database.exclusive_lock_sql)
-                facts = _facts(connection, is_large=True)
             require_version(database, facts.get("schema"))
-            transaction = Transaction(connection, statements, inserts, database, facts, clock, is_exclusive=exclusive)
+            transaction = Transaction(connection, statements, inserts, database, facts, clock)
+            if exclusive and database.exclusive_lock_sql:
+                transaction.exclude_writers()
             yield transaction
             transaction.restore_triggers()
             _commit(database, connection, facts.get("transaction"))
@@ -185,7 +187,7 @@ class Transaction:
       many for the memory.
     - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
     - ``actor``: who makes the changes. ``check_change``: checks each of them by the policy (:meth:`checked`).
-    - ``is_rolled_back``: whether all changes were undone.
+    - ``is_rolled_back``: whether all changes were undone. ``is_exclusive``: whether other writers wait.
     - ``result``: the result of the change, for the functions :attr:`.Actor.at_end`: a list of
       :class:`~ararat.bindings.changes.ChangeResult`, a BulkResult, or the Summary of an import.
     """
@@ -198,14 +200,12 @@ class Transaction:
         database: Database,
         facts: Mapping[str, str],
         clock: Clock,
-        *,
-        is_exclusive: bool = False,
     ) -> None:
         self.connection = connection
         self._statements = statements
         self._inserts = inserts
         self._database = database
-        self._is_exclusive = is_exclusive
+        self.is_exclusive = False
         self._rules_version = facts.get("rules")
         self._has_deleted = "has deleted names" in facts
         self._has_dropped_triggers = False
@@ -225,6 +225,27 @@ class Transaction:
     def dialect_name(self) -> str:
         """The kind of the database, for statements that differ: "sqlite" or "postgresql"."""
         return self._database.dialect_name
+
+    def exclude_writers(self) -> None:
+        """Make other writers wait until the transaction ends. Call it before the transaction locks or writes a row."""
+        if not self.is_exclusive and self._database.exclusive_lock_sql:
+            # Read the facts again, because a writer can have changed them before the lock was free.
+            self.connection.exec_driver_sql(self._database.exclusive_lock_sql)
+            facts = _facts(self.connection, is_large=True)
+            require_version(self._database, facts.get("schema"))
+            self._rules_version = facts.get("rules")
+            self._has_deleted = "has deleted names" in facts
+        self.is_exclusive = True
+
+    def lock_texts(self, texts: Iterable[str]) -> None:
+        """Make other transactions that lock one of these ``texts`` wait until this one ends. Other writers do not wait.
+
+        In SQLite, each writer waits for the one before.
+        """
+        if self._database.dialect_name == "postgresql":
+            numbers = sorted({_LOCK_NUMBER.unpack(sha256(text.encode()).digest()[:8])[0] for text in texts})
+            query = "SELECT pg_advisory_xact_lock(number) FROM unnest(%s::bigint[]) AS numbers(number)"
+            self.connection.exec_driver_sql(query, (numbers,))
 
     def checked(self, before: Binding | None, change: Change) -> Change:
         """Check ``change``, a change of a name, by the permissions of its actor and by the policy. Return the change to
@@ -554,7 +575,7 @@ class Transaction:
             copies = [(self._inserts.bindings, bindings), (self._inserts.events, events)]
             # The server writes the last rows while the next ones are read. Those of the names take longer. Another
             # order than that of other changes can cause a deadlock, but not in an exclusive transaction.
-            for insert_into, rows in reversed(copies) if self._is_exclusive else copies:
+            for insert_into, rows in reversed(copies) if self.is_exclusive else copies:
                 insert_into.copy(connection, rows)
             return
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))

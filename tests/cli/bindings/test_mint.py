@@ -116,3 +116,28 @@ def test_minting_under_a_rule_requires_an_option(ararat: Callable[..., Result]) 
     refused = ararat("mint", "12345/x5")
     assert (refused.exit_code, refused.stdout, "mint-under-rule" in refused.stderr) == (2, "", True)
     assert ararat("mint", "12345/x5", "--under-rule").exit_code == 0
+
+
+def test_mint_unless_the_resource_has_a_name_can_be_repeated(ararat: Callable[..., Result]) -> None:
+    repeated = ["mint", "12345/x5", "--resource", "INV 7", "--unless", "resource", "--bind", "https://example.org/7"]
+    first, again = ararat(*repeated), ararat(*repeated, "--json")
+    name = first.stdout.split()[0]
+    assert json.loads(again.stdout) == {"identifier": name, "target": "https://example.org/7", "outcome": "exists"}
+    assert (first.exit_code, again.exit_code, again.stderr) == (0, 0, "")
+    assert json.loads(ararat("show", "--json", name).stdout)["resource"] == "INV 7"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["--unless", "resource"], "needs --resource", id="no resource"),
+        pytest.param(["--resource", "a", "--count", "2"], "omit --count", id="two names"),
+        pytest.param(["--resource", "a", "--check"], "omit --count", id="a pattern"),
+    ],
+)
+def test_the_options_of_mint_unless_are_checked(
+    ararat: Callable[..., Result], arguments: list[str], message: str
+) -> None:
+    result = ararat("mint", "12345/x5", *arguments)
+    assert result.exit_code == 64
+    assert message in unwrapped(result.stderr)

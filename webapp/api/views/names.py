@@ -57,8 +57,10 @@ def list_names() -> Response:
 def create_names() -> Response:
     """Mint or bind the names that the JSON body lists, and return them as JSON in the same order."""
     parameters.read()
-    wanted = [_new_name(each) for each in bodies.read_json("NewNames")["names"]]
-    return idempotency.manage(management(), caller(), lambda by: management().create(by, wanted), _created)
+    body = bodies.read_json("NewNames")
+    wanted, unless = [_new_name(each) for each in body["names"]], body.get("unless")
+    act = lambda by: management().create(by, wanted, unless=unless)  # noqa: E731
+    return idempotency.manage(management(), caller(), act, _created)
 
 
 @blueprint.route("/names/<path:_>", methods=_METHODS, provide_automatic_options=False)
@@ -173,8 +175,11 @@ def _created(result: Sequence[ChangeResult]) -> StoredReply:
         {"outcome": each.outcome, "name": representations.of_saved(each.after, warnings)}
         for each, warnings in zip(result, found, strict=True)
     ]
-    location = url("management.one_name", _=result[0].after.identifier) if len(result) == 1 else None
-    return StoredReply({"names": value}, 201, location=location)
+    status = 200 if all(each.outcome == "exists" for each in result) else 201
+    if len(result) > 1:
+        return StoredReply({"names": value}, status)
+    name = result[0].after
+    return StoredReply({"names": value}, status, url("management.one_name", _=name.identifier), etag(name))
 
 
 def _saved(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
