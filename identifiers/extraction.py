@@ -73,7 +73,9 @@ class Match(NamedTuple):
         """
         if "outside" in self.why or "valid-beginning" in self.why or NOT_VALID in self.why:
             return None
-        is_guess = "line-break" in self.why or ("text-after" in self.why and _IS_URN.search(self.literal) is not None)
+        is_guess = "line-break" in self.why or (
+            "text-after" in self.why and _IS_URN.search(self.literal) is not None and reads(self.literal)
+        )
         return self.literal if self.suggestion is None or is_guess else self.suggestion
 
 
@@ -117,8 +119,8 @@ _AFTER_SEPARATOR = f"(?:{LABEL_PATTERN}|{urn.LABEL_PATTERN}|[A-Za-z][A-Za-z0-9+.
 # Between two identifiers of a list.
 _SEPARATOR = re.compile(rf"['\")\]}}]?(?<![,;|])[,;|]++['\"(\[{{]?(?={_AFTER_SEPARATOR})")
 # Between two parameters of a query, and the parameter before an identifier.
-_NEXT_PARAMETER = re.compile(r"&(?:amp;)?(?=[A-Za-z0-9_.\-]{1,40}=)")
-_PARAMETER = re.compile(r"[?&;#][A-Za-z0-9_.\-\[\]]{1,40}=")
+_NEXT_PARAMETER = re.compile(r"&(?:amp;)?(?=[A-Za-z0-9_.\-]{1,40}(?:[=&\s<>\"']|\Z))")
+_PARAMETER = re.compile(r"(?:[?&;#]|(?<![^\s'\"(<]))[A-Za-z0-9_.\-\[\]]{1,40}=")
 _VALUE = re.compile(r"(?<![^\s<>\"'&?#])[^\s<>\"'&?#]*+\Z")
 _PARAMETER_LENGTH = 160
 _RUN = rf"://{_run(f'{iri.PCHAR}/', least=0)}"
@@ -126,7 +128,6 @@ _ADDRESS = rf"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{{0,30}}{_RUN}"
 _SCHEME_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-"
 _BETWEEN_VALUES = frozenset(",;|'()[]")
 _MAX_SCHEME = 31
-_MIN_SCHEME = 3
 _COMMON_SCHEMES = frozenset(("http", "https", "ftp"))
 # An address in the query of another one.
 _ENCODED_ADDRESS = re.compile("(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])%(?:25){0,3}3[Aa](?:%(?:25){0,3}2[Ff]){2}")
@@ -134,6 +135,10 @@ _ENCODED_CHARS = re.compile(r"(?<![A-Za-z0-9.\-_~%+:/])[A-Za-z0-9.\-_~%+:/]*+\Z"
 _MAX_ENCODED = 400
 # Signs between two identifiers, or before an arrow. They do not end a name.
 _CONNECTORS = f"{ARK_UNRESERVED_MARKS}-.\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+_BEFORE_ANOTHER = re.compile(
+    rf"[=+~*\-](?=(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])://|{LABEL_PATTERN}|{urn.LABEL_PATTERN})"
+)
+_IN_QUERY = re.compile("[?#&]")
 _IRI_END = rf"(?:\?{_QUERY})?(?:#{_QUERY})?"
 _SCHEME = re.compile(rf"{embedded.SCHEME}:")
 _SPACE = re.compile(f"[{ASCII_SPACE}]")
@@ -143,6 +148,7 @@ _WORD = re.compile(r"[^\s<>\"\x00-\x1f\x7f-\x9f]++")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 # A row of a table or list goes on after these characters.
 _ROW = re.compile("[,;(|$]")
+_TAG = re.compile("</?[A-Za-z]")
 _CELL = re.compile(rf"(?:{containers.IIIF_SEGMENT}|[^,;(|/]++|/)*+")
 _BRACKET = frozenset(")]}[{")
 _HEAD = re.compile(r"[^,;()\[\]{}|]*+")
@@ -234,10 +240,12 @@ def _whole_lines(text: str, matches: list[Match]) -> list[Match]:
 def _is_whole(token: str, matches: list[Match]) -> bool:
     """Return whether ``token``, which contains at most one identifier, is meant as a single identifier.
 
-    It is not if a column of a row follows the identifier, as in "ark:12345/x,Title".
+    It is not if a column of a row or a tag follows the identifier, as in "ark:12345/x,Title" and "ark:12345/x</li>".
     """
-    if matches and _ROW.match(matches[0].rest) and token.startswith(matches[0].literal):
-        return False
+    if matches and token.startswith(matches[0].literal):
+        after = len(matches[0].literal)
+        if _ROW.match(matches[0].rest) or _TAG.match(token, after):
+            return False
     if not _SPACE.search(token):
         return not matches or token.startswith(matches[0].literal) or _begins_with_scheme(token) or reads(token)
     if not matches:
@@ -353,6 +361,8 @@ def _in_plain_text(text: str, *, is_alone: bool) -> Iterator[Match]:
         if address is None and label.lastindex == 2:
             address = _encoded_address(text, start, taken)
         word = _word(label, address, after, separators, heading)
+        if following and label.lastindex == 3:
+            word = word._replace(limit=min(word.limit, _before_another(text, place, following.end())))
         # Inside an invalid match, the match of a URN ends at the next label. So each character is matched only a few
         # times.
         limit = min(word.limit, after) if label.lastindex != 3 or start < unread else word.limit
@@ -426,6 +436,13 @@ def _without_next(text: str, start: int, end: int, after: int) -> int:
     elif end != after and not text.startswith(">", end) and not _INNER_LABEL.match(text, end):
         return end
     return start + len(text[start:end].rstrip(_CONNECTORS))
+
+
+def _before_another(text: str, place: int, end: int) -> int:
+    """Return where a URN ends before the signs between it and the next identifier, or the length of the text."""
+    sign = _BEFORE_ANOTHER.search(text, place, end)
+    before = text[place : sign.start()] if sign else "?"
+    return len(text) if _IN_QUERY.search(before) else place + len(before.rstrip(_CONNECTORS))
 
 
 def _is_parameter(text: str, start: int) -> bool:
@@ -507,7 +524,7 @@ def _begins_value_at(text: str, start: int) -> bool:
 def _scheme_start(text: str, colon: int) -> int:
     """Return where the scheme before the colon of an address starts.
 
-    It is one of the registry of IANA, if the word ends in one: "uhttps" is "u" and "https".
+    If the word is not in the registry of IANA, it is "https", "http" or "ftp" at its end: "uhttps" is "u" and "https".
     """
     before = text[max(0, colon - _MAX_SCHEME) : colon]
     word = before[len(before.rstrip(_SCHEME_CHARS)) :]
@@ -516,9 +533,11 @@ def _scheme_start(text: str, colon: int) -> int:
 
 @lru_cache(1024)
 def _scheme(word: str) -> str:
-    """Return the scheme at the end of ``word``: the longest that is registered, or a word that can be one."""
-    schemes = (word, *(word[place:] for place in range(1, len(word) - _MIN_SCHEME + 1)))
-    return next(filter(_is_scheme, schemes), word.lstrip("0123456789+.-"))
+    """Return the scheme at the end of ``word``: itself, a common scheme at its end, or what can be a scheme."""
+    if _is_scheme(word):
+        return word
+    common = [scheme for scheme in _COMMON_SCHEMES if word.endswith(scheme)]
+    return max(common, key=len, default=word.lstrip("0123456789+.-"))
 
 
 @lru_cache(1024)
@@ -610,7 +629,9 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
     """
     end = match.end
     in_cell = word.is_cell and end == word.limit
-    if not in_cell and (guessed := _guessed(text, match, word, is_urn=is_urn, is_alone=is_alone)) is not None:
+    guessed = _guessed(text, match, word, is_urn=is_urn, is_alone=is_alone) if is_urn or not in_cell else None
+    # In a cell or quotation marks, only the rules of a namespace end it.
+    if guessed is not None and (not in_cell or len(guessed.literal) < len(match.literal)):
         return guessed
     rest = _rest(text, end)
     if not rest or not _ALPHANUMERIC.search(rest):
@@ -660,7 +681,7 @@ def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bo
         # A sign at the end that is not punctuation.
         is_sign = match.suggestion is None and suggestion is None and reads(part)
         return match._replace(suggestion=part, why=("closing-punctuation",)) if is_sign else None
-    if suggestion is None and not reads(part):
+    if (suggestion is None and not reads(part)) or part[-1] == ":":
         return None
     rest = literal[end:] + _rest(text, match.end)
     if is_urn and suggestion is None and (_is_only_part_right(literal, part) or word.heading == literal[end]):

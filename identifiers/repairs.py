@@ -122,7 +122,9 @@ _CORRECTABLE = re.compile(
 )
 _SLASH_OR_COLONS = re.compile(f"{_SLASH}|{_COLON}")
 # A cut at these characters is more probable than a name that contains them.
-_ENDING = frozenset(",;(&|\\")
+_CELL_ENDS = frozenset(",;")
+_ENCODABLE = frozenset(("bad-char", "bad-percent", "private-use", "bad-query", "bad-fragment"))
+_ENDING = frozenset(",;(&|\\<")
 
 
 def suggestions(
@@ -405,13 +407,14 @@ def _checked(text: str) -> bool:
 
 def _of_outside(source: OutsideText) -> Iterator[tuple[str, str]]:
     prefix, text, problem = source.prefix, source.text, source.problem
+    first = text[problem.start : problem.start + 1]
     candidates = []
-    if problem.code in ("bad-char", "bad-percent", "private-use", "bad-query", "bad-fragment"):
+    # A name does not begin with the end of a cell.
+    if (source.read or first not in _CELL_ENDS) and problem.code in _ENCODABLE:
         candidates.append(("outside", prefix + _encoded(text)))
     if source.read:
         candidates.append(("valid-beginning", prefix + source.read))
-    cut_first = text[problem.start : problem.start + 1] in _ENDING
-    yield from reversed(candidates) if cut_first else candidates
+    yield from reversed(candidates) if first in _ENDING else candidates
 
 
 def _encoded(text: str) -> str:

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from . import repairs
 from .parsing import reads
 from .repairs import REASONS, Suggestion, reasons
+from .urn.grammar import LABEL_PATTERN
 
 __all__ = ["MAX_SUGGESTIONS", "REASONS", "Suggestion", "reasons", "suggestions", "without_container"]
 
@@ -23,8 +24,12 @@ MAX_SUGGESTIONS = repairs.MAX_SUGGESTIONS
 """The maximum number of suggestions for one text."""
 
 _MAX_READINGS = 3
-# A quoted text with escapes, or a list of quoted texts.
-_LIST = re.compile(r"[\[({]*['\"](?:[^'\"\\]++\\|[^'\"]++['\"][\])}]*+[,;])|\([^()]*+\)[,;]")
+# A quoted text with escapes, a list of quoted texts, or a URN in quotes or brackets with what can be the next cell.
+_LIST = re.compile(
+    r"[\[({]*['\"](?:[^'\"\\]++\\|[^'\"]++['\"][\])}]*+[,;])|\([^()]*+\)[,;]|[\[({'\"]++"
+    + LABEL_PATTERN
+    + "[^,;]++[,;]"
+)
 
 
 def suggestions(

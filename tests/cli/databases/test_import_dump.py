@@ -82,6 +82,30 @@ def test_a_name_that_cannot_be_bound_is_left_out_and_is_in_the_report(
     assert ararat("show", "ark:12345/x51").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        pytest.param((), 2, id="EZID appends the rest as text"),
+        pytest.param(("--passthrough", "given"), 2, id="as received"),
+        pytest.param(("--passthrough", "normal"), 0, id="to the path"),
+        pytest.param(("--passthrough", "no"), 0, id="none"),
+    ],
+)
+def test_targets_with_a_query_or_a_fragment_are_counted(
+    ararat: Callable[..., Result], tmp_path: Path, options: tuple[str, ...], number: int
+) -> None:
+    targets = "view?id=5", "app#/item/5", "item/5", "item/6"
+    dump = "".join(
+        f":: ark:/12345/x{place}\n_target: https://example.org/{each}\n\n" for place, each in enumerate(targets)
+    )
+    (tmp_path / "names.txt").write_text(dump)
+    result = ararat("import", "--from", "ezid", *options, "--dry-run", tmp_path / "names.txt")
+    said = "Targets with a query or fragment, to which the rest of a request is appended as text: 2."
+    assert (said in unwrapped(result.stdout)) == bool(number)
+    written = json.loads(ararat("import", "--from", "ezid", *options, "--json", tmp_path / "names.txt").stdout)
+    assert written["dump"]["appended"] == number
+
+
 def test_a_dry_run_needs_no_database(ararat: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text(GOOD)
     result = ararat("import", "--from", "ezid", "--dry-run", tmp_path / "names.txt")
