@@ -39,7 +39,7 @@ from .names.fields import FieldArguments, Fields
 from .names.metadata import persistence as persistence_terms
 from .names.naming import Name
 from .names.operation import Operation
-from .names.policy import ChangeCheck, PolicyCheck, no_policy, promise_persistence
+from .names.policy import ChangeCheck, PolicyCheck, promise_persistence
 from .names.selection import MAX_PAGE, Group, Page, Selection
 from .prefix_changes import Prefixes, Rules
 from .rule_cache import RuleCache
@@ -90,7 +90,7 @@ class Bindings:
         test_naans: Collection[str] = (),
     ) -> None:
         self.naming = names.NamingRules(policy, test_naans)
-        self.check_change: ChangeCheck = PolicyCheck(policy) if policy else no_policy
+        self.check_change: ChangeCheck | None = PolicyCheck(policy) if policy else None
         self.kind = kind
         self._opening = opening
         self._clock = clock

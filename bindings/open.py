@@ -13,7 +13,7 @@ from .collection import Bindings, utc_now
 from .names import validation
 from .names.errors import BindingError
 from .names.naming import naans_for_tests
-from .names.policy import PolicyCheck, no_policy
+from .names.policy import PolicyCheck
 from .storage.reopening import Opening
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _file_at(
     from .served_file.store import FileStore
 
     _refuse_password(path)
-    check_change = PolicyCheck(policy) if policy else no_policy
+    check_change = PolicyCheck(policy) if policy else None
     tests = naans_for_tests(test_naans)
     folder = None if state is None else Path(state)
     store = lambda: FileStore(  # noqa: E731

@@ -35,7 +35,7 @@ from ararat.identifiers.urn.namespaces import legal
 from ararat.middleware.feeds import oai_arguments
 from ararat.middleware.resolution.settings import Settings
 from ararat.net import uri, url
-from ararat.webapp import config
+from ararat.webapp import body_routes, config
 from ararat.webapp.report import excerpt
 from tests.regular_expressions import METHODS
 
@@ -222,6 +222,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("cli/doctor/configuration.py", "program"): lambda: [each[0] for each in configuration._PROGRAMS.values()],
         ("cli/doctor/configuration.py", "directive"): _directives,
         ("cli/doctor/configuration.py", "f'(?<!\\\\d){self._port}(?!\\\\d)'"): _of(r"(?<!\d)8080(?!\d)"),
+        ("webapp/body_routes.py", "each.path"): lambda: [each.path for each in body_routes.ROUTES],
     }
 )
 """The patterns of expressions whose values are known only inside of a function."""

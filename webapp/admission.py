@@ -11,9 +11,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import socket
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, AnyStr
@@ -21,14 +19,16 @@ from typing import TYPE_CHECKING, Any, AnyStr
 from flask import Flask, Response, after_this_request, request, stream_with_context
 from werkzeug.wsgi import ClosingIterator
 
-from ..bindings.system.concurrency import Busy, HoldingSlot, Slot
+from ..bindings.system.concurrency import Busy, HoldingSlot
 from ..bindings.system.thread_slots import slots
 from ..identifiers.text.translatable import Translatable
 from ..middleware.http.list_fields import shortened
 from ..middleware.http.request_target import NO_PATH
 from . import errors
+from .body_routes import BODY, BodyLimits
 from .config import site
 from .errors import HTTPRefusal
+from .request_body import RETRY_SECONDS, BodyTooLong, RequestBody
 from .security import ALWAYS
 
 if TYPE_CHECKING:
@@ -40,16 +40,6 @@ BRIEF = ("/static/", "/logo", "/robots.txt", "/favicon.ico", "/healthz")
 LARGE_OCTETS = 65536
 """A text of more bytes of UTF-8 is large."""
 
-RETRY_SECONDS = 5
-
-BRIEF_SECONDS = 0.2
-"""The time in which most bodies arrive. A request waits for a slot only behind such a body."""
-
-_TOO_MANY = Translatable("Too many requests are being received at this moment. Try again in some seconds.")
-
-# Only waitress sets it, and it has read the whole body.
-_READ_BEFORE = "waitress.client_disconnected"
-
 
 class Admission:
     """The WSGI application of a site, ``app``, behind its limits.
@@ -60,15 +50,16 @@ class Admission:
     - A request that computes needs a slot for a page until the server has closed the answer, because a server can send
       it in the same thread. Without a free slot, it gets 503. A request of a trace to this site has the slot of the
       trace.
-    - A request needs a slot while it reads its body. Without a free slot, a read raises :class:`.HTTPRefusal` with the
-      status 503.
+    - A body has the limits of its route (:class:`.RequestBody`). One whose length is greater is never read.
 
-    ``refusals`` has functions that answer refused requests below a path in its own format.
+    ``limits`` are the limits of bodies. ``refusals`` has functions that answer refused requests below a path in its own
+    format.
     """
 
-    def __init__(self, app: Flask) -> None:
+    def __init__(self, app: Flask, limits: BodyLimits) -> None:
         self._flask = app
         self._app = app.wsgi_app
+        self.limits = limits
         self.refusals: dict[str, Callable[[HTTPRefusal], Response]] = {}
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -78,25 +69,27 @@ class Admission:
         # PEP 3333: "the application is allowed to modify the dictionary in any way it desires".
         environ.update(shortened(environ))
         body = page = None
-        is_empty = environ.get("CONTENT_LENGTH") in (None, "", "0") and "HTTP_TRANSFER_ENCODING" not in environ
-        if not is_empty and _READ_BEFORE not in environ:
-            body = environ["wsgi.input"] = _Body(environ)
+        if environ.get("CONTENT_LENGTH") not in (None, "", "0") or "HTTP_TRANSFER_ENCODING" in environ:
+            body = environ["wsgi.input"] = environ[BODY] = RequestBody(environ, self.limits.of(path, environ))
         if not path.startswith(BRIEF) and "ararat.hop" not in environ:
             try:
                 page = slots.pages.begin(environ.get("REMOTE_ADDR"))
             except Busy:
-                return self._refused(HTTPRefusal(503, "busy", _TOO_MANY, retry_after=1), environ)(
+                return self._refused(HTTPRefusal(503, "busy", errors.TOO_MANY, retry_after=1), environ)(
                     environ, start_response
                 )
         try:
-            answer = self._app(environ, start_response)
+            if body is not None and body.is_too_long:
+                answer = self._refused(BodyTooLong(body.limit), environ)(environ, start_response)
+            else:
+                answer = self._app(environ, start_response)
         except BaseException:
             if page is not None:
                 slots.pages.end(page)
             raise
         finally:
             if body is not None:
-                body.release()
+                body.close()
         if page is None:
             return answer
         end = functools.partial(slots.pages.end, page)
@@ -174,55 +167,3 @@ def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
     response.call_on_close(slot.release)
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
-
-
-class _Body:
-    """The body of a request. It takes a slot at the first read, and frees it at its end."""
-
-    def __init__(self, environ: WSGIEnvironment) -> None:
-        self._environ = environ
-        self._source = environ["wsgi.input"]
-        self._slot: Slot | None = None
-        length = environ.get("CONTENT_LENGTH") or ""
-        self._left = int(length) if length.isascii() and length.isdigit() else None
-
-    def read(self, size: int = -1) -> bytes:
-        return self._some(lambda: self._source.read() if size is None or size < 0 else self._source.read(size))
-
-    def readline(self, size: int = -1) -> bytes:
-        return self._some(lambda: self._source.readline() if size is None or size < 0 else self._source.readline(size))
-
-    def readlines(self, hint: int = -1) -> list[bytes]:
-        return list(self)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.readline, b"")
-
-    def release(self) -> None:
-        """Free the slot. Afterwards a read needs a slot again."""
-        if self._slot is not None:
-            self._slot.release()
-            self._slot = None
-
-    def _some(self, read: Callable[[], bytes]) -> bytes:
-        if self._slot is None and self._left != 0:
-            try:
-                self._slot = slots.acquire("uploads", self._environ.get("REMOTE_ADDR"), brief=BRIEF_SECONDS)
-            except Busy:
-                self._stop_reading()
-                raise HTTPRefusal(503, "busy", _TOO_MANY, retry_after=RETRY_SECONDS) from None
-        some = read()
-        if not some:
-            self._left = 0
-        elif self._left is not None:
-            self._left = max(0, self._left - len(some))
-        if self._left == 0:
-            self.release()
-        return some
-
-    def _stop_reading(self) -> None:
-        """Let gunicorn close the connection. Otherwise it reads the rest of the body for up to 5 seconds."""
-        connection = self._environ.get("gunicorn.socket")
-        if isinstance(connection, socket.socket):
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RD)

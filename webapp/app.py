@@ -12,6 +12,7 @@ from flask import Flask, Response, current_app
 
 from .. import __version__
 from ..bindings.names.errors import BindingError
+from ..bindings.system.body_space import body_space
 from ..bindings.system.concurrency import ConcurrencyLimit
 from ..bindings.system.thread_slots import slots
 from ..identifiers.report import OFFICIAL_PREFIX
@@ -22,6 +23,7 @@ from . import settings as declared
 from .accounts import first_account
 from .admission import Admission
 from .application import Application
+from .body_routes import BodyLimits
 from .config import FACTS, KEY, Site, url
 from .navigation import header, navigation
 from .report import excerpt
@@ -71,6 +73,8 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     chosen = declared.InspectorSettings(**settings)
     if chosen.threads is not None:
         slots.use(chosen.threads)
+    if chosen.body_space is not None:
+        body_space.use(chosen.body_space * 2**20)
     if chosen.openid is not None:
         chosen.openid.denied_networks = chosen.destinations.denied
     site = Site(
@@ -86,7 +90,7 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     app = Application(_shared(site.accounts is not None, chosen.openid is not None))
     _require_assets(app)
     app.extensions[KEY] = site
-    app.wsgi_app = admission = Admission(app)
+    app.wsgi_app = admission = Admission(app, BodyLimits(chosen.user_source, chosen.ezid))
     app.jinja_env.globals.update(
         has_policy=bool(chosen.profiles), resource_label=chosen.resource_label, origin=site.origin
     )
@@ -95,7 +99,7 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     if chosen.first_secret is not None:
         first_account.offer(app, chosen.first_secret)
     if site.accounts is not None:
-        _open_desk(app, site)
+        _open_desk(app, site, admission)
     if chosen.ezid is not None:
         _answer_ezid(app, site, chosen.ezid, admission)
     return app
@@ -180,7 +184,7 @@ def _register_accounts(app: Application, with_openid: bool) -> None:
         app.register_blueprint(openid.blueprint)
 
 
-def _open_desk(app: Application, site: Site) -> None:
+def _open_desk(app: Application, site: Site, admission: Admission) -> None:
     """Give the application of a site with accounts what its desk and its API keep."""
     from ..bindings.digest import Recent
     from . import api as management_api
@@ -190,6 +194,7 @@ def _open_desk(app: Application, site: Site) -> None:
     app.extensions[FACTS] = Recent(site.accounts.bindings)
     app.extensions[COUNTS] = CountCache()
     management_api.init_app(app, site)
+    admission.refusals[security.MANAGED] = management_api.refusal
 
 
 def resume_jobs(app: Flask) -> None:

@@ -21,8 +21,8 @@ from jinja2 import BaseLoader, StrictUndefined, Template, TemplateNotFound
 from werkzeug.datastructures import ImmutableDict
 from werkzeug.routing import Map, MapAdapter, Rule, RuleFactory
 
-from .config import FORM_OVERHEAD, FORM_PARTS, MAX_BYTES
 from .language.templates import TranslatedEnvironment
+from .request_body import LimitedRequest
 
 
 class SharedRule(Rule):
@@ -120,10 +120,8 @@ class Application(Flask):
     default_config = ImmutableDict(
         {
             **Flask.default_config,
-            # Form fields stay in memory, so both limits are equal: the longest text and the rest of the form.
-            "MAX_CONTENT_LENGTH": MAX_BYTES + FORM_OVERHEAD,
-            "MAX_FORM_MEMORY_SIZE": MAX_BYTES + FORM_OVERHEAD,
-            "MAX_FORM_PARTS": FORM_PARTS,
+            # Each route has its limits (:mod:`.body_routes`).
+            "MAX_CONTENT_LENGTH": None,
             # The URL of an asset changes with its content.
             "SEND_FILE_MAX_AGE_DEFAULT": 31_536_000,
         }
@@ -155,6 +153,7 @@ class Application(Flask):
             vars(self)["jinja_loader"] = shared.jinja_loader
         self.static_folder = "static"
         Htmx(self)
+        self.request_class = LimitedRequest
 
     def first_segments(self) -> set[str]:
         """Return the first segments of the paths of all pages, without compiling the routes."""

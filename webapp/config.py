@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
 
+from .body_routes import MAX_TEXT
 from .report import inspection
 from .report.inspection import Inspection
 from .tracing.events import End, Event
@@ -33,14 +34,8 @@ KEY = "ararat"
 FACTS = "ararat_facts"
 """The place of the facts of :mod:`ararat.bindings.digest` in ``app.extensions``."""
 
-MAX_BYTES = 2**20
+MAX_BYTES = MAX_TEXT
 """Maximum length of an inspected text, in bytes of UTF-8."""
-
-FORM_PARTS = 1016
-"""Maximum number of form fields. Every reported identifier has a checkbox."""
-
-FORM_OVERHEAD = 128 * FORM_PARTS
-"""Bytes that a form can have in addition to its text."""
 
 MAX_URL_LENGTH = 2000
 """Maximum length of a permalink or trace URL. A text with a longer URL has no permalink and cannot be traced."""

@@ -22,22 +22,22 @@ from ..bindings.names.errors import BindingsUnavailable, CatalogueError
 from ..identifiers import PROBLEMS
 from ..identifiers.text import display
 from ..identifiers.text.translatable import Translatable, sentence
+from .body_routes import BODY, TOO_LONG
 from .responses import wants_json
 
 _log = logging.getLogger(__name__)
-
-_DRAINED = 16 * 2**20
 
 _SENTENCES = {
     400: Translatable("The request is not valid."),
     404: Translatable("This page does not exist."),
     405: Translatable("This page does not support this method."),
-    413: Translatable("The text is longer than %(most)s bytes, the maximum. Paste a part of it.", most=2**20),
+    413: TOO_LONG,
     500: Translatable("Something went wrong on our side. The error was logged. Please try again."),
 }
 """The sentences for errors that have no sentence of their own."""
 
-TOO_LONG = _SENTENCES[413]
+TOO_MANY = Translatable("Too many requests are being received at this moment. Try again in some seconds.")
+
 _REJECTED = Translatable("The request was rejected.")
 
 # RFC 9110: the reason phrases that differ between versions of Python.
@@ -199,10 +199,6 @@ def _phrase(status: int) -> str:
 
 
 def drain() -> None:
-    """Read and ignore the rest of the body of the current request, at most 16 MiB."""
-    # If a server answers before it has read the request, it resets the connection and the browser shows that error.
-    stream, left = request.environ["wsgi.input"], min(_DRAINED, request.content_length or 0)
-    # HTTPRefusal: too many other clients send bodies at this moment.
-    with contextlib.suppress(HTTPRefusal):
-        while left > 0 and (read := stream.read(min(left, 65536))):
-            left -= len(read)
+    """Read and ignore the rest of the body of the current request (:meth:`.RequestBody.drain`)."""
+    if (body := request.environ.get(BODY)) is not None:
+        body.drain()

@@ -96,6 +96,7 @@ class InspectorArguments(TypedDict, total=False):
     inspector: str | None
     local: Mapping[str, WSGIApplication]
     threads: int | None
+    body_space: int | None
     trace_elsewhere: bool
     trusted_hosts: Sequence[str] | None
     networks: Sequence[str]
@@ -155,6 +156,14 @@ class InspectorSettings:
         metavar="N",
         limits=(1, 1000),
         shown="96; for ararat.wsgi that of the server if it is known, otherwise 8",
+    )
+    body_space: int | None = setting(
+        None,
+        "The space in MB for all request bodies that a process receives or reads at once, in memory and in temporary "
+        "files. At most half of the free space in the folder of temporary files is used. Others get 503.",
+        metavar="MB",
+        limits=(1, 2**20),
+        shown="2048",
     )
     trace_elsewhere: bool = setting(True, "Let traces in the inspector send requests to other hosts.")
     trusted_hosts: Sequence[str] | None = setting(

@@ -202,16 +202,7 @@ def promise_persistence(
 
 
 ChangeCheck = Callable[[Binding | None, Change, SettingStore], Change]
-"""A check of changes: a :class:`PolicyCheck`, :class:`RegisteredNaans`, or :func:`no_policy`."""
-
-
-def no_policy(before: Binding | None, change: Change, settings: object) -> Change:
-    """Return ``change``, a change of a name, as it is.
-
-    It replaces the check by an IRI policy for bindings without a policy. ``before`` (the binding before the change, or
-    None) and ``settings`` are ignored.
-    """
-    return change
+"""A check of changes: a :class:`PolicyCheck` or :class:`RegisteredNaans`."""
 
 
 class RegisteredNaans:
@@ -219,7 +210,7 @@ class RegisteredNaans:
 
     ``unregistered`` lists each NAAN once that is neither registered nor in ``own``, in printable ASCII. With
     ``strict``, a change of a name under such a NAAN raises :class:`BindingError` with the code ``naan-unregistered``
-    instead. The argument ``check_change`` is the check that runs afterwards.
+    instead. The argument ``check_change`` is the check that runs afterwards, or None.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -231,7 +222,7 @@ class RegisteredNaans:
     >>> b.close(); folder.cleanup()
     """
 
-    def __init__(self, check_change: ChangeCheck, own: Collection[str] = (), *, strict: bool = False) -> None:
+    def __init__(self, check_change: ChangeCheck | None, own: Collection[str] = (), *, strict: bool = False) -> None:
         self.unregistered: list[str] = []
         self._check_change = check_change
         self._known = {*own}
@@ -251,7 +242,7 @@ class RegisteredNaans:
             else:
                 self._known.add(naan)
                 self.unregistered.append(naan)
-        return self._check_change(before, change, settings)
+        return self._check_change(before, change, settings) if self._check_change else change
 
 
 def is_registered(naan: str) -> bool:

@@ -35,7 +35,7 @@ from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.event_selection import EventPage, EventSelection
 from ..names.metadata.folding import sorted_title
 from ..names.operation import Operation
-from ..names.policy import ChangeCheck, no_policy
+from ..names.policy import ChangeCheck
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ..names.prefixes.rules import Rule, RuleEvent
@@ -85,7 +85,7 @@ class FileStore:
     def __init__(
         self,
         path: Path,
-        check_change: ChangeCheck = no_policy,
+        check_change: ChangeCheck | None = None,
         *,
         served: bool = True,
         state: Path | None = None,

@@ -23,7 +23,7 @@ from ..names import assignment, validation
 from ..names.binding import PLACE, Binding
 from ..names.errors import BindingConflict, BindingError, TableError
 from ..names.fields import Fields
-from ..names.policy import ChangeCheck, TemporarySettings, no_policy
+from ..names.policy import ChangeCheck, TemporarySettings
 from ..names.prefixes import holds
 from ..names.prefixes.prefixes import PrefixRecord, record
 from ..storage.protocols import Clock, utc_now
@@ -118,7 +118,7 @@ class FileTable(NamedTuple):
 
 def read_table(
     version: FileVersion,
-    check_change: ChangeCheck = no_policy,
+    check_change: ChangeCheck | None = None,
     test_naans: Collection[str] = (),
     clock: Clock = utc_now,
 ) -> FileTable:
@@ -156,7 +156,7 @@ def read_table(
                 if fields.hold_until is not None:
                     holds.require_limited(fields.hold_until, datetime.now(UTC))
                 if fields.key not in bindings:
-                    if check_change is no_policy:
+                    if check_change is None:
                         bindings.add(fields)
                     else:
                         change = assignment.bind(None, fields, table.changed)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ...bindings.system.body_space import body_space
 from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
 from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
@@ -30,6 +31,7 @@ from ..output import Sheet
 from ..streams import refuse_database
 from .application import Placement, wsgi_application_of
 from .logs import LogFile, LogStream
+from .mount import Mounts
 from .server_options import resolver_options, server_options
 from .sign_in import SignIn
 
@@ -85,6 +87,7 @@ def serve_command(
     from ...net.allowed_addresses import Destinations, parse_networks
     from ...webapp.accounts import first_account
     from ...webapp.app import MissingAssets
+    from ...webapp.body_routes import BodyLimits
     from . import banner, server
 
     options = click.get_current_context().params
@@ -156,8 +159,19 @@ def serve_command(
         )
         with _rounds(rounds, bindings, prefix or address, destinations):
             threads = options["threads"] or server.THREADS
-            secret = SignIn.of(options).proxy_secret(options["trusted_proxies"])
-            server.run(app, listener, ready, trusted_proxies=options["trusted_proxies"], secret=secret, threads=threads)
+            sign_in, proxies = SignIn.of(options), options["trusted_proxies"]
+            if options["body_space"] is not None:
+                body_space.use(options["body_space"] * 2**20)
+            server.run(
+                app,
+                listener,
+                ready,
+                trusted_proxies=proxies,
+                secret=sign_in.proxy_secret(proxies),
+                mounts=Mounts(each for each in (prefix, inspector, *also) if each),
+                limits=BodyLimits() if is_names else BodyLimits(sign_in.user_source(proxies), ezid),
+                threads=threads,
+            )
 
 
 @contextmanager

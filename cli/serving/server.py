@@ -8,7 +8,6 @@ one of the threads only while the application answers it.
 from __future__ import annotations
 
 import contextlib
-import copy
 import errno
 import functools
 import logging
@@ -26,15 +25,17 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import create_server
 
 from ...bindings.system.concurrency import client_key
 from ...bindings.system.thread_slots import RunningPage, slots
+from ...webapp.body_routes import ROUTES, BodyLimits
 from ...webapp.trusted_proxy import ProxySecret, client_address
 from .fair_queue import FairQueue
 from .logs import FOR_SERVERS, log_plainly
 from .mount import Mounts
+from .request_parser import MAX_IGNORED, NO_MOUNTS
+from .request_parser import RequestParser as _Parser
 
 try:
     from fcntl import ioctl
@@ -72,17 +73,13 @@ CLEANUP_SECONDS = 5
 MAX_HEADER = 65536
 """The maximum size of request line and header fields in bytes. A request line over 8,190 bytes gets 414."""
 
-MAX_BODY = 16 * 2**20
-"""The maximum size of a request body in bytes. The pages have lower limits, which their answer 413 explains."""
+MAX_BODY = MAX_IGNORED
+"""The maximum size of a request body in bytes, unless that of its route is greater."""
 
-MAX_TABLE = 101 * 2**20
-"""The maximum size of a request body with a table: 100 MiB, and the other fields of a form."""
-
-_NO_MOUNTS = Mounts([])
+MAX_TABLE = max(route.size for route in ROUTES) + 1
+"""The maximum size of a request body with a table."""
 
 _OF_NAMES = re.compile("/(?:ark|urn):", re.IGNORECASE)
-
-_OF_TABLES = re.compile("/(?:desk/tables|imports)$")
 
 MAX_UNREAD = 64 * 2**20
 """The size of the output buffer of a connection in bytes. Only a longer answer holds a thread."""
@@ -196,6 +193,7 @@ def run(
     trusted_proxies: int = 0,
     secret: ProxySecret | None = None,
     mounts: Mounts | None = None,
+    limits: BodyLimits | None = None,
     threads: int = THREADS,
 ) -> None:
     """Serve an application until a signal such as SIGTERM or SIGINT arrives, then raise SystemExit.
@@ -205,6 +203,7 @@ def run(
     - ``ready``: a function that is called when the server listens.
     - ``trusted_proxies``: the number of reverse proxies. With a proxy, one address can have any number of connections.
     - ``secret``: the secret of the proxies, or None. ``mounts``: the paths at which the application is mounted.
+    - ``limits``: the limits of the bodies of requests. None: those of a site without a user of the web server.
     - ``threads``: the number of threads that answer requests.
 
     At the end, open streams stop at once and other answers have :data:`GRACE_SECONDS` to finish.
@@ -234,7 +233,8 @@ def run(
     server.channel_class = Channel
     _accept_many(server)
     _share_threads(server)
-    server.proxies, server.secret, server.mounts = trusted_proxies, secret, mounts or _NO_MOUNTS
+    server.proxies, server.secret = trusted_proxies, secret
+    server.mounts, server.limits = mounts or NO_MOUNTS, limits or BodyLimits()
     # The connections by the addresses of their clients. With a proxy, all have its address.
     server.by_client = None if trusted_proxies else {}
     # The main thread only waits for signals, so that a signal never interrupts the loop of the server.
@@ -303,55 +303,6 @@ def _accept_many(server: Any) -> None:
     server.handle_accept = accept_many
 
 
-_CODINGS = re.compile(rb"^transfer-encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
-_HOSTS = re.compile(rb"^host[ \t]*:", re.IGNORECASE | re.MULTILINE)
-
-
-class _Parser(HTTPRequestParser):
-    """A parser that refuses a request whose end or host is not certain, and closes its connection.
-
-    - Its end (RFC 9112, section 6.1): waitress 3.0 reads the next request on the connection, which a proxy can have
-      taken for the body. In HTTP/1.0 it ignores Transfer-Encoding.
-    - Its host (section 3.2): waitress joins two fields Host.
-    """
-
-    path: str
-    query: str
-    below = ""
-    """The path below the mount of the application."""
-
-    def __init__(self, adj: Any, ahead: bytearray | None = None, mounts: Mounts = _NO_MOUNTS) -> None:
-        super().__init__(adj)
-        self._ahead = ahead
-        self._mounts = mounts
-
-    def received(self, data: bytes) -> int:
-        """Receive bytes of one request. Those of the next ones are added to ``ahead``, so that they can wait."""
-        consumed = super().received(data)
-        if not self.completed or self.empty or self._ahead is None:
-            return consumed
-        self._ahead += data[consumed:]
-        return len(data)
-
-    def parse_header(self, header_plus: bytes) -> None:
-        try:
-            super().parse_header(header_plus)
-        except ValueError:
-            # waitress 3.0 closes the connection without an answer, and logs the traceback.
-            raise ParsingError("the request target is not a URL") from None
-        if len(_HOSTS.findall(header_plus)) > 1:
-            raise ParsingError("the field Host is given twice")
-        if self.version not in ("1.0", "1.1"):
-            raise ParsingError("the version of HTTP is not 1.0 or 1.1")
-        codings = _CODINGS.findall(header_plus)
-        if codings and (self.version == "1.0" or len(codings) > 1 or "CONTENT_LENGTH" in self.headers):
-            raise ParsingError("Transfer-Encoding in HTTP/1.0, twice, or together with Content-Length")
-        self.below = self._mounts.divided(self.path, self.headers.get("HOST", ""))[1]
-        if not _OF_TABLES.search(self.path):
-            self.adj = copy.copy(self.adj)
-            self.adj.max_request_body_size = min(MAX_BODY, self.adj.max_request_body_size)
-
-
 class Pace:
     """The time by which a client must send or read more octets: at first :data:`SLOW_SECONDS`, then as its octets take
     at :data:`LEAST_RATE`. It is at most ``most`` seconds away.
@@ -386,7 +337,9 @@ class Channel(HTTPChannel):
     def __init__(self, server: Any, *args: Any, **kwargs: Any) -> None:
         # The bytes that follow the current request. Its parser adds them before a thread can answer it.
         self._ahead = bytearray()
-        self.parser_class = cast("Any", functools.partial(_Parser, ahead=self._ahead, mounts=server.mounts))
+        self.parser_class = cast(
+            "Any", functools.partial(_Parser, ahead=self._ahead, mounts=server.mounts, limits=server.limits)
+        )
         super().__init__(server, *args, **kwargs)
         self.began = time.monotonic()
         self._head: float | None = self.began  # when the head began to be expected; None outside of a head

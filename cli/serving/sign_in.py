@@ -92,6 +92,14 @@ class SignIn(NamedTuple):
         secret = self._replace(remote_user=None).of_proxy(trusted_proxies).get("remote_user_secret")
         return trusted_proxy.ProxySecret(secret, self.remote_user_secret_field) if secret else None
 
+    def user_source(self, trusted_proxies: int) -> trusted_proxy.RemoteUser | None:
+        """Return the source of the user that a proxy has signed in, or None.
+
+        ``trusted_proxies`` is the number of reverse proxies. Raises the errors of :meth:`of_proxy`.
+        """
+        user = self.of_proxy(trusted_proxies).get("remote_user")
+        return None if user is None else trusted_proxy.RemoteUser.of_setting(user, self.proxy_secret(trusted_proxies))
+
     def openid(self) -> OpenID | None:
         """Return the OpenID provider of the options, or None. Raises UsageError, ValueError and CommandError."""
         if self.openid_issuer is None and not (self.openid_client or self.openid_secret_file):

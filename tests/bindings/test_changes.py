@@ -44,8 +44,8 @@ def note(transaction: Transaction) -> None:
     """Write a row for each change, as the audit of the web application does."""
     common = {"time": "2026-11-23T00:00:00.000000Z", "operation": "test"}
     rows = [{**common, "name": each.after.identifier, "outcome": each.outcome} for each in transaction.written]
-    if transaction.operations.begun is not None:
-        rows.append({**common, "name": "operation", "outcome": f"{transaction.operations.begun}"})
+    if transaction.begun:
+        rows.append({**common, "name": "operation", "outcome": f"{transaction.begun[-1]}"})
     if rows:
         transaction.connection.execute(insert(account_tables.audit), rows)
 

@@ -1,6 +1,7 @@
 """The JSON API at ``/api/v1`` for programs that manage names. It translates between HTTP and :mod:`..management`."""
 
 from .blueprint import blueprint, init_app
+from .bodies import refusal
 from .views import bulk, changes, description, exports, holds, imports, names, prefixes
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "init_app",
     "names",
     "prefixes",
+    "refusal",
 ]

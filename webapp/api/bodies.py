@@ -12,19 +12,21 @@ from collections.abc import Collection
 from typing import Any, NoReturn
 
 import jsonschema_rs
-from flask import request
+from flask import Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from ...identifiers.text import display
 from .. import errors
+from ..body_routes import MAX_JSON
 from ..errors import HTTPRefusal
+from ..request_body import BodyTooLong
 from . import schemas
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 
-MAX_BYTES = 4 * 2**20
-"""The maximum size of a body with JSON, in bytes."""
+MAX_BYTES = MAX_JSON
+"""The maximum size of a body with JSON, in bytes. Most routes have a lower one (:mod:`~ararat.webapp.body_routes`)."""
 
 _MAX_INTEGER = 2**53 - 1
 _EXPECTED = {"null": "null", "string": "a text", "boolean": "true or false", "integer": "a whole number"}
@@ -57,9 +59,21 @@ def read_bytes(limit: int) -> bytes:
     request.max_content_length = limit
     try:
         return request.get_data()
-    except RequestEntityTooLarge:
+    except RequestEntityTooLarge as error:
         errors.drain()
-        raise HTTPRefusal(413, "body-too-long", f"The body is longer than {limit:,} bytes. Send fewer names.") from None
+        raise _too_long(error.limit.size if isinstance(error, BodyTooLong) else limit) from None
+
+
+def refusal(refused: HTTPRefusal) -> Response:
+    """Return the answer of the API to a request that ``refused`` refuses before it is read."""
+    if isinstance(refused, BodyTooLong):
+        errors.drain()
+        refused = _too_long(refused.limit.size)
+    return errors.answer(refused)
+
+
+def _too_long(most: int) -> HTTPRefusal:
+    return HTTPRefusal(413, "body-too-long", f"The body is longer than {most:,} bytes. Send fewer names.")
 
 
 def require_empty() -> None:

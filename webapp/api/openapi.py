@@ -18,7 +18,8 @@ ABOUT = (
     "Every request needs an account: a token in `Authorization: Bearer`, or HTTP Basic with a token or an account and "
     "its password. Without accounts in the database every URL is 404. A failed request changes nothing. New members "
     "can be added to responses at any time, so a client must ignore unknown members. "
-    f"A body has at most {MAX_BYTES:,} bytes, and a request creates at most {MAX_NAMES:,} names. "
+    f"A body has at most 1 MB, that of POST /names and /changes {MAX_BYTES // 2**20} MB, and a request creates at most "
+    f"{MAX_NAMES:,} names. "
     "Write a name in a path as it is, or percent-encode the whole name."
 )
 

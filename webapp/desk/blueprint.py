@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Blueprint, Response, abort, g, has_app_context, redirect, request
 from htmx_flask import request as htmx_request
-from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.names.binding import Binding, rfc3339
@@ -19,7 +18,7 @@ from ...middleware.http import request_target
 from ..accounts import csrf, first_account, identify
 from ..accounts.model import Caller
 from ..config import url
-from ..errors import HTTPRefusal, drain
+from ..errors import HTTPRefusal
 from ..jobs.imports import current_imports
 from ..language import formats
 from ..management import Management
@@ -33,9 +32,6 @@ blueprint = Blueprint("desk", __name__, url_prefix="/desk")
 
 _G = "ararat_desk_caller"
 
-UPLOAD_LIMITS: dict[str, tuple[int, str]] = {}
-"""The maximum size of a request in bytes by endpoint, with the sentence of the error. Other forms have one limit."""
-
 
 @blueprint.before_request
 def require_session() -> AnyResponse | None:
@@ -44,21 +40,12 @@ def require_session() -> AnyResponse | None:
     if request.method in ("GET", "HEAD") and request.path == "/desk" and first_account.is_missing():
         return first_account.page()
     identify.accounts()
-    # The token of a form is in its body, so the limit must be set before the caller is known.
-    limit, sentence = UPLOAD_LIMITS.get(request.endpoint or "", (None, ""))
-    if limit is not None:
-        request.max_content_length = limit
     try:
         found = identify.require_caller()
-    except RequestEntityTooLarge:
-        if limit is None:
-            raise
-        drain()
-        raise HTTPRefusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body-too-long", sentence) from None
     except HTTPRefusal as error:
         if "Authorization" in request.headers or wants_json():
             raise
-        if limit is None and unsent.is_kept(error):
+        if unsent.is_kept(error):
             return unsent.page(error, _target())
         if error.code != HTTPStatus.UNAUTHORIZED:
             raise

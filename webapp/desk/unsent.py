@@ -13,6 +13,7 @@ from htmx_flask import request as htmx_request
 
 from .. import cross_site
 from ..accounts import csrf
+from ..body_routes import MAX_OPEN
 from ..errors import HTTPRefusal
 
 _NOT_SHOWN = (csrf.FIELD, "revision", "etag", "kept")
@@ -31,6 +32,8 @@ def is_kept(error: HTTPRefusal) -> bool:
         and not htmx_request.htmx
         and is_marked
         and not cross_site.from_another_site()
+        and request.endpoint != "desk.upload_table"
+        and (request.content_length or 0) <= MAX_OPEN
         and "password" not in request.form
         and not any(file.filename for file in request.files.values())
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
 from flask import Response, request
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException
 
 from ... import __version__
 from ...bindings.names import validation
@@ -24,6 +24,7 @@ from ...identifiers.text import display
 from ..application import Application
 from ..errors import HTTPRefusal, drain
 from ..management import Missing
+from ..request_body import BodyTooLong, TooManyFields
 from . import anvl_body, downloads, operations, sessions
 from .answers import EzidAnswer, EzidRequest, Failed, bad_request, response
 from .configuration import KEY, Ezid, check_path, ezid
@@ -139,6 +140,10 @@ def _answer() -> Response | None:
             made.call_on_close(slot.release)
         else:
             slot.release()
+    return _private(made)
+
+
+def _private(made: Response) -> Response:
     made.headers["Cache-Control"] = "no-store"
     made.vary.update(["Accept", "Authorization", "Cookie"])
     return made
@@ -153,11 +158,8 @@ def _made(path: bytes) -> Response:
         return response(failed)
     except (BindingError, BindingsUnavailable) as error:
         return response(_refused(error))
-    except RequestEntityTooLarge:
-        drain()
-        return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
     except HTTPRefusal as refused:
-        return refusal(refused)
+        return _of_refusal(refused)
     except HTTPException:
         return response(bad_request("the request is not valid HTTP"))
     except Exception:  # noqa: BLE001 - a client of EZID reads the first line of every answer
@@ -166,7 +168,18 @@ def _made(path: bytes) -> Response:
 
 
 def refusal(refused: HTTPRefusal) -> Response:
-    """Return the answer to a request that ``refused`` refuses because others are being answered."""
+    """Return the answer to a request that ``refused`` refuses before it is read: its body is too long, or too many
+    others are being answered.
+    """
+    return _private(_of_refusal(refused))
+
+
+def _of_refusal(refused: HTTPRefusal) -> Response:
+    if isinstance(refused, TooManyFields):
+        return response(bad_request(f"the form has more than {refused.limit.fields} fields, or a field is too long"))
+    if isinstance(refused, BodyTooLong):
+        drain()
+        return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
     detail = "too many requests are being received; try again in some seconds"
     return response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": str(refused.retry_after)}))
 

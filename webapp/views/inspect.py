@@ -21,7 +21,7 @@ from ...identifiers.text import display
 from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, joined
 from .. import admission, errors
 from ..accounts import identify
-from ..config import FACTS, FORM_OVERHEAD, MAX_BYTES, MAX_URL_LENGTH, site, url
+from ..config import FACTS, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..language.translation import translated
 from ..management.permissions import Forbidden, require_administrator
@@ -113,9 +113,6 @@ def pasted() -> str:
 
     Raises :class:`.HTTPRefusal`: 413 if the text is too long, 503 if too many large texts are being inspected.
     """
-    if request.mimetype == "application/x-www-form-urlencoded":
-        # Percent-encoding needs three bytes for one, so the body can be longer than the text.
-        request.max_content_length = request.max_form_memory_size = 3 * MAX_BYTES + FORM_OVERHEAD
     text = request.form.get("q", "").replace("\r\n", "\n")
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise HTTPRefusal(413, "request-entity-too-large", errors.TOO_LONG)

@@ -34,8 +34,8 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
     An operation on many names has one row. That of minted names has a row for each of its few names.
     """
     rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]
-    if transaction.operations.begun is not None and not rows:
-        rows.append((None, f"operation {transaction.operations.begun}"))
+    if transaction.begun and not rows:
+        rows.append((None, f"operation {transaction.begun[-1]}"))
     rows += transaction.noted.items()
     record(transaction.connection, actor, rows, when)
 

@@ -50,14 +50,14 @@ class OperationEffect(NamedTuple):
 class Operations:
     """The recorded operations (changes of many names) of a database, read and written in one transaction.
 
-    ``begun`` is the number of the operation that began in the transaction, or None.
+    The numbers of those that begin in the transaction are added to ``begun``.
     """
 
-    def __init__(self, connection: Connection, database: Database) -> None:
+    def __init__(self, connection: Connection, database: Database, begun: list[int]) -> None:
         self._connection = connection
+        self._begun = begun
         self._database = database
         self._dialect_name = database.dialect_name
-        self.begun: int | None = None
 
     def begin(
         self,
@@ -85,8 +85,8 @@ class Operations:
             "undoes": undoes,
         }
         inserted = self._connection.execute(insert(schema.operations).values(row)).inserted_primary_key
-        self.begun = next(iter(inserted or ()))
-        return self.begun
+        self._begun.append(next(iter(inserted or ())))
+        return self._begun[-1]
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
         """Record that the operation ``number`` has ended at the time ``finished``, and that it has changed as many

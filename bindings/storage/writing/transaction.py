@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from hashlib import sha256
 from itertools import chain
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from ...names.assignment import Change
 from ...names.binding import Binding, rfc3339
 from ...names.branding.stored import NAME, BrandingVersion, version_of
 from ...names.errors import BindingsUnavailable, Collision, OutcomeUnknown, ReadOnlyBindings
-from ...names.policy import ChangeCheck, no_policy
+from ...names.policy import ChangeCheck
 from ...names.prefixes import prefixes
 from ...names.prefixes.patterns import Pattern
 from ...names.prefixes.prefixes import PrefixRecord
@@ -185,8 +186,9 @@ class Transaction:
 
     - ``written``: the changes of names that were written. Those of operations and imports are left out: they can be too
       many for the memory.
+    - ``begun``: the numbers of the operations that began in the transaction.
     - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
-    - ``actor``: who makes the changes. ``check_change``: checks each of them by the policy (:meth:`checked`).
+    - ``actor``: who makes the changes. ``check_change``: None, or checks each of them by the policy (:meth:`checked`).
     - ``is_rolled_back``: whether all changes were undone. ``is_exclusive``: whether other writers wait.
     - ``result``: the result of the change, for the functions :attr:`.Actor.at_end`: a list of
       :class:`~ararat.bindings.changes.ChangeResult`, a BulkResult, or the Summary of an import.
@@ -213,13 +215,18 @@ class Transaction:
         self._clock = clock
         # The names that were read after the date of their publication, by key, until it is written.
         self._due: dict[str, Binding] = {}
-        self.operations = Operations(connection, database)
+        self.begun: list[int] = []
         self.written: list[Change] = []
         self.noted: dict[str | None, str] = {}
         self.actor: Actor = NOBODY
-        self.check_change: ChangeCheck = no_policy
+        self.check_change: ChangeCheck | None = None
         self.is_rolled_back = False
         self.result: object = None
+
+    @cached_property
+    def operations(self) -> Operations:
+        """The recorded operations."""
+        return Operations(self.connection, self._database, self.begun)
 
     @property
     def dialect_name(self) -> str:
@@ -256,6 +263,8 @@ class Transaction:
         Raises :class:`BindingError` if the change is not permitted.
         """
         self.actor.check(before, change)
+        if self.check_change is None:
+            return change
         if (due := change.after.embargo) is not None:
             # No person checks the name again when it becomes live.
             self.check_change(before, change._replace(after=change.after.at(due)), self)

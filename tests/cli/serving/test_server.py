@@ -117,7 +117,7 @@ CHUNKED = "Transfer-Encoding: chunked\r\n"
     ],
 )
 def test_a_request_whose_end_is_not_certain_is_refused(line: str, fields: str, is_refused: bool) -> None:
-    parser = serve._Parser(Adjustments())
+    parser = serve.Channel.parser_class(Adjustments())
     parser.received(f"{line}\r\nHost: localhost\r\n{fields}\r\n".encode())
     assert (parser.error is not None) == is_refused
 
@@ -717,19 +717,72 @@ def test_pipelined_requests_of_slow_readers_do_not_delay_names(
     assert slowest < 4
 
 
+# Bodies ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def narrow(serve_ararat: Callable[..., Any]) -> Any:
+    """A server with 2 MB for all bodies, below a path. It has no account, so its API answers 404."""
+    return serve_ararat("--no-trace-elsewhere", "--body-space", "2", "--prefix", "http://127.0.0.1/ids")
+
+
+def posted(server: Any, path: str, body: bytes, *fields: str, stop: int | None = None) -> bytes:
+    """Send a body, or the beginning of it, and return the answer."""
+    fields = ("Host: localhost", f"Content-Length: {len(body)}", "Connection: close", *fields)
+    head = [f"POST {path} HTTP/1.1", *fields, "", ""]
+    with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
+        with contextlib.suppress(ConnectionError):
+            connection.sendall("\r\n".join(head).encode() + body[:stop])
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            while some := connection.recv(65536):
+                answer += some
+    return answer
+
+
+ENCODED = "Content-Type: application/x-www-form-urlencoded"
+
+
 @pytest.mark.parametrize(
-    ("path", "size", "refused"),
+    ("path", "body", "fields", "status"),
     [
-        ("/ark:12345/x", serve.MAX_BODY, True),
-        ("/ark:12345/x", serve.MAX_BODY - 1, False),
-        ("/desk/tables", serve.MAX_BODY, False),
-        ("/inspect/api/v1/imports?mint=ark:12345/k1", serve.MAX_TABLE - 1, False),
-        ("/api/v1/imports", serve.MAX_TABLE, True),
-        ("/api/v1/imports/1/undo", serve.MAX_BODY, True),
-        ("/desk/tables/1/import", serve.MAX_BODY, True),
+        pytest.param("/", b"q=" + b"x" * (2**20 + 1), [ENCODED], 413, id="a text that is too long"),
+        pytest.param("/", b"&".join([b"a"] * 1016), [ENCODED], 303, id="1,016 fields"),
+        pytest.param("/", b"&".join([b"a"] * 500_000), [ENCODED], 413, id="half a million fields"),
+        pytest.param("/language", b"&".join([b"a"] * 101), [ENCODED], 413, id="101 fields"),
+        pytest.param("/sign-in", b"x" * 2**21, [ENCODED], 413, id="a form of 2 MB"),
+        pytest.param("/no/such/imports", b"x" * 2**21, ["Authorization: Bearer a"], 413, id="2 MB to no path"),
+        pytest.param("/api/v1/imports", b"x" * 2**21, [], 413, id="2 MB without a credential"),
+        pytest.param("/ids/api/v1/imports", b"x" * 1000, ["Authorization: Bearer a"], 404, id="a short import"),
+        pytest.param("/ids/api/v1/imports", b"x" * 3 * 2**20, ["Authorization: Bearer a"], 503, id="no space"),
     ],
 )
-def test_only_tables_can_be_large(path: str, size: int, refused: bool) -> None:
-    parser = serve.Channel.parser_class(Adjustments(max_request_body_size=serve.MAX_TABLE))
-    parser.received(f"POST {path} HTTP/1.1\r\nHost: a.example\r\nContent-Length: {size}\r\n\r\n".encode())
-    assert (parser.error is not None) == refused
+def test_a_body_has_the_limits_of_its_route(
+    narrow: Any, path: str, body: bytes, fields: list[str], status: int
+) -> None:
+    answer = posted(narrow, path, body, *fields)
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode()), answer[:200]
+    assert narrow.get("/ids/ark:12345/mp39n").status == 302
+
+
+def test_the_page_that_refuses_a_long_text_names_the_limit(narrow: Any) -> None:
+    answer = posted(narrow, "/", b"q=" + b"x" * 4 * 2**20, ENCODED)
+    assert b"longer than 1,048,576 bytes" in answer
+
+
+def test_a_body_that_is_far_too_long_is_refused_at_once(narrow: Any) -> None:
+    answer = posted(narrow, "/no/such/imports", b"x" * 20 * 2**20, stop=100_000)
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+def test_bodies_that_never_end_leave_space_for_short_ones(narrow: Any) -> None:
+    token, head = "Authorization: Bearer a", "POST /ids/api/v1/imports HTTP/1.1\r\nHost: localhost\r\n"
+    with contextlib.ExitStack() as stack:
+        for number in range(6):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", narrow.port), 20))
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(f"{head}{token}\r\nContent-Length: 90000000\r\n\r\n".encode() + b"x" * 500_000)
+            if number > 3:
+                assert connection.recv(15) == b"HTTP/1.1 503 Se"
+        assert posted(narrow, "/", b"q=ark:12345/mp39n", ENCODED).startswith(b"HTTP/1.1 303 ")
+    until(lambda: posted(narrow, "/ids/api/v1/imports", b"x" * 1_000_000, token).startswith(b"HTTP/1.1 404 "))

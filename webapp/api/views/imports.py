@@ -16,13 +16,13 @@ from ....identifiers.text import display
 from ....spreadsheets import sheet
 from ....spreadsheets.options import Options
 from ....spreadsheets.reading import MAX_BYTES
-from ...admission import BRIEF_SECONDS, RETRY_SECONDS
 from ...config import site
 from ...errors import HTTPRefusal
 from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
 from ...jobs.uploads import IMPORT, PREVIEW
 from ...management.permissions import require_curator
+from ...request_body import BRIEF_SECONDS, RETRY_SECONDS
 from ...responses import as_json
 from ...uploads import downloads
 from ...uploads.model import MAX_UPLOADS

@@ -18,17 +18,18 @@ from ....identifiers.text.translatable import Translatable
 from ....spreadsheets import sheet
 from ....spreadsheets.reading import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
 from ...accounts.model import Caller
-from ...admission import BRIEF_SECONDS, RETRY_SECONDS
+from ...body_routes import TABLE_TOO_LONG
 from ...config import site, url
 from ...errors import HTTPRefusal
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED
 from ...management.permissions import require_curator
+from ...request_body import BRIEF_SECONDS, RETRY_SECONDS
 from ...uploads.model import MAX_UPLOADS, Upload
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
-from ..blueprint import UPLOAD_LIMITS, blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem, number_of, sentence
 
 CHANGED = Translatable("The table was changed or imported in the meantime. Check this page.")
@@ -36,14 +37,6 @@ CHANGED = Translatable("The table was changed or imported in the meantime. Check
 
 _PAGE = 25
 _MAX_NAME = 100
-_FORM_OVERHEAD = 65536
-_TOO_LARGE = Translatable(
-    "The file is larger than %(megabytes)s MB, the maximum. "
-    "Divide it into several files, or import it with the command ararat import.",
-    megabytes=MAX_BYTES // 2**20,
-)
-
-UPLOAD_LIMITS["desk.upload_table"] = MAX_BYTES + _FORM_OVERHEAD, _TOO_LARGE
 
 _FULL = FieldProblem(
     Translatable("Your account has %(number)s tables, the maximum.", number=MAX_UPLOADS),
@@ -93,7 +86,7 @@ def upload() -> AnyResponse:
             Translatable("There is no file."), Translatable("a file in CSV, TSV, JSON Lines or .xlsx")
         )
     elif len(content := file.read(MAX_BYTES + 1)) > MAX_BYTES:
-        problem = FieldProblem(_TOO_LARGE)
+        problem = FieldProblem(TABLE_TOO_LONG)
     else:
         name = _name(file.filename)
         if sheet.is_large_workbook(content):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from ararat.webapp.desk.blueprint import UPLOAD_LIMITS
+from ararat.webapp.body_routes import TABLE_TOO_LONG, BodyLimit
 from ararat.webapp.uploads.store import LIFETIME
 
 from ..conftest import Browser, Desk
@@ -308,7 +308,8 @@ def test_a_file_that_is_too_large_is_refused(
     jane: Browser, size: int, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ararat.webapp.desk.tables.uploads.MAX_BYTES", 2000)
-    monkeypatch.setitem(UPLOAD_LIMITS, "desk.upload_table", (3000, "The file is larger than 100 MB, the maximum."))
+    limits = jane.client.application.wsgi_app.limits
+    monkeypatch.setattr(limits, "of", lambda *_: BodyLimit(3000, 100, TABLE_TOO_LONG))
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(b"a" * size), "names.csv")})
     assert refused.status_code == status
     assert "larger than 100 MB" in refused.text

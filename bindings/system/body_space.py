@@ -1,0 +1,93 @@
+"""The space that this process has for the bodies of requests, until their requests are answered.
+
+Bodies are in memory and in temporary files. Each has a limit of its own, but a client can send many at once. So all
+together have a limit, too: that of :meth:`BodySpace.use`, and half of the space that is free in the folder of temporary
+files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import time
+
+from .fork_safety import AtFork, ForkSafeLock
+
+DEFAULT = 2 * 2**30
+"""The maximum in bytes if none is set."""
+
+BRIEF = 65536
+"""A body of at most so many bytes is refused last: long bodies leave an eighth of the space to such bodies."""
+
+_CHECK_SECONDS = 1.0
+_CHECK_BYTES = 2**23
+
+
+class BodySpace:
+    """The space for all bodies of this process.
+
+    >>> space = BodySpace()
+    >>> space.use(1_000_000)
+    >>> space.take(400_000, before=0), space.take(500_000, before=0), space.take(400, before=0), space.used
+    (True, False, True, 400400)
+    >>> space.give_back(400_400)
+    """
+
+    def __init__(self) -> None:
+        self._most = DEFAULT
+        self._used = 0
+        self._free: float = 0
+        self._checked = -_CHECK_SECONDS
+        self._since_check = 0
+        self._lock = ForkSafeLock()
+        _at_fork.add(self)
+
+    def use(self, most: int) -> None:
+        """Set the maximum to ``most`` bytes."""
+        self._most = most
+
+    @property
+    def used(self) -> int:
+        """The bytes of all bodies."""
+        return self._used
+
+    def take(self, number: int, before: int) -> bool:
+        """Take space for ``number`` further bytes of a body, and return whether there is room.
+
+        ``before`` is the number of bytes of this body that have space.
+        """
+        with self._lock:
+            now = time.monotonic()
+            self._since_check += number
+            if now >= self._checked + _CHECK_SECONDS or self._since_check >= _CHECK_BYTES:
+                self._checked, self._since_check, self._free = now, 0, _free_bytes()
+            # Bodies that have taken as much as is free hold half of the space that was free without them.
+            most = min(self._most, self._free)
+            if before + number > BRIEF:
+                most -= most / 8
+            if self._used + number > most:
+                return False
+            self._used += number
+            return True
+
+    def give_back(self, number: int) -> None:
+        """Free the space of ``number`` bytes."""
+        with self._lock:
+            self._used = max(0, self._used - number)
+
+    def forget(self) -> None:
+        """Free the space that a forked process inherited from its parent."""
+        self._used = 0
+
+
+def _free_bytes() -> float:
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(tempfile.gettempdir()).free
+    return float("inf")
+
+
+_at_fork = AtFork(after_in_child=BodySpace.forget)
+
+body_space = BodySpace()
+"""The space of this process."""
