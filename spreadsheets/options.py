@@ -11,7 +11,8 @@ from ..bindings.names import validation
 from ..bindings.names.errors import TableError
 from ..bindings.tables.columns import Columns
 from . import columns as mapping
-from . import headings, sheet
+from . import sheet
+from .heading_words import folded
 from .reading import Reading
 
 _MOST_SHOWN = 20
@@ -69,10 +70,10 @@ class Options:
             reading = sheet.proposed(content, reading, file)
         if self.heading_row is not None and self.heading_row != reading.heading_row:
             reading = replace(reading, heading_row=self.heading_row)
-            first, *rows = self._first_rows(content, reading, file)
+            first = self._first_rows(content, reading, file)[0]
             if first.number != self.heading_row:
                 raise TableError("table-empty", f"the row {self.heading_row:,} is empty", file, self.heading_row)
-            reading = replace(reading, columns=headings.guess(first.fields, [row.fields for row in rows]))
+            reading = replace(reading, columns=[each.column for each in sheet.guessed(content, reading, file)])
         names = self._first_rows(content, reading, file)[0].fields
         reading = replace(reading, columns=self._columns(names, [*reading.columns], file, reading.heading_row))
         if errors := mapping.check(reading.columns, names, mints=bool(self.mint)):
@@ -107,4 +108,4 @@ class Options:
 
 
 def _is_same(name: str, heading: str) -> bool:
-    return name == heading.strip() or (bool(folded := headings.folded(heading)) and headings.folded(name) == folded)
+    return name == heading.strip() or (bool(wanted := folded(heading)) and folded(name) == wanted)

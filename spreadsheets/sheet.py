@@ -15,7 +15,7 @@ from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from ..bindings.names.errors import BindingError, TableError
@@ -24,7 +24,10 @@ from ..bindings.tables.columns import Columns, Row
 from ..bindings.tables.delimited import Line
 from ..bindings.tables.text_stream import Lines, ReadAs
 from ..identifiers.text.translatable import Translatable
-from . import headings, workbook_process
+from . import guesses, headings, workbook_process
+from .column_values import is_address
+from .guesses import GuessedColumn
+from .heading_words import weights
 from .reading import MAX_COLUMNS, MAX_ROWS, Format, Reading
 
 ENCODINGS = {
@@ -152,7 +155,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
         last.clear()
     found = 0 if reading.format == "jsonl" else headings.heading_row(first)
     named = next((row for row in first if row.number == found), Line(0, []))
-    samples = [row.fields for row in first if row.number > found]
+    samples = with_links(named.fields, [row for row in first if row.number > found])
     width = sum(map(bool, named.fields))
     end = headings.last_row([row for row in last if row.number > found], width) if reading.format != "jsonl" else 0
     rows = max(number - sum(row.number <= found for row in first) - sum(row.number > end for row in last if end), 0)
@@ -160,8 +163,44 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
         raise TableError(
             "table-size", Translatable("the file has more than %(number)s rows", number=most_rows), file, most_rows
         )
-    columns = headings.guess(named.fields, samples)
+    columns = guesses.columns(named.fields, samples, headings.above(first, found))
     return Proposal(content, replace(reading, heading_row=found, last_row=end, columns=columns), rows)
+
+
+def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
+    """Return the guess for each column of a stored file, from its headings and its first rows.
+
+    - ``content``: the bytes of the stored file.
+    - ``reading``: how the file is read.
+    - ``file``: the name of the file for messages.
+
+    Raises :class:`TableError`.
+    """
+    read: list[Line] = []
+    try:
+        read.extend(islice(lines(content, reading, file), _SAMPLE_ROWS + 1))
+    except TableError:
+        if not read:
+            raise
+    named, *rows = read
+    before: list[Line] = []
+    if reading.format != "jsonl":
+        before += takewhile(lambda row: row.number < reading.heading_row, _filled(content, reading, file, None))
+    return guesses.guess(named.fields, with_links(named.fields, rows), headings.above(before, named.number))
+
+
+def with_links(named: Sequence[str], rows: Sequence[Line]) -> list[list[str]]:
+    """Return the cells of rows with the addresses of links instead of their texts, in columns that can be targets.
+
+    ``named`` are the headings of the sheet, and ``rows`` are its rows.
+    """
+    linked = {place for place, heading in enumerate(named) if weights(heading).get("target")}
+    found = [[*row.fields] for row in rows]
+    for cells, row in zip(found, rows, strict=True):
+        for place, address in row.extras.links.items() if isinstance(row, RichLine) else ():
+            if int(place) in linked and int(place) < len(cells) and not is_address(cells[int(place)]):
+                cells[int(place)] = address
+    return found
 
 
 def _known(columns: Sequence[str]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ararat.bindings.names.errors import TableError
-from ararat.spreadsheets import columns, headings, sheet
+from ararat.spreadsheets import columns, guesses, sheet
 
 ROWS = 1000
 
@@ -57,7 +57,13 @@ TABLES = {
     "totals": ("Titel;Wert\nVase;3\nTeller;4\nSumme:;7\n", 1, 3),
     "a note after an empty row": ("Titel;Wert;Ort\nVase;3;\n\nQuelle: Inventar;;\n", 1, 2),
     "headings that are not known": ("Nummer;Wert;Notiz\nA 1;3;x\n", 1, 0),
-    "texts wider than the headings": ("a;;c\nName;Ort;Notiz\n", 1, 0),
+    "texts wider than the headings": ("a;;c\nVase;rot;gut\n", 1, 0),
+    "two rows of headings": ("Objekt;;Herkunft\nNummer;Titel;Ort\nA 1;Vase;Holm\n", 2, 0),
+    "labels above field codes": (
+        "Inventarnummer;Titel;Link\nf_inv;f_titel;f_link\nA 1;Vase;https://m.example/1\nA 2;Krug;https://m.example/2\n",
+        2,
+        0,
+    ),
     "sep": ("sep=;\nTitel;Wert\nVase;3\n", 1, 0),
 }
 
@@ -66,6 +72,26 @@ TABLES = {
 def test_the_rows_of_headings_and_of_totals_are_proposed(text: str, heading_row: int, last_row: int) -> None:
     reading = sheet.stored(text.encode(), "objekte.csv").reading
     assert (reading.separator, reading.heading_row, reading.last_row) == (";", heading_row, last_row)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(
+            "Inventarnummer;Titel;Link\nf_inv;f_tx;f_li\nA 1;Vase;https://m.example/1\nA 2;Krug;https://m.example/2\n",
+            ["resource", "what", "target"],
+            id="labels above field codes",
+        ),
+        pytest.param(
+            "Objekt;;;Künstler;\nNummer;Titel;Jahr;Name;Lebensdaten\nA 1;Vase;1901;Held;1870-1910\n",
+            ["resource", "what", "when", "who", ""],
+            id="groups",
+        ),
+    ],
+)
+def test_the_columns_below_two_rows_of_headings_are_guessed(text: str, expected: list[str]) -> None:
+    reading = sheet.stored(text.encode(), "a.csv").reading
+    assert list(reading.columns) == expected
 
 
 def test_rows_have_the_numbers_of_the_spreadsheet() -> None:
@@ -95,7 +121,7 @@ GUESSES = {
 
 @pytest.mark.parametrize(("names", "expected"), GUESSES.values(), ids=GUESSES.keys())
 def test_columns_are_guessed_from_headings(names: str, expected: str) -> None:
-    assert headings.guess(names.split(";"), []) == expected.split(" ")
+    assert guesses.columns(names.split(";"), []) == expected.split(" ")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.storage.writing.inserts import new_row_number
 from ...identifiers.text.translatable import SEPARATOR, Translatable, restored, stored
 from ...spreadsheets import sheet
-from ...spreadsheets.headings import folded
+from ...spreadsheets.heading_words import folded
 from ...spreadsheets.reading import Reading
 from ...spreadsheets.result_table import HEADING, ProblemColumns
 from ...spreadsheets.sheet import Proposal

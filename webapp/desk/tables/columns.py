@@ -14,8 +14,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import TableError
 from ....bindings.tables.columns import Columns
 from ....identifiers.text.translatable import Translatable
-from ....spreadsheets import columns, headings, sheet
+from ....spreadsheets import columns, sheet
 from ....spreadsheets.columns import CHOICES, GROUPS, OTHER
+from ....spreadsheets.guesses import GuessedColumn
 from ....spreadsheets.reading import Reading
 from ...jobs.imports import current_imports
 from ...uploads.model import Upload
@@ -27,6 +28,8 @@ from .uploads import job_of, known_upload, start_job, state_of, uploads
 MAX_ROW = 1_048_576
 """The largest number of a row that a spreadsheet program has."""
 
+_SELECTED = Translatable("You selected it.")
+_REMEMBERED = Translatable("You selected it for a table with these headings before.")
 _SAMPLE_ROWS = 20
 _SHOWN_ROWS = 5
 
@@ -39,6 +42,7 @@ class FileColumn:
     - ``samples``: some of its values.
     - ``choice``: the column of bindings that the user selected for it, or an empty text.
     - ``other``: the name of an element that is not among the choices.
+    - ``why``: a sentence about the reason of the guess. ``question``: a sentence if another column fits as well.
     """
 
     place: int
@@ -46,6 +50,8 @@ class FileColumn:
     samples: Sequence[str]
     choice: str
     other: str
+    why: str = ""
+    question: str = ""
 
 
 @blueprint.get("/tables/<int:number>/columns", endpoint="table_columns")
@@ -76,8 +82,8 @@ def send(number: int) -> AnyResponse:
     if "read" in form or _place(reading) != _place(before):
         if _place(reading)[:3] != _place(before)[:3]:
             reading = sheet.proposed(uploads().data(number), reading, known.name)
-        named, rows, _ = _sample(known, reading)
-        reading = _remembered(replace(reading, columns=headings.guess(named, rows)), named)
+        named, _, _ = _sample(known, reading)
+        reading = _remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
         management().accounts.write(lambda connection: uploads().begin(connection, known, "new", None, reading))
         return see_other("desk.table_columns", number=number)
     named, _, problem = _sample(known, reading)
@@ -143,9 +149,10 @@ def _can_change(upload: Upload) -> bool:
 
 def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, errors: Mapping[int, str]) -> str:
     named, rows, problem = _sample(upload, reading)
+    guessed = _guesses(upload, reading) or [GuessedColumn("")] * len(named)
     if selected is None:
         known = reading.columns
-        selected = known if len(known) == len(named) else headings.guess(named, rows)
+        selected = known if len(known) == len(named) else [each.column for each in guessed]
     known_shoulders = _shoulders()
     is_first = upload.stage == "new" and request.method == "GET"
     mint = reading.mint
@@ -160,8 +167,10 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
             samples=list(islice(dict.fromkeys(row[place] for row in rows if row[place]), 3)),
             choice=choice if choice in CHOICES or not choice else OTHER,
             other="" if choice in CHOICES else choice,
+            why=guess.why if choice == guess.column else _SELECTED if errors or not is_first else _REMEMBERED,
+            question=guess.question if choice == guess.column else "",
         )
-        for place, (heading, choice) in enumerate(zip(named, selected, strict=True))
+        for place, (heading, choice, guess) in enumerate(zip(named, selected, guessed, strict=True))
     ]
     problems = {f"column-{place}": FieldProblem(text) for place, text in errors.items() if place >= 0}
     if -1 in errors:
@@ -200,19 +209,30 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
     )
 
 
+def _guesses(upload: Upload, reading: Reading) -> list[GuessedColumn]:
+    """Return the guess for each column, or nothing for a file that cannot be read."""
+    try:
+        return sheet.guessed(uploads().data(upload.number), reading, upload.name)
+    except TableError:
+        return []
+
+
 def _sample(upload: Upload, reading: Reading) -> tuple[Sequence[str], list[Sequence[str]], FieldProblem | None]:
     """Return the headings, the first rows, and the error that ended the reading."""
-    read: list[Sequence[str]] = []
+    read: list[sheet.Line] = []
     problem = None
     try:
         found = sheet.lines(uploads().data(upload.number), reading, upload.name)
         # The lines before an error stay in the list.
-        read.extend(line.fields for line in islice(found, _SAMPLE_ROWS + 1))
+        read.extend(islice(found, _SAMPLE_ROWS + 1))
     except TableError as error:
         problem = FieldProblem(
             Translatable("Line %(line)s: %(problem)s", line=error.line, problem=sentence(error.message)), error.expected
         )
-    return (read[0], read[1:], problem) if read else ((), [], problem)
+    if not read:
+        return (), [], problem
+    named = read[0].fields
+    return named, [*sheet.with_links(named, read[1:])], problem
 
 
 def _selected(place: int) -> str:

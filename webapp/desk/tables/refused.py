@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from flask import Response, request
+from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.error_codes import error_code
@@ -95,6 +97,7 @@ class Cause:
     - ``code`` and ``title``: the code of the error, and a sentence about it.
     - ``fix``: a sentence about the correction, or None.
     - ``number``: the number of rows. ``rows``: the first of them.
+    - ``column``: the place of the column of the table that can be ignored instead, or None. ``heading``: its heading.
     """
 
     code: str
@@ -102,6 +105,8 @@ class Cause:
     fix: str | None
     number: int
     rows: Sequence[RowOutcome]
+    column: int | None = None
+    heading: str = ""
 
 
 def causes(upload: Upload) -> list[Cause]:
@@ -109,12 +114,22 @@ def causes(upload: Upload) -> list[Cause]:
 
     ``upload`` is the uploaded table.
     """
-    store = uploads()
+    store, reading = uploads(), upload.reading
+    named: Sequence[str] = ()
+    with suppress(TableError):
+        named = next(sheet.lines(store.data(upload.number), reading, upload.name)).fields
     found: list[Cause] = []
     for code, number in store.causes(upload.number)[:_MOST_GROUPS]:
         rows = [row for _, row in store.rows(upload.number, "refused", 0, _SHOWN_ROWS, code=code)]
         title = _title(code, number)
-        found.append(Cause(code=code, title=title, fix=fix(code), number=number, rows=rows))
+        column = {"state": "status"}.get(about := error_code(code).about or "", about)
+        # Without them a row has no name.
+        is_needed = column == "identifier" or (column == "resource" and bool(reading.mint))
+        place = reading.columns.index(column) if column in reading.columns and not is_needed else None
+        heading = named[place] if place is not None and place < len(named) else ""
+        found.append(
+            Cause(code=code, title=title, fix=fix(code), number=number, rows=rows, column=place, heading=heading)
+        )
     return found
 
 
@@ -215,15 +230,24 @@ def correct(number: int) -> AnyResponse:
             "bad",
         )
         return see_other("desk.table", number=number)
+    columns = [*reading.columns]
+    ignored = form.get("ignore", "")
+    if _is_number(ignored) and int(ignored) < len(columns):
+        columns[int(ignored)] = ""
     relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
     reading = replace(reading, corrections=corrections, relocate=relocate)
     if form.get("names") == "mint":
-        columns = [
-            "resource" if each == "identifier" else "" if each == "resource" else each for each in reading.columns
-        ]
-        reading = replace(reading, columns=columns, mint=form.get("shoulder", ""))
-    jobs, who = current_imports().uploads, caller()
-    start_job(lambda connection: jobs.preview(connection, who, known, reading))
+        columns = ["resource" if each == "identifier" else "" if each == "resource" else each for each in columns]
+        reading = replace(reading, mint=form.get("shoulder", ""))
+    jobs, who, reading = current_imports().uploads, caller(), replace(reading, columns=columns)
+    named = next(sheet.lines(uploads().data(number), reading, known.name)).fields
+
+    def start(connection: Connection) -> bool:
+        if columns != [*known.reading.columns]:
+            uploads().remember(connection, who.account.number, named, reading)
+        return jobs.preview(connection, who, known, reading)
+
+    start_job(start)
     return see_other("desk.table", number=number)
 
 

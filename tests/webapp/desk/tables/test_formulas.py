@@ -175,7 +175,7 @@ def test_a_table_with_formulas_comes_back_without_them_and_with_its_values(
     rows = csv.writer(line, delimiter=separator)
     rows.writerows([["=Report", "", ""], ["Inventarnummer", "Titel", "Weblink"]])
     titles = [FORMULA, "a;=1", "'=1+1", '="00042"', " @x", "Map", "b, -c\nd", "\uff0b1"]
-    rows.writerows([f"K {number}", title, "https://example.org/"] for number, title in enumerate(titles))
+    rows.writerows([f"K {number}", title, f"https://example.org/{number}"] for number, title in enumerate(titles))
     rows.writerows([["=wrong", "=2", "no address"], ["", "", ""]])
     path, _ = preview(jane, line.getvalue(), **MINT)
     import_all(jane, path)

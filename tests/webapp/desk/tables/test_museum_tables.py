@@ -81,6 +81,32 @@ def test_the_columns_of_the_same_headings_are_remembered(desk: Desk, jane: Brows
     assert 'value="live" checked' in page
 
 
+def test_the_page_of_columns_shows_values_meanings_and_reasons(jane: Browser, upload: Any) -> None:
+    table = "Inv.-Nr.;Titel;Status;Lizenz;Weblink\r\n" + "".join(
+        f"K {place};Vase {place};on display;https://creativecommons.org/licenses/by/4.0/;https://m.example/{place}\r\n"
+        for place in range(1, 5)
+    )
+    page = jane.get(f"{upload(jane, table, 'a.csv')}/columns").text
+    chosen = fields(page)
+    assert [chosen[f"column-{place}"] for place in range(5)] == ["resource", "what", "", "", "target"]
+    assert "The heading fits, and the values differ." in page
+    assert "The values are web addresses, and differ." in page
+    assert all(f"Vase {place}" in page for place in (1, 2, 3))
+
+
+def test_a_column_whose_values_are_refused_can_be_ignored(desk: Desk, jane: Browser, preview: Any, upload: Any) -> None:
+    table = "ARK,URL,Status\nark:12345/x5a,https://m.example/1,on display\nark:12345/x5b,https://m.example/2,in store\n"
+    path, page = preview(jane, table, **{"column-2": "status"})
+    assert counts(page)["Refused"] == 2
+    assert "Ignore the column “Status”" in " ".join(re.sub("<[^>]+>", "", page).split())
+    jane.post(f"{path}/corrections", {"job": job(page), "ignore": "2"})
+    page = finished(desk, jane, path)
+    assert (counts(page)["Added"], counts(page)["Refused"]) == (2, 0)
+    again = jane.get(f"{upload(jane, table, 'b.csv')}/columns").text
+    assert fields(again)["column-2"] == ""
+    assert "You selected it for a table with these headings before." not in again
+
+
 def test_accession_numbers_in_the_column_of_names_get_new_names(desk: Desk, jane: Browser, preview: Any) -> None:
     rows = "".join(f"INV {number};https://m.example/{number}\r\n" for number in range(20))
     table = f"identifier;target\r\n{rows}"

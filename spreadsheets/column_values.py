@@ -1,0 +1,222 @@
+"""The values of a column of a table: what they are, and how well they fit the meaning of a column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from ..bindings.names.binding import KINDS, STATUSES
+
+_IMAGES = (
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".gif",
+    ".tif",
+    ".tiff",
+    ".webp",
+    ".jp2",
+    ".mp3",
+    ".mp4",
+    ".wav",
+    ".pdf",
+    "/info.json",
+)
+_OTHER_HOSTS = (
+    *("creativecommons.org", "rightsstatements.org", "europeana.eu/rights", "spdx.org", "opensource.org"),
+    *("vocab.getty.edu", "viaf.org", "d-nb.info", "wikidata.org", "geonames.org", "id.loc.gov", "orcid.org"),
+    *("isni.org", "wikipedia.org", "iconclass.org", "data.bnf.fr", "idref.fr", "rkd.nl", "thesaurus", "vocab."),
+    *("terminology.", "openstreetmap.org", "ror.org", "schema.org", "purl.org/dc", "isni.oclc.org", "nomisma.org"),
+    *("lexvo.org", "kulturpool.at/lizenz", "sws.geonames.org", "dbpedia.org", "getty.edu/page", "iiif"),
+)
+_OTHER_KINDS = ("rule", "prefix", "counter", "uuid")
+_OWN: dict[str, frozenset[str]] = {
+    "status": frozenset(STATUSES),
+    "kind": frozenset((*KINDS, *_OTHER_KINDS)),
+    "scope": frozenset(("name", "subtree")),
+    "passthrough": frozenset(("true", "false", "yes", "no", "normal", "given", "1", "0")),
+    "listed": frozenset(("true", "false", "yes", "no", "1", "0")),
+    "redirect": frozenset(("302", "307")),
+    "test": frozenset(("yes", "no", "true", "false")),
+}
+_CENTURIES = ("century", "jahrhundert", "jh", "siecle", "siècle", "secolo", "sec", "siglo", "eeuw", "século", "wiek")
+_UNDATED = ("s.d.", "o. j.", "o.j.", "n.d.", "undated")
+_LONGEST_NUMBER = 60
+_LONGEST_NAME = 200
+_YEARS = range(100, 2101)
+
+
+def is_address(text: str) -> bool:
+    """Return whether ``text`` is an http or https URL.
+
+    >>> is_address("https://m.example/1"), is_address("Store B"), is_address("/1")
+    (True, False, False)
+    """
+    return text[:8].lower().startswith(("http://", "https://")) and not any(map(str.isspace, text))
+
+
+def is_name(text: str) -> bool:
+    """Return whether ``text`` begins as an ARK or a URN, or as the URL or the NAAN of one.
+
+    >>> is_name("ark:12345/x5"), is_name("https://m.example/ark:12345/x5"), is_name("12345/x5"), is_name("INV 5")
+    (True, True, True, False)
+    """
+    head = text[:8].lower()
+    if head.startswith(("ark:", "urn:")):
+        return True
+    if head.startswith(("http://", "https://")):
+        _, _, path = text.partition("//")[2].partition("/")
+        return path[:4].lower() in ("ark:", "urn:")
+    return len(text) > 6 and text[:5].isdecimal() and text[:5].isascii() and text[5] == "/" and not text[6].isspace()
+
+
+def is_date(text: str) -> bool:
+    """Return whether ``text`` has a year or a century, and little else.
+
+    >>> is_date("um 1890"), is_date("01.03.2024"), is_date("19. Jh."), is_date("A view of the harbour in 1901")
+    (True, True, True, False)
+    """
+    if len(text) > _LONGEST_NUMBER:
+        return False
+    runs = ["".join(run) for is_digit, run in groupby(text, str.isdecimal) if is_digit]
+    if any(len(run) in (3, 4) and int(run) in _YEARS for run in runs):
+        return sum(map(str.isalpha, text)) <= 14 and len(runs) <= 8
+    words = text.casefold().replace(".", " ").split()
+    return any(word in _CENTURIES for word in words) or (
+        text.casefold() in ("s.d.", "o. j.", "o.j.", "n.d.", "undated")
+    )
+
+
+def shape(text: str) -> str:
+    """Return the pattern of a number: 9 for digits, A for letters, and other signs as they are.
+
+    >>> shape("INV 2024.17"), shape("A-12b")
+    ('A 9.9', 'A-9A')
+    """
+    kinds = ("9" if each.isdecimal() else "A" if each.isalpha() else each for each in text)
+    return "".join(kind if kind in "9A" else "".join(run) for kind, run in groupby(kinds))
+
+
+def _share(texts: Sequence[str], found: Iterable[object]) -> float:
+    return sum(map(bool, found)) / len(texts)
+
+
+class Values:
+    """The values of a column in some rows, without empty ones. ``number`` is how many there are."""
+
+    def __init__(self, cells: Sequence[str]) -> None:
+        """``cells`` are the cells of the column."""
+        self._texts = [each for each in cells if each]
+        self.number = len(self._texts)
+        self._filled = self.number / len(cells) if cells else 1.0
+        self._distinct = len({each.casefold() for each in self._texts}) / self.number if self.number else 1.0
+
+    def fits_own(self, column: str) -> float:
+        """Return how well the values fit a column of Ararat's tables that has its name as the heading: 0 to 1.
+
+        >>> Values(["live", "reserved"]).fits_own("status"), Values(["on display"]).fits_own("status")
+        (1.0, 0.0)
+        """
+        if not self.number:
+            return 0.9
+        if (known := _OWN.get(column)) is not None:
+            return _share(self._texts, [each.lower() in known for each in self._texts])
+        if column in ("created", "changed", "hold_until", "embargo"):
+            # With the offset of an export: a museum writes other times.
+            return _share(self._texts, ["T" in each[10:11] and each[-1:] in "Z0" for each in self._texts])
+        if column == "identifier":
+            return float(any(map(is_name, self._texts)))
+        if column == "target":
+            return float(any(is_address(each) or each.startswith("/") for each in self._texts))
+        return 1.0
+
+    def fits(self, meaning: str, weight: float = 1, *, has_names: bool = False) -> float:
+        """Return how well the values fit a meaning: 0 to 1.
+
+        ``weight`` is that of the heading. ``has_names`` is whether another column has ARKs or URNs: then paths of this
+        site are targets.
+
+        >>> Values(["https://m.example/1", "https://m.example/2"]).fits("target")
+        1.0
+        >>> Values(["https://creativecommons.org/licenses/by/4.0/"] * 2).fits("target")
+        0.05
+        >>> Values(["Store B"]).fits("target"), Values(["/1"]).fits("target", has_names=True)
+        (0.0, 1.0)
+        """
+        if not self.number:
+            return 0.75
+        match meaning:
+            case "identifier":
+                return _share(self._texts, map(is_name, self._texts)) * (0.5 + self._distinct / 2)
+            case "target":
+                return self._as_target(weight, has_names)
+            case "resource":
+                return self._as_number(weight)
+            case "when":
+                return self._as_date()
+            case "what" | "who" | "where" | "how":
+                return self._as_text(meaning)
+            case _:
+                return 1.0 if not any(map(is_name, self._texts)) else 0.5
+
+    def _as_target(self, weight: float, has_names: bool) -> float:
+        # A mistyped address is refused with its reason.
+        addresses = [
+            each
+            for each in self._texts
+            if "://" in each[:12] or each.startswith("www.") or (has_names and weight and each.startswith("/"))
+        ]
+        share = len(addresses) / self.number
+        if share < 0.5:
+            return 0.0
+        lowered = [each.lower().partition("?")[0] for each in addresses]
+        others = _share(lowered, [any(host in each for host in _OTHER_HOSTS) for each in lowered])
+        images = _share(lowered, [each.endswith(_IMAGES) for each in lowered])
+        fit = share * (0.05 if others >= 0.5 else 1.0) * (0.15 if images >= 0.5 else 1.0)
+        if self.number > 1 and self._distinct < 0.5:
+            fit *= 0.1
+        names = _share(addresses, map(is_name, addresses))
+        if not weight:
+            fit *= 0.6 + 0.4 * self._filled
+        return fit * (0.3 if names >= 0.5 else 1.0)
+
+    def _as_number(self, weight: float) -> float:
+        texts = self._texts
+        if max(map(len, texts)) > _LONGEST_NAME or any(map(is_address, texts)) or any(map(is_name, texts)):
+            return 0.0
+        if _share(texts, [any(map(str.isdecimal, each)) for each in texts]) < 0.5:
+            return 0.0
+        fit = min(1.0, 0.4 + 0.6 * self._filled)
+        if self._distinct < 1:
+            # Copies and parts share numbers; a number of a lot or of a shelf has few values.
+            fit *= 0.95 if self._distinct >= 0.8 else 0.5 if self._distinct >= 0.5 and weight >= 0.9 else 0.2
+        is_count = all(each.isdecimal() for each in texts)
+        most = Counter(map(shape, texts)).most_common(1)[0][1] / self.number
+        if is_count:
+            return fit * 0.9
+        return fit * (1.0 if most >= 0.5 else 0.95)
+
+    def _as_date(self) -> float:
+        texts = self._texts
+        times = _share(texts, ["T" in each[10:11] or each.count(":") > 1 for each in texts])
+        share = _share(texts, map(is_date, texts))
+        if times >= 0.5:
+            return 0.1  # the time of a record, not of a thing
+        return min(1.0, share * 1.3) if share >= 0.4 else 0.0
+
+    def _as_text(self, meaning: str) -> float:
+        texts = self._texts
+        addresses = _share(texts, [is_address(each) or is_name(each) for each in texts])
+        letters = _share(texts, [any(map(str.isalpha, each)) for each in texts])
+        if addresses > 0.2 or letters < 0.5:
+            return 0.0
+        if meaning == "what":
+            average = sum(map(len, texts)) / self.number
+            return (0.75 + 0.25 * self._distinct) * min(1.0, 0.5 + 0.5 * self._filled) * (0.8 if average > 300 else 1.0)
+        return 0.9 if self._filled < 0.3 else 1.0
+
+
+def of(width: int, rows: Sequence[Sequence[str]]) -> list[Values]:
+    """Return the values of each column. ``width`` is the number of columns, and ``rows`` are the cells of some rows."""
+    return [Values([row[place].strip() if place < len(row) else "" for row in rows]) for place in range(width)]

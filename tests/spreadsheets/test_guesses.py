@@ -1,0 +1,278 @@
+"""Guess the columns of small tables with the headings of collection systems and of institutions."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from ararat.spreadsheets import guesses, heading_words
+
+TABLES = {
+    "CollectiveAccess, export of objects": """
+Object identifier|Preferred labels|Related entities|Date|Location|Status|Detail page
+resource|what||when|||target
+1998.12.1|Brass sextant|Harrow (maker)|1820|Store B, shelf 3|accessioned|https://m.example/Detail/objects/411
+1998.12.2|Ship's chronometer|Tidewell (maker)|c. 1845|Store B, shelf 4|accessioned|https://m.example/Detail/objects/412
+2001.4|Chart of the bay||1790-1795|On loan|pending|https://m.example/Detail/objects/433""",
+    "CollectiveAccess, bundle names": """
+ca_objects.idno|ca_objects.preferred_labels|ca_objects.type_id|ca_objects.access
+resource|what||
+1998.12.1|Brass sextant|artifact|public
+1998.12.2|Ship's chronometer|artifact|private""",
+    "TMS": """
+ObjectID|ObjectNumber|ObjectName|Title|DisplayName|Dated|Medium|CreditLine|Location|ObjectStatus
+|resource||what|who|when||||
+20411|1985.17|Painting|Harbour at dusk|Elin Marsh|1902|Oil on canvas|Gift of the artist|Gallery 4|Accessioned
+20412|1985.18|Painting|Two boats|Elin Marsh|1903|Oil on canvas|Gift of the artist|Gallery 4|Accessioned
+20977|1991.3a-b|Teapot|Teapot with lid|Unknown|c. 1780|Silver|Bequest|Store|On loan""",
+    "eMuseum": """
+Object Number|Primary Title|People|Date|Primary Image|Web Page|Credit Line|On View
+resource|what|who|when||target||
+1985.17|Harbour at dusk|Elin Marsh|1902|https://m.example/media/1.jpg|https://m.example/objects/20411|Gift|true
+1985.18|Two boats|Elin Marsh|1903|https://m.example/media/2.jpg|https://m.example/objects/20412|Gift|false""",
+    "MuseumPlus": """
+Inventarnummer|Objekttitel|Objektbezeichnung|Beteiligte Person|Datierung|Standort|Status|Bild-URL|Link Sammlung Online
+resource|what||who|when||||target
+K 1901-17|Bildnis einer Frau|Gemälde|Marta Held|1901|Depot 2|inventarisiert|https://m.example/b/1.jpg|https://m.example/objekt/1
+K 1901-18|Stillleben|Gemälde|Marta Held|um 1899|Depot 2|in Bearbeitung|https://m.example/b/2.jpg|https://m.example/objekt/2""",
+    "MuseumPlus RIA, field names": """
+__id|ObjObjectNumberVrt|ObjObjectTitleVrt|ObjPersonVrt|ObjDatingVrt
+|resource|what|who|when
+5011|K 1901-17|Bildnis einer Frau|Held, Marta|1901
+5012|K 1901-18|Stillleben|Held, Marta|1899""",
+    "Axiell Collections": """
+priref|object_number|title|object_name|creator|production.date.start|current_location|persistent_url
+|resource|what||who|when||target
+100012|NMK.2004.0012|Mjölksil|sil|Okänd|1850|Magasin A|https://m.example/id/100012
+100013|NMK.2004.0013|Smörform|form|Okänd|1860|Magasin A|https://m.example/id/100013""",
+    "Omeka S": """
+o:id|dcterms:identifier|dcterms:title|dcterms:creator|dcterms:date|dcterms:rights|o:media/file|url
+|resource|what|who|when|dc.rights||target
+7|MS-17|Letter to the council|Ada Brook|1851-03-02|https://rightsstatements.org/vocab/NoC-US/1.0/|https://m.example/f/1.jpg|https://m.example/s/item/7
+9|MS-18|Reply of the council|Council|1851-03-09|https://rightsstatements.org/vocab/NoC-US/1.0/|https://m.example/f/2.jpg|https://m.example/s/item/9""",
+    "Omeka Classic": """
+Item Id|Item URI|Dublin Core:Title|Dublin Core:Creator|Dublin Core:Date|Dublin Core:Identifier|Dublin Core:Description|tags|file
+|target|what|who|when|resource|dc.description||
+12|https://m.example/items/show/12|View of the mill|J. Reed|1911|PC-0012|A postcard.|mill|https://m.example/files/1.jpg
+13|https://m.example/items/show/13|View of the bridge|J. Reed|1912|PC-0013|A postcard.|bridge|https://m.example/files/2.jpg""",  # noqa: E501
+    "DSpace": """
+id|collection|dc.contributor.author|dc.date.accessioned|dc.date.issued|dc.identifier.uri|dc.title[en_US]|dc.type
+resource||who||when|target|what|dc.type
+8d1f|123456789/2|Lund, Eva|2019-04-02T09:11:12Z|2018|https://repo.example/handle/123456789/17|Peat in the north|Thesis
+8d20|123456789/2|Berg, Ola|2019-04-03T09:11:12Z|2017|https://repo.example/handle/123456789/18|Moss in the south|Thesis""",  # noqa: E501
+    "ArchivesSpace": """
+Resource Title|Component Unique Identifier|Title|Level of Description|Date Expression|Begin Date|Digital Object URI|URI
+|resource|what||when|||
+Mill papers|MS-004-01-01|Accounts|file|1880-1890|1880|https://m.example/do/1.jpg|/repositories/2/archival_objects/41
+Mill papers|MS-004-01-02|Letters received|file|1881-1899|1881|https://m.example/do/2.jpg|/repositories/2/archival_objects/42""",
+    "AtoM": """
+legacyId|parentId|identifier|accessionNumber|title|levelOfDescription|extentAndMedium|eventDates|eventActors|culture
+||resource||what|||when|who|
+1|0|F-012||Mill fonds|Fonds|2 m|1850-1920|Mill company|en
+2|1|F-012-1||Accounts|Series|1 m|1880-1920|Mill company|en""",
+    "EPrints": """
+eprintid|eprint_status|title|creators_name|date|date_type|official_url
+resource||what|who|when||target
+3011|archive|Peat in the north|Lund, Eva|2018|published|https://pub.example/3011
+3012|archive|Moss in the south|Berg, Ola|2017|published|https://pub.example/3012""",
+    "Koha": """
+biblionumber|itemnumber|barcode|itemcallnumber|title|author|copyrightdate|location|url
+|||resource|what|who|when||target
+17|21|300017|QL 737 .B7|Bats of the valley|Brown, T.|1931|STACKS|https://lib.example/bib/17
+18|22|300018|QL 738 .C2|Cats of the valley|Carr, U.|1932|STACKS|https://lib.example/bib/18""",
+    "PastPerfect": """
+Object ID|Object Name|Title|Artist|Date|Home Location|Status|Accession#
+resource||what|who|when|||
+2004.12.1|Quilt|Star quilt|Mary Poole|1860|Room 2|OK|2004.12
+2004.12.2|Quilt|Log cabin quilt|Mary Poole|1871|Room 2|OK|2004.12
+2005.3.1|Chair|Ladder-back chair||1820|Room 5|OK|2005.3""",
+    "Adlib": """
+Objectnummer|Titel|Objectnaam|Vervaardiger|Datering begin|Datering eind|Standplaats|Permalink
+resource|what||who|when|||target
+TM-1234|Schaal met vis|schaal|Anoniem|1750|1800|Depot 3|https://m.example/hdl/1234
+TM-1235|Schaal met vogel|schaal|Anoniem|1760|1800|Depot 3|https://m.example/hdl/1235""",
+    "a German museum, licence first": """
+Inventar-Nr.|Titel|Künstler/in|Datierung|Lizenz|Permalink Onlinesammlung
+resource|what|who|when||target
+MK 17|Große Glocke|unbekannt|16. Jh.|https://creativecommons.org/licenses/by/4.0/|https://m.example/objekt/17
+MK 18|Kleine Glocke|unbekannt|17. Jh.|https://creativecommons.org/licenses/by/4.0/|https://m.example/objekt/18
+MK 19|Türklopfer|unbekannt|um 1600|https://creativecommons.org/licenses/by/4.0/|https://m.example/objekt/19""",
+    "a German museum with a vocabulary": """
+Ident.Nr.|Sachbegriff|Titel|Hersteller|GND Hersteller|Herstellungsort|Zeit|Weblink
+resource||what|who||where|when|target
+I/17|Krug|Krug mit Ranken|Töpferei Holm|https://d-nb.info/gnd/11|Holm|1820|https://m.example/17
+I/18|Krug|Krug mit Punkten|Töpferei Holm|https://d-nb.info/gnd/11|Holm|1830|https://m.example/18""",
+    "a German archive": """
+Signatur|Altsignatur|Titel|Laufzeit|Provenienz|Digitalisat
+resource||what|when||
+StA 1/17|A 12|Ratsprotokolle|1612-1655|Rat|https://m.example/d/1.pdf
+StA 1/18|A 13|Ratsprotokolle, Entwürfe|1655-1660|Rat|https://m.example/d/2.pdf""",
+    "a German list with few columns": """
+Nr.|Bezeichnung|Link
+resource|what|target
+17|Vase, rot|https://m.example/17
+18|Vase, blau|https://m.example/18""",
+    "a French museum": """
+Numéro d'inventaire|Désignation|Titre|Auteur/exécutant|Datation|Statut|Localisation|Lien vers la notice
+resource||what|who|when|||target
+2003.0.17|tableau|Le port|Inconnu|18e siècle|propriété de l'État|Réserve 2|https://m.example/notice/17
+2003.0.18|tableau|Le pont|Inconnu|19e siècle|propriété de l'État|Réserve 2|https://m.example/notice/18""",
+    "a French museum, field codes": """
+REF|INV|DENO|TITR|AUTR|MILL|IMG
+|resource||what|who|when|
+M0170001|2003.0.17|tableau|Le port|INCONNU|1790|https://m.example/i/17.jpg
+M0170002|2003.0.18|tableau|Le pont|INCONNU|1802|https://m.example/i/18.jpg""",
+    "French archives": """
+Cote|Intitulé|Dates extrêmes|Importance matérielle|Producteur|Identifiant ark
+resource|what|when||who|identifier
+1 J 17|Registres|1612-1655|3 volumes|Ville|https://m.example/ark:/12345/f8m017
+1 J 18|Liasses|1655-1660|1 liasse|Ville|https://m.example/ark:/12345/f8m018""",
+    "a French library": """
+N° inventaire;Titre;Auteur;Année de publication;Éditeur;Lien permanent
+resource;what;who;when;;target
+RV-17;Voyage en mer;Anne Morel;1788;Dupuis;https://m.example/rec/17
+RV-18;Voyage en montagne;Anne Morel;1790;Dupuis;https://m.example/rec/18""",
+    "an Italian museum": """
+N. inventario|Oggetto|Titolo|Autore|Cronologia|Collocazione|Link scheda
+resource||what|who|when||target
+MC 17|dipinto|Il porto|Ignoto|XVIII secolo|Deposito|https://m.example/scheda/17
+MC 18|dipinto|Il ponte|Ignoto|XIX secolo|Deposito|https://m.example/scheda/18""",
+    "an Italian archive": """
+Segnatura|Titolo|Estremi cronologici|Soggetto produttore|Livello
+resource|what|when|who|
+b. 17|Corrispondenza|1850-1861|Comune|busta
+b. 18|Bilanci|1861-1870|Comune|busta""",
+    "a Dutch museum": """
+Inventarisnummer|Titel|Kunstenaar|Datering|Afbeelding|Link naar object
+resource|what|who|when||target
+SK-17|Haven bij avond|Onbekend|1640|https://m.example/a/17.jpg|https://m.example/o/17
+SK-18|Twee boten|Onbekend|1645|https://m.example/a/18.jpg|https://m.example/o/18""",
+    "a Dutch archive": """
+Inventarisnummer|Beschrijving|Titel|Periode|Persistent identifier
+resource||what|when|identifier
+17|Eén deel|Notulen|1810-1820|ark:12345/f8n017
+18|Eén omslag|Rekeningen|1815-1830|ark:12345/f8n018""",
+    "a Spanish museum": """
+Inventario|Objeto/Documento|Título|Autor/a|Datación|Ubicación|Enlace
+resource||what|who|when||target
+CE00017|Cuadro|El puerto|Anónimo|1701=1750|Almacén|https://m.example/ficha/17
+CE00018|Cuadro|El puente|Anónimo|1801=1850|Almacén|https://m.example/ficha/18""",
+    "a Spanish archive": """
+Código de referencia|Título|Fechas extremas|Nivel de descripción|Nombre del productor
+resource|what|when||who
+ES.17.A/1/17|Actas|1612-1655|Serie|Cabildo
+ES.17.A/1/18|Cuentas|1655-1660|Serie|Cabildo""",
+    "a Polish museum": """
+Nr inwentarzowy|Tytuł|Autor|Datowanie|Adres WWW
+resource|what|who|when|target
+MNX 17|Port|nieznany|XVIII wiek|https://m.example/o/17
+MNX 18|Most|nieznany|1820|https://m.example/o/18""",
+    "a large art museum": """
+Object Number|Is Highlight|Object ID|Gallery Number|Department|AccessionYear|Object Name|Title|Artist Display Name|Artist Begin Date|Artist ULAN URL|Object Date|State|Link Resource|Rights and Reproduction
+resource|||||||what|who|||when||target|
+04.1a-c|False|1|899|Decorative Arts|1904|Vase|Vase with handles|Made by a workshop|1837|http://vocab.getty.edu/page/ulan/1|1893|New York|http://m.example/search/1|
+08.2.1|False|2|774|Decorative Arts|1908|Teapot|Teapot|Made by a workshop|1840|http://vocab.getty.edu/page/ulan/1|1890|New York|http://m.example/search/2|
+08.2.2|False|3|774|Decorative Arts|1908|Teapot|Teapot|Made by a workshop|1840|http://vocab.getty.edu/page/ulan/1|1891|New York|http://m.example/search/3|""",  # noqa: E501
+    "a museum of modern art": """
+Title|Artist|ConstituentID|ArtistBio|Nationality|BeginDate|EndDate|Date|Medium|AccessionNumber|Classification|DateAcquired|Cataloged|ObjectID|URL|ThumbnailURL
+what|who||||||when||resource|||||target|
+Station|Otto Wald|6210|Austrian, 1841-1918|Austrian|1841|1918|1896|Ink|885.1996|Architecture|1996-04-09|Y|2|https://m.example/works/2|https://m.example/media/2.jpg
+Villa|Paul Kranz|7470|French, born 1944|French|1944|0|1987|Paint|1.1995|Architecture|1995-01-17|Y|3|https://m.example/works/3|https://m.example/media/3.jpg""",
+    "a gallery of British art": """
+id|accession_number|artist|artistRole|artistId|title|dateText|medium|acquisitionYear|thumbnailUrl|url
+|resource|who|||what|when||||target
+1035|A00001|Blaise, Robert|artist|38|A figure bowing|date not known 1790|Watercolour|1922|http://m.example/t/1.jpg|http://m.example/art/1035
+1036|A00002|Blaise, Robert|artist|38|Two drawings|1791|Graphite|1922|http://m.example/t/2.jpg|http://m.example/art/1036""",
+    "dates of works beside dates of records": """
+Accession no|Title|Created|Changed|URL
+resource|what|||target
+K 1|Chair|2014-03-01|2019-01-02|https://m.example/1
+K 2|Table|2014-03-02|2019-01-05|https://m.example/2""",
+    "an export of Ararat": """
+identifier|target|kind|resource|status|what|created|changed
+identifier|target|kind|resource|status|what|created|changed
+ark:12345/x51|https://m.example/1|located|K 1|live|Chair|2026-01-02T10:00:00.000000Z|2026-01-02T10:00:00.000000Z
+ark:12345/x52|https://m.example/2|located|K 2|reserved|Table|2026-01-02T10:00:00.000000Z|2026-01-02T10:00:00.000000Z""",
+    "an ARK column that is partly empty": """
+Inventarnummer|Titel|Künstler|Datierung|Weblink|ARK
+resource|what|who|when|target|identifier
+INV 17|Skizze|Held|1901|https://m.example/17|ark:12345/f8m017
+INV 18|Skizze II|Held|1902|https://m.example/18|
+INV 19|Skizze III|Held|1903|https://m.example/19|""",
+    "words of museums that are columns of Ararat": """
+Catalogue number|Title|Scope|Status|Kind|State|Listed|Reason|URL
+resource|what|||||||target
+LD 17|Letters|Letters and drafts|on display|print|New York|Grade II|gift|https://m.example/17
+LD 18|Drafts|Letters and drafts|in store|print|New York|Grade I|purchase|https://m.example/18""",
+    "titles in two languages": """
+Object number|Title (en)|Title (de)|Maker|Date made|Collection URL
+resource|what||who|when|target
+O.17|Harbour|Hafen|Marsh|1902|https://m.example/17
+O.18|Bridge|Brücke|Marsh|1903|https://m.example/18""",
+    "a natural history collection": """
+occurrenceID|catalogNumber|scientificName|recordedBy|eventDate|locality|references
+|resource|||when||target
+b1e7c0f2|HERB-0017|Salix alba|M. Flood|1899-05-01|North bank|https://m.example/17
+b1e7c0f3|HERB-0018|Alnus incana|M. Flood|1899-05-02|North bank|https://m.example/18""",
+    "a Portuguese museum": """
+N.º de inventário|Denominação|Título|Autor|Datação|Ligação
+resource||what|who|when|target
+MNX-17|pintura|O porto|Desconhecido|séc. XVIII|https://m.example/17
+MNX-18|pintura|A ponte|Desconhecido|1820|https://m.example/18""",
+    "a Japanese museum": """
+登録番号|作品名|作者|制作年|保管場所|リンク
+resource|what|who|when||target
+AA-17|港の夕暮れ|不詳|1902年|収蔵庫2|https://m.example/17
+AA-18|二艘の舟|不詳|1903年|収蔵庫2|https://m.example/18""",
+}
+"""Tables: a line of headings, a line of columns of bindings, and rows."""
+
+QUESTIONS = frozenset({"DSpace"})
+"""The tables with a question: a number of the database is the only key."""
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_columns_of_a_table_are_guessed(name: str) -> None:
+    headings, expected, rows = _read(TABLES[name])
+    found = guesses.guess(headings, rows)
+    assert [each.column for each in found] == expected
+    assert any(each.question for each in found) == (name in QUESTIONS)
+    assert all(each.why for each in found if each.column)
+
+
+@pytest.mark.parametrize(
+    ("headings", "values", "expected"),
+    [
+        pytest.param("Location;URL", "Store B;https://m.example/1", ";target", id="a place of storage"),
+        pytest.param("Location", "https://m.example/1", "target", id="an address below Location"),
+        pytest.param("ARK;Titel", "INV 17;Vase", ";what", id="numbers below ARK"),
+        pytest.param("Titel;Bild", "Vase;https://m.example/1.jpg", "what;", id="only pictures"),
+        pytest.param("Datum;Titel", "Vase;1901", ";", id="exchanged headings"),
+        pytest.param("Künstler;Titel", "https://viaf.example/1;Vase", ";what", id="an address of a person"),
+        pytest.param("identifier;status", "ark:12345/x5;on display", "identifier;", id="a status of a museum"),
+        pytest.param("identifier;status", "ark:12345/x5;live", "identifier;status", id="a status of Ararat"),
+        pytest.param("x;y", "ark:12345/x5;https://m.example/1", "identifier;target", id="values alone"),
+    ],
+)
+def test_a_column_is_guessed_only_if_its_values_fit(headings: str, values: str, expected: str) -> None:
+    assert guesses.columns(headings.split(";"), [values.split(";")]) == expected.split(";")
+
+
+def test_two_columns_that_fit_as_well_are_a_question() -> None:
+    found = guesses.guess(["Titre", "Titel"], [["Le port", "Der Hafen"], ["Le pont", "Die Brücke"]])
+    assert [each.column for each in found] == ["what", ""]
+    assert "Titel" in found[0].question
+
+
+@pytest.mark.parametrize("weight", [each for words in heading_words.WORDS.values() for each in words])
+def test_the_weight_of_a_word_is_at_most_one(weight: float) -> None:
+    assert 0 < weight <= 1
+
+
+def _read(text: str) -> tuple[list[str], list[str], list[list[str]]]:
+    text = text.strip("\n")
+    first, *lines = csv.reader(io.StringIO(text), delimiter=";" if ";" in text.partition("\n")[0] else "|")
+    expected, *rows = lines
+    return first, expected, rows
