@@ -214,7 +214,6 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ],
         ("webapp/report/excerpt.py", "characters.hidden_in(escaped)"): _hidden,
         ("webapp/report/excerpt.py", "by"): lambda: [excerpt.CHARACTERS, excerpt.VARIANTS],
-        ("webapp/views/docs_search.py", "pattern"): _of(r"(?<![^\W_])((?:ark|urn)[^\W_]*)"),
         ("cli/conformance/answers.py", "iri_policy.printed(_POLICY).reserved"): lambda: [
             iri_policy.printed(iri_policy.built_in("17beta")).reserved
         ],

@@ -94,7 +94,7 @@ def _test_of(path: str) -> str:
 def main() -> int:
     """Print the test files on one line, and the number of the others to standard error."""
     try:
-        paths = changed(*sys.argv[1:2])
+        paths = changed(sys.argv[1] if len(sys.argv) > 1 else None)
     except subprocess.CalledProcessError as error:
         sys.stderr.write(f"make quick: git does not know what changed: {error.stderr}")
         return 64

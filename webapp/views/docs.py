@@ -18,7 +18,7 @@ from ...middleware.resolution.settings import ENGLISH
 from ..config import url
 from ..errors import HTTPRefusal
 from ..language.current import language
-from .docs_search import Section, found
+from .docs_search import SearchIndex, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,9 +75,7 @@ def contents() -> str:
     """Return the HTML page with the list of the documentation, or the sections that match the query parameter ``q``."""
     base = url("docs.contents")
     if query := request.args.get("q", "").strip()[:200]:
-        pages = {name: _page(name, base) for name in order()}
-        results = found(query, pages, explanations())
-        return render_template("inspector/handbook_search.html", query=query, found=results)
+        return render_template("inspector/handbook_search.html", query=query, found=_index(base).find(query))
     return _shown(FIRST)
 
 
@@ -131,6 +129,11 @@ def names() -> frozenset[str]:
 def pictures() -> frozenset[str]:
     """Return the names of the SVG and WebP files in ``docs/``, with their endings."""
     return frozenset(path.name for path in FOLDER.iterdir() if path.suffix in _KINDS)
+
+
+@lru_cache(maxsize=4)
+def _index(base: str) -> SearchIndex:
+    return SearchIndex({name: _page(name, base) for name in order()}, explanations())
 
 
 @lru_cache(maxsize=256)

@@ -1,22 +1,25 @@
-"""Search of the documentation: the sections that have the words of a question."""
+"""Search of the documentation: the sections that have the words of a question, by the full-text search of SQLite.
+
+https://www.sqlite.org/fts5.html describes the tokenizer, ``bm25`` and ``snippet``.
+"""
 
 from __future__ import annotations
 
-import math
 import re
+import sqlite3
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...bindings.names.metadata.folding import fold
+from ...bindings.system.fork_safety import ForkSafeLock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MOST = 20
 """The largest number of sections that a search returns."""
-_EXCERPT = 220
-"""The length of an excerpt, in characters."""
-_LONG = 4_000
-"""The length of a section whose score counts half, in characters."""
+_MARK = "\x00"
+"""The character before and after a match in an excerpt."""
 
 # Words of questions that say nothing about the subject.
 _NOISE = frozenset(
@@ -73,11 +76,6 @@ _NOISE = frozenset(
         "your",
     }
 )
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ed|ing|s|es)$")
-# The weight of a word in the title of the page, in the heading of the section, and in its text.
-_TITLE, _HEADING, _TEXT = 2.0, 3.0, 1.0
-_EXPLANATION = 0.5
-"""The weight of a section that explains a subject."""
 
 
 class Section(NamedTuple):
@@ -108,67 +106,69 @@ class FoundSection(NamedTuple):
     excerpt: tuple[str, ...]
 
 
-def found(
-    query: str, pages: Mapping[str, SearchedPage], explanations: frozenset[str] = frozenset()
-) -> list[FoundSection]:
-    """Return the sections of ``pages`` that have words of ``query``, the best first.
-
-    The sections of the pages ``explanations`` count less, because they explain a subject and answer no question.
+class SearchIndex:
+    """The sections of pages in a database in memory. All threads can search it.
 
     A word is also found as the beginning of a longer one, and without its ending: "redirects" finds "redirected". Words
     that most questions have are ignored, such as "how".
 
+    - ``pages``: the pages by their names. ``explanations``: the names of the pages that explain a subject and answer
+      no question. Their sections count half.
+
     >>> from ararat.webapp.views.docs import rendered
     >>> page = rendered("# Backup\\n\\nCopy the file.\\n\\n## Restore\\n\\nPut the copy back.", "/docs")
-    >>> [each.section.heading for each in found("how do I restore a copy?", {"backup": page})]
+    >>> [each.section.heading for each in SearchIndex({"backup": page}).find("how do I restore a copy?")]
     ['Restore', 'Backup']
     """
-    words = _words(query)
-    if not words:
-        return []
-    sections = [(name, page, section) for name, page in pages.items() for section in page.sections]
-    texts = [[f" {fold(text)}" for text in (page.title, each.heading, each.text)] for _, page, each in sections]
-    rarity = {
-        word: math.log(1 + len(texts) / (1 + sum(any(f" {word}" in text for text in each) for each in texts)))
-        for word in words
-    }
-    scored: list[tuple[float, int, int]] = []
-    for number, (title, heading, text) in enumerate(texts):
-        score, matched = 0.0, 0
-        for word in words:
-            part = f" {word}"
-            weight = _TITLE * (part in title) + _HEADING * (part in heading) + _TEXT * min(text.count(part), 3)
-            matched += weight > 0
-            score += rarity[word] * weight
-        if matched:
-            # A section that lacks words answers another question. A long section has more words by chance.
-            score *= (matched / len(words)) ** 2 / (1 + len(text) / _LONG)
-            scored.append((score * (_EXPLANATION if sections[number][0] in explanations else 1), matched, -number))
-    scored.sort(reverse=True)
-    best = max((matched for _, matched, _ in scored), default=0)
-    chosen = [-number for _, matched, number in scored if 2 * matched >= best][:_MOST]
-    return [
-        FoundSection(name, page.title, section, _excerpt(section.text, words))
-        for name, page, section in (sections[number] for number in chosen)
-    ]
+
+    def __init__(self, pages: Mapping[str, SearchedPage], explanations: frozenset[str] = frozenset()) -> None:
+        self._sections = [(name, page.title, section) for name, page in pages.items() for section in page.sections]
+        self._lock = ForkSafeLock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        with self._database as database:
+            database.execute(
+                "CREATE VIRTUAL TABLE sections USING fts5"
+                " (title, heading, text, weight UNINDEXED, tokenize = 'porter unicode61')"
+            )
+            database.executemany(
+                "INSERT INTO sections (rowid, title, heading, text, weight) VALUES (?, ?, ?, ?, ?)",
+                (
+                    (number, title, section.heading, section.text, 0.5 if name in explanations else 1)
+                    for number, (name, title, section) in enumerate(self._sections)
+                ),
+            )
+
+    def find(self, query: str) -> list[FoundSection]:
+        """Return the sections that have words of ``query``, the best first."""
+        words = _words(query)
+        if not words:
+            return []
+        each = [f'"{word}"*' for word in words]
+        with self._lock:
+            scores = [row for word in each for row in self._database.execute(_SCORES, {"word": word})]
+            totals: defaultdict[int, float] = defaultdict(float)
+            for number, score in scores:
+                totals[number] += score
+            # A section that lacks words answers another question.
+            matched = Counter(number for number, _ in scores)
+            best = sorted(totals, key=lambda number: (totals[number] * matched[number] ** 2, number))[:_MOST]
+            return [self._found(number, " OR ".join(each)) for number in best]
+
+    def _found(self, number: int, question: str) -> FoundSection:
+        [(excerpt,)] = self._database.execute(_EXCERPT, {"mark": _MARK, "question": question, "number": number})
+        return FoundSection(*self._sections[number], tuple(excerpt.split(_MARK)))
+
+
+# A score is negative, and the best one is the least. A match in a heading says most.
+_SCORES = "SELECT rowid, bm25(sections, 2.0, 3.0, 1.0) * weight FROM sections WHERE sections MATCH :word"
+# An excerpt has 30 words.
+_EXCERPT = """
+SELECT snippet(sections, 2, :mark, :mark, '\u2026', 30) FROM sections
+WHERE sections MATCH :question AND rowid = :number
+"""
 
 
 def _words(query: str) -> list[str]:
-    """Return the folded words of a question without their endings, without those that say nothing if others remain."""
-    all_words = list(dict.fromkeys(fold(query).split()))[:20]
-    chosen = [word for word in all_words if word not in _NOISE] or all_words
-    return list(dict.fromkeys(_ENDING.sub("", word) for word in chosen))
-
-
-def _excerpt(text: str, words: list[str]) -> tuple[str, ...]:
-    """Return a part of ``text`` that begins shortly before its first match, split at the matches."""
-    pattern = re.compile(rf"(?<![^\W_])((?:{'|'.join(map(re.escape, words))})[^\W_]*)", re.IGNORECASE)
-    first = pattern.search(text)
-    start = max(0, first.start() - 60) if first else 0
-    if start:
-        start = text.find(" ", start) + 1
-    end = len(text) if len(text) <= start + _EXCERPT else text.rfind(" ", start, start + _EXCERPT)
-    if end <= start:
-        end = start + _EXCERPT
-    shown = ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
-    return tuple(pattern.split(shown))
+    """Return the folded words of a question, without those that say nothing if others remain."""
+    all_words = re.findall(r"\w+", fold(query))[:20]
+    return list(dict.fromkeys([word for word in all_words if word not in _NOISE] or all_words))
