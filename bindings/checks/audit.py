@@ -28,14 +28,14 @@ from ...identifiers.iri_policy import AllocationFacts, Profile, evaluate, meanin
 from ...identifiers.text import iri
 from ...identifiers.text.translatable import Translatable, sentence
 from ..collection import Bindings
+from ..names import corrections, targets, validation
 from ..names import naming as names
-from ..names import targets, validation
 from ..names.binding import Binding
 from ..names.error_codes import error_code
 from ..names.errors import BindingError, UnreadableBinding
 from ..names.metadata import metadata, persistence
 from ..names.policy import UNPUBLISHED, is_registered
-from ..names.prefixes.prefixes import PrefixRecords
+from ..names.prefixes.prefixes import PrefixRecords, checked_patterns
 from . import plausibility
 
 CHECKS = {
@@ -43,6 +43,7 @@ CHECKS = {
     "unreadable": "A bound name is not a valid identifier by the current rules.",
     "urn-key": "A URN is recorded under another key than equivalent URNs, so that no request finds it.",
     "name-case": sentence(error_code("name-case").title),
+    "check-character": sentence(error_code("check-character").title),
     "generic-missing": "A name is bound, but a name that contains it is not (ARK-035).",
     "dot-segment": "A segment is only . or ..: clients remove it from the request.",
     "encoded-dot": "Two names differ only in . and %2E: some software treats them as equal.",
@@ -99,7 +100,9 @@ def check(
     accepted_naans = {*naans}
     with bindings.store.snapshot() as snapshot:
         unreadable: list[UnreadableBinding] = []  # the first only
-        records = PrefixRecords(snapshot.prefixes())
+        prefix_records = snapshot.prefixes()
+        records = PrefixRecords(prefix_records)
+        patterns = [*bindings.store.patterns(), *checked_patterns(prefix_records)]
         other_cases = snapshot.in_other_case()
         every = snapshot.bindings(lambda error: unreadable.append(error) if not unreadable else None)
         batch: list[Binding] | None = None
@@ -112,6 +115,8 @@ def check(
                 yield from _name_findings(binding, identifier, bound, accepted_naans, prefixes)
                 if other := other_cases.get(binding.identifier):
                     yield AuditFinding(binding.identifier, "name-case", names.why_similar_in_case(other))
+                if not binding.is_withdrawn and (wrong := corrections.expected_character(binding.identifier, patterns)):
+                    yield AuditFinding(binding.identifier, "check-character", corrections.why_mistyped(wrong))
                 # A withdrawn name is no longer used, and a record can be newer than a name.
                 if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
                     yield AuditFinding(binding.identifier, "name-characters", message)

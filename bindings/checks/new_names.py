@@ -119,7 +119,7 @@ def warnings_about(
     """Return the warnings about probable mistakes in new names, such as a typing error: one list for each name.
 
     - The codes of :func:`~ararat.bindings.names.naming.warnings_about`.
-    - ``check-character``: the check character of the name is wrong, and the right name is recorded.
+    - ``check-character``: the check character of the name is wrong.
     - ``naan-unrecorded``, ``nid-unrecorded``, ``shoulder-unrecorded``: there are records of prefixes, and none of them
       fits the name.
     - ``name-similar``: the name differs by one typing error from a recorded name.
@@ -131,7 +131,7 @@ def warnings_about(
     ``recorded`` looks names up. The names can be recorded already. ``patterns`` are those with a check character.
     """
     new = [each for each in names if each.is_new]
-    named = [each.key for each in new if each.is_typed and each.key.startswith("ark:")]
+    named = [each.key for each in new if each.is_typed and each.key.startswith(("ark:", "urn:nbn:"))]
     right, similar = _candidates(named, patterns, recorded)
     candidates = {other for others in (*right.values(), *similar.values()) for other in others}
     recorded_keys = recorded.of(candidates) | candidates.intersection(named)
@@ -140,7 +140,7 @@ def warnings_about(
     resources = _sharing(recorded, "resource", [(each.key, each.resource) for each in new])
     targets = _sharing(recorded, "target", [(each.key, each.target) for each in new])
     result: list[list[NameWarning]] = []
-    is_name_compared = bool(recorded_keys or records.prefixes)
+    is_name_compared = bool(recorded_keys or records.prefixes or right)
     for each in names:
         warnings: list[NameWarning] = []
         if each.is_new:
@@ -149,7 +149,7 @@ def warnings_about(
             if others := cases.get(each.key.lower(), _NO_NAMES) - {each.key}:
                 warnings.append(NameWarning("name-case", naming.why_similar_in_case(min(others))))
             if is_name_compared:
-                warnings += _of_name(each.key, records, right, similar, recorded_keys)
+                warnings += _of_name(each.key, records, patterns, right, similar, recorded_keys)
             if each.resource in resources:
                 warnings += _shared("resource", resources[each.resource], each.key)
             if each.target in targets:
@@ -238,10 +238,10 @@ def _candidates(
     right: dict[str, list[str]] = {}
     compared: list[str] = []
     for key in keys:
-        if patterns and corrections.is_mistyped(key, patterns):
-            if len(right) < _MOST_CORRECTED:
-                right[key] = corrections.corrections(key, patterns)
-        elif not (patterns and corrections.has_check_character(key, patterns)):
+        is_urn = key.startswith("urn:")
+        if (patterns or is_urn) and corrections.is_mistyped(key, patterns):
+            right[key] = corrections.corrections(key, patterns) if len(right) < _MOST_CORRECTED else []
+        elif not is_urn and not (patterns and corrections.has_check_character(key, patterns)):
             compared.append(key)
     if len(keys) > _FEW:
         return right, {key: _exchanged(key) for key in compared}
@@ -329,6 +329,7 @@ _LETTERS_AND_DIGITS = "".join(dict.fromkeys(f"{BETANUMERIC}abcdefghijklmnopqrstu
 def _of_name(
     key: str,
     records: PrefixRecords,
+    patterns: Sequence[Pattern],
     right: Mapping[str, list[str]],
     similar: Mapping[str, list[str]],
     recorded_keys: Collection[str],
@@ -338,6 +339,8 @@ def _of_name(
             "the check character of the name is wrong: %(other)s is recorded", other=validation.shown(other, 100)
         )
         yield NameWarning("check-character", message)
+    elif key in right and (expected := corrections.expected_character(key, patterns)):
+        yield NameWarning("check-character", corrections.why_mistyped(expected))
     elif other := next((each for each in similar.get(key, ()) if each in recorded_keys and each != key), None):
         message = Translatable(
             "the name differs by one typing error from the recorded name %(other)s", other=validation.shown(other, 100)

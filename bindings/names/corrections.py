@@ -11,18 +11,20 @@ Only a lookup shows which of these names exist.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ...identifiers.ark.grammar import BETANUMERIC
+from ...identifiers.text.translatable import Translatable
 from .prefixes.patterns import Pattern
 
 MISTYPED = "this resolver has no location for this identifier; its check character is wrong, so it is probably mistyped"
 
 
-def _is_mistyped_nbn(key: str) -> bool:
+def _expected_digit(key: str) -> str | None:
     from ...identifiers.urn import namespaces  # it loads modules that ARKs do not need
 
-    return namespaces.expected_nbn_digit(key[8:]) is not None
+    return namespaces.expected_nbn_digit(key[8:])
 
 
 def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
@@ -44,13 +46,44 @@ def is_mistyped(key: str, patterns: Sequence[Pattern]) -> bool:
     >>> is_mistyped("urn:nbn:de:gbv:46:1-162418", ())
     True
     """
-    if key.startswith("urn:nbn:") and _is_mistyped_nbn(key):
+    if key.startswith("urn:nbn:") and _expected_digit(key) is not None:
         return True
     name = _checked_part(key)
     nearest = _nearest(name, patterns)
     if not any(abs(len(name) - len(each.beginning) - each.length - 1) <= 1 for each in nearest):
         return False
     return not any(_is_right(name, each) for each in nearest)
+
+
+def expected_character(key: str, patterns: Sequence[Pattern]) -> str | None:
+    """Return the check character that the name ``key`` should end in, or None if its own is right or it has none.
+
+    ``patterns`` are the patterns of minted names. A name of another length is of another kind, but each URN of the
+    German and the Swiss National Library that ends in a digit is compared.
+
+    >>> minted = [Pattern("ark:13030/xf9", 4, "noid")]
+    >>> expected_character("ark:13030/xf93gt2r", minted), expected_character("ark:13030/xf93gt2q", minted)
+    ('q', None)
+    >>> expected_character("urn:nbn:de:gbv:46:1-162418", ())
+    '7'
+    """
+    name = _checked_part(key)
+    nearest = [each for each in _nearest(name, patterns) if len(name) == len(each.beginning) + each.length + 1]
+    if any(_is_right(name, each) for each in nearest):
+        return None
+    expected = next(filter(None, (each.check_of(name[:-1]) for each in nearest)), None)
+    return _expected_digit(key) if expected is None and key.startswith("urn:nbn:") else expected
+
+
+def why_mistyped(expected: str) -> str:
+    """Return the warning about a name that should end in the check character ``expected``.
+
+    >>> why_mistyped("7")
+    'the check character of the name is wrong: 7 is expected at its end'
+    """
+    return Translatable(
+        "the check character of the name is wrong: %(expected)s is expected at its end", expected=expected
+    )
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
@@ -90,6 +123,7 @@ def _is_right(name: str, pattern: Pattern) -> bool:
 MAX_LENGTH = 32
 """The maximum number of characters of a name whose corrections are computed. Their number grows with the length."""
 
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])[0-9A-Za-z]*\Z")
 _LOOK_ALIKES = str.maketrans("oli", "011")
 
 
@@ -126,8 +160,12 @@ def _with_right_character(naan: str, rest: str, patterns: Sequence[Pattern]) -> 
 
 def _of_urn(key: str, patterns: Sequence[Pattern]) -> Iterator[str]:
     """Yield the URNs with a right check digit that differ in the characters after the longest prefix."""
-    nearest = _nearest(key, patterns)
-    if not is_mistyped(key, patterns) or len(key) - len(nearest[0].beginning) > MAX_LENGTH:
+    if not is_mistyped(key, patterns):
+        return
+    # Without a pattern, it is one of a national library, whose numbers can have any length.
+    number = _NUMBER.search(key).start()  # type: ignore[union-attr]
+    nearest = _nearest(key, patterns) or [Pattern(key[:number], len(key) - number - 1, "nbn")]
+    if len(key) - len(nearest[0].beginning) > MAX_LENGTH:
         return
     beginning = nearest[0].beginning
     for changed in dict.fromkeys(_neighbours(key[len(beginning) :])):

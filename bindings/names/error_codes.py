@@ -332,7 +332,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     _warning("name-container", "the name probably contains text of the row, record or sentence around it", "the name without this text", "identifier"),
     _warning("name-case", "the URN differs in upper and lower case only from a recorded name", "the recorded name if both are the same, and no correction otherwise", "identifier"),
     _warning("name-similar", "the name differs by one typing error from a recorded name", "the recorded name if both are the same, and no correction otherwise", "identifier"),
-    _warning("check-character", "the check character of the name is wrong, and the right name is recorded", "the recorded name", "identifier"),
+    _warning("check-character", "the check character of the name is wrong", "the name with the right check character, and no correction for a name of another kind", "identifier"),
     _warning("naan-unrecorded", "there is no record of the NAAN", "a NAAN with a record, or a new record for this one", "identifier"),
     _warning("nid-unrecorded", "there is no record of the URN namespace", "a namespace with a record, or a new record for this one", "identifier"),
     _warning("shoulder-unrecorded", "there is no record of the shoulder or of the beginning of the name", "a name below a recorded prefix, or a new record for this one", "identifier"),

@@ -39,7 +39,7 @@ class Names:
     kind = "database"
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
-    source = SimpleNamespace(holds=lambda: NO_HOLDS)
+    source = SimpleNamespace(holds=lambda: NO_HOLDS, is_mistyped=lambda identifier: False)
 
     def now(self):
         return datetime.now(UTC)

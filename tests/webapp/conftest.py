@@ -154,7 +154,7 @@ class Bound:
     kind = "database"
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
-    source = SimpleNamespace(holds=Holds)
+    source = SimpleNamespace(holds=Holds, is_mistyped=lambda identifier: False)
 
     def now(self) -> datetime:
         return datetime(2026, 10, 4, 12, tzinfo=UTC)

@@ -52,6 +52,7 @@ class InspectedIdentifier:
     - ``unread``: whether the bindings could not be read.
     - ``binding``: the public binding of the identifier itself, or None. ``hold``: the hold that stops its redirect now,
       or None.
+    - ``is_mistyped``: whether it is not bound here, and its check character is wrong for names that are minted here.
     """
 
     match: Match
@@ -62,6 +63,7 @@ class InspectedIdentifier:
     binding: Binding | None = None
     hold: Hold | None = None
     is_suggested: bool = False
+    is_mistyped: bool = False
 
     @property
     def key(self) -> str | None:
@@ -76,7 +78,7 @@ class InspectedIdentifier:
     @property
     def verdict(self) -> IdentifierVerdict:
         """The most important fact about the identifier."""
-        return verdict(self.report, self.kind, self.binding, self.hold)
+        return verdict(self.report, self.kind, self.binding, self.hold, is_mistyped=self.is_mistyped)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the identifier as a mapping for JSON: its place in the text, its text, a suggestion and its report."""
@@ -177,9 +179,16 @@ def inspect(
         bound = None if known is None else {key: _kind(known[key]) for key in own if key in known}
         binding = known.get(own[-1]) if known and own else None
         hold = holds.get(own[-1]) if own else None
-        findings.append(InspectedIdentifier(match, report, own, bound, unread, binding, hold, number in suggested))
+        is_mistyped = bound is not None and binding is None and _is_mistyped(own, bindings)
+        findings.append(
+            InspectedIdentifier(match, report, own, bound, unread, binding, hold, number in suggested, is_mistyped)
+        )
     without = _lines_without(text, matches)
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded, without)
+
+
+def _is_mistyped(keys: Sequence[str], bindings: Bindings | None) -> bool:
+    return bool(keys) and bindings is not None and bindings.source.is_mistyped(names.read(keys[-1]))
 
 
 def _reading(match: Match, report: Report) -> str | None:

@@ -89,7 +89,12 @@ class IdentifierVerdict:
 
 
 def verdict(
-    report: Report, kind: str | None = None, binding: Binding | None = None, hold: Hold | None = None
+    report: Report,
+    kind: str | None = None,
+    binding: Binding | None = None,
+    hold: Hold | None = None,
+    *,
+    is_mistyped: bool = False,
 ) -> IdentifierVerdict:
     """Return the verdict on an identifier: the first of :data:`CODES` that applies.
 
@@ -97,6 +102,7 @@ def verdict(
     - ``kind``: the kind of its binding here or "withdrawn". None or "" if it is not bound or if that is unknown.
     - ``binding``: its binding here, or None.
     - ``hold``: the hold that stops its redirect now, or None. The verdict then does not show the target.
+    - ``is_mistyped``: whether its check character is wrong for the names that are minted here.
 
     >>> from ararat.identifiers import examine
     >>> found = verdict(examine("ark:/12148/btv1b8449691v"))
@@ -109,7 +115,7 @@ def verdict(
     """
     if count := sum(len(found[0]) for found in characters.hidden_runs(report.input)):
         return _hidden(report, count)
-    if report.valid and (found := _mistyped(report)):
+    if report.valid and (found := _mistyped(report, is_mistyped=is_mistyped)):
         return found
     if kind == "withdrawn":
         return _withdrawn(report, binding)
@@ -244,7 +250,7 @@ def _hidden(report: Report, count: int) -> IdentifierVerdict:
     return IdentifierVerdict("hidden-characters", status, tag, _kind(report), headline, sentence, report.suggestion)
 
 
-def _mistyped(report: Report) -> IdentifierVerdict | None:
+def _mistyped(report: Report, *, is_mistyped: bool) -> IdentifierVerdict | None:
     tag = Translatable("probably mistyped")
     wrong = next((found for found in report.problems if "check digit is wrong" in found.message), None)
     digit, place = "", 0
@@ -260,14 +266,23 @@ def _mistyped(report: Report) -> IdentifierVerdict | None:
         sentence = Translatable(
             "The other digits need another check digit, so one digit is wrong or two are exchanged."
         )
+        if wrong is None:
+            # Not each library below the German National Library adds one.
+            sentence = Translatable(
+                "The URN is valid, but the check digit of the German National Library does not match. "
+                "One digit is wrong, or two are exchanged, or the name has no check digit."
+            )
         headline = Translatable("Probably mistyped: the last digit should be %(digit)s", digit=digit)
         return IdentifierVerdict("mistyped", "warn", tag, _kind(report), headline, sentence, corrected)
-    if not _has_wrong_check_character(report):
+    is_of_holder = _has_wrong_check_character(report)
+    if not is_of_holder and not is_mistyped:
         return None
-    sentence = Translatable(
-        "Names of %(holder)s end in a check character, and this one does not match. Some names have none.",
-        holder=holder(report),
-    )
+    sentence = Translatable("Names with this beginning end in a check character here, and this one does not match.")
+    if is_of_holder:
+        sentence = Translatable(
+            "Names of %(holder)s end in a check character, and this one does not match. Some names have none.",
+            holder=holder(report),
+        )
     headline = Translatable("Probably mistyped: the check character does not match")
     return IdentifierVerdict("mistyped", "warn", tag, _kind(report), headline, sentence, report.suggestion)
 

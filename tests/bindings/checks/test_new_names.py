@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from ararat.bindings.checks.audit import check
 from ararat.bindings.checks.new_names import ComparedName, successor_warnings, warnings_before
 from ararat.bindings.collection import Bindings
 from ararat.bindings.minting import mint
@@ -42,6 +43,34 @@ def test_a_wrong_check_character_is_a_warning_if_the_right_name_is_recorded(bind
     assert [line.code for line in summary.warned] == ["check-character"]
     # A name of another pattern is right.
     assert codes(bindings, "ark:12345/k1museum") == []
+
+
+@pytest.mark.parametrize(
+    ("prefix", "pattern", "typed", "expected"),
+    [
+        pytest.param("ark:12345/k1", "29^4+check", "ark:12345/k1bcdf9", True, id="a pattern with +check"),
+        pytest.param("ark:12345/k1", "29^4", "ark:12345/k1bcdf9", False, id="a pattern without"),
+        pytest.param(
+            "urn:nbn:de:gbv:089-", "10^9+nbn", "urn:nbn:de:gbv:089-0000000008", True, id="a pattern with +nbn"
+        ),
+        pytest.param("urn:nbn:de:gbv:089-", "10^9+nbn", "urn:nbn:de:gbv:089-0000000009", False, id="its right digit"),
+        pytest.param(None, None, "urn:nbn:de:gbv:46:1-162418", True, id="the rule of Germany"),
+        pytest.param(None, None, "urn:nbn:ch:bel-162413", True, id="and of Switzerland"),
+        pytest.param(None, None, "urn:nbn:de:gbv:46:1-162417", False, id="a right digit"),
+        pytest.param(None, None, "urn:nbn:fi:lb-162418", False, id="a country without the rule"),
+        pytest.param(None, None, "urn:nbn:de:gbv:46:1-map", False, id="a letter at the end"),
+    ],
+)
+def test_a_wrong_check_character_is_a_warning_at_each_door(
+    bindings: Bindings, prefix: str | None, pattern: str | None, typed: str, expected: bool
+) -> None:
+    if prefix is not None:
+        bindings.prefixes.set(prefix, pattern=pattern)
+    assert ("check-character" in codes(bindings, typed)) == expected
+    rows = f"identifier,target\n{typed},https://example.org/1\n".encode()
+    summary = import_table(bindings, io.BytesIO(rows))
+    assert ("check-character" in [line.code for line in summary.warned]) == expected
+    assert ((typed, "check-character") in [(each.identifier, each.code) for each in check(bindings)]) == expected
 
 
 def test_a_naan_or_shoulder_without_a_record_is_a_warning_if_there_are_records(bindings: Bindings) -> None:

@@ -14,6 +14,7 @@ from ararat.bindings.minting import mint
 from ararat.bindings.names.corrections import MAX_LENGTH, corrections, is_mistyped
 from ararat.bindings.names.prefixes.patterns import Pattern
 from ararat.identifiers.ark.check_character import find
+from ararat.identifiers.urn.namespaces.bibliographic import german_check_digit
 from ararat.middleware import ResolverMiddleware
 
 RIGHT = "ark:13030/xf93gt2q"
@@ -31,6 +32,23 @@ CHECKED = [Pattern("ark:13030/xf9", 4, "noid")]
 )
 def test_a_typing_error_is_corrected(wrong):
     assert RIGHT in corrections(wrong, CHECKED)
+
+
+@pytest.mark.parametrize(
+    ("number", "typed"),
+    [
+        pytest.param("gbv:46:1-16241", "gbv:46:1-61241", id="two digits exchanged"),
+        pytest.param("gbv:46:1-16241", "gbv:46:1-16271", id="another digit"),
+        pytest.param("bsz:16-heidok-1234", "bsz:16-heidok-1243", id="a number after a word"),
+    ],
+)
+def test_the_number_of_a_national_library_needs_no_pattern(bindings, number, typed):
+    digit = german_check_digit(f"urn:nbn:de:{number}")
+    right, wrong = f"urn:nbn:de:{number}{digit}", f"urn:nbn:de:{typed}{digit}"
+    bindings.bind(right, "/right")
+    client = Client(ResolverMiddleware(None, bindings))  # type: ignore[arg-type]
+    answer = client.get(f"/{wrong}", headers={"Accept": "application/json"})
+    assert (answer.status_code, json.loads(answer.data)["suggestion"]) == (404, f"/{right}")
 
 
 def test_letters_that_look_like_digits_are_corrected():

@@ -215,3 +215,21 @@ def test_lines_of_a_list_without_an_identifier_are_named(text, lines):
 def test_a_name_with_the_final_slash_or_dot_of_a_reader_is_found(bound, end):
     (found,) = inspection.inspect(f"ark:/12345/x-1{end}", bindings=bound({"ark:12345/x1": "located"})).findings
     assert (found.key, found.verdict.code) == ("ark:12345/x1", "recorded")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "pattern", "text", "code"),
+    [
+        pytest.param("ark:12345/k1", "29^4+check", "ark:/12345/k1-bcdf9", "mistyped", id="an ARK"),
+        pytest.param("ark:12345/k1", "29^4+check", "ark:12345/k1exhibition", "valid", id="an ARK of another kind"),
+        pytest.param("urn:nbn:de:gbv:089-", "10^3+nbn", "URN:NBN:DE:gbv:089-0008", "mistyped", id="a URN"),
+    ],
+)
+def test_the_check_character_of_names_that_are_minted_here_is_compared(bindings, prefix, pattern, text, code):
+    bindings.prefixes.set(prefix, pattern=pattern)
+    (found,) = inspection.inspect(text, bindings=bindings).findings
+    assert found.verdict.code == code
+    bindings.bind(found.key, "https://example.org/1")
+    (found,) = inspection.inspect(text, bindings=bindings).findings
+    assert found.kind == "located"
+    assert found.is_mistyped is False
