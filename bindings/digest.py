@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import Select, and_, bindparam, false, func, or_, select
 
 from ..identifiers.text.translatable import Translatable
 from .names.binding import rfc3339
-from .names.errors import BindingsUnavailable
+from .names.errors import BindingsUnavailable, StatementStopped
 from .storage.store import DatabaseStore
 from .storage.tables.account_tables import accounts, tokens
 from .storage.tables.desk_tables import links, uploads
@@ -47,30 +47,50 @@ LEAST_BYTES = 256 * 2**20
 LOG_HOURS = 24
 TOKEN_DAYS = 14
 IMPORT_HOURS = 24
+MAX_COUNTED = 10_000
+"""The number up to which things are counted. To count millions takes seconds."""
+
 KEPT_SECONDS = 60.0
 """The time for which :class:`Recent` keeps the facts, because programs ask for them often."""
 
 
 _BACKUPS = select(meta.c.name, meta.c.value).where(or_(meta.c.name == LAST_BACKUP, meta.c.name == FAILED_BACKUP))
-# The state is compared as an expression, because a database would else read all live names by their index.
-_IS_CURRENT = and_(
-    names.c.key == links.c.key, names.c.target == links.c.target, func.coalesce(names.c.status, "") == "live"
+# The target and state are compared as an expression. From equal columns PostgreSQL would expect a single row, and would
+# read and sort all names of a state for a few results.
+IS_CURRENT = and_(
+    names.c.key == links.c.key,
+    func.coalesce(and_(names.c.target == links.c.target, names.c.status == "live"), false()),
 )
-_DEAD = select(func.count()).select_from(links.join(names, _IS_CURRENT)).where(links.c.state == "dead")
+"""The condition that joins the result of a trace to its name, if the name is live and still has the traced target."""
+
+
+def _first(rows: Select[Any]) -> Any:
+    """Return one row more of a query than are counted, as a table."""
+    return rows.limit(MAX_COUNTED + 1).subquery()
+
+
+_DEAD = select(func.count()).select_from(
+    _first(select(links.c.key).select_from(links.join(names, IS_CURRENT)).where(links.c.state == "dead"))
+)
 _SEARCHED = select(log_state.c.value).where(log_state.c.name == "searched")
-_UNPUBLISHED = (
-    select(func.count(), func.min(events.c.changed))
+_UNPUBLISHED_EVENTS = _first(
+    select(events.c.changed)
     .select_from(events.outerjoin(log_entries, log_entries.c.event == events.c.id))
     .where(events.c.id > bindparam("searched"), events.c.status != "reserved", events.c.action != "deleted")
     .where(log_entries.c.event.is_(None))
 )
-_EXPIRING = (
-    select(func.count())
-    .select_from(tokens.join(accounts, accounts.c.id == tokens.c.account))
-    .where(tokens.c.revoked.is_(None), accounts.c.disabled.is_(None))
-    .where(tokens.c.expires > bindparam("now"), tokens.c.expires <= bindparam("soon"))
+_UNPUBLISHED = select(func.count(), func.min(_UNPUBLISHED_EVENTS.c.changed))
+_EXPIRING = select(func.count()).select_from(
+    _first(
+        select(tokens.c.id)
+        .select_from(tokens.join(accounts, accounts.c.id == tokens.c.account))
+        .where(tokens.c.revoked.is_(None), accounts.c.disabled.is_(None))
+        .where(tokens.c.expires > bindparam("now"), tokens.c.expires <= bindparam("soon"))
+    )
 )
-_WAITING = select(func.count()).where(uploads.c.stage != "import", uploads.c.changed < bindparam("before"))
+_WAITING = select(func.count()).select_from(
+    _first(select(uploads.c.id).where(uploads.c.stage != "import", uploads.c.changed < bindparam("before")))
+)
 
 
 class DigestFact(NamedTuple):
@@ -96,9 +116,10 @@ def facts(bindings: Bindings) -> list[DigestFact]:
 
     ``bindings`` is the open store.
 
-    The order is that of :data:`CODES`. A subject that the store does not have is left out.
+    The order is that of :data:`CODES`. A subject that the store does not have is left out. Things are counted up to
+    :data:`MAX_COUNTED`. What cannot be found out is a problem of its own, and the other facts stay.
 
-    Raises :class:`BindingsUnavailable` if the store cannot be read.
+    Raises :class:`BindingsUnavailable` if nothing of the store can be read.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -109,8 +130,24 @@ def facts(bindings: Bindings) -> list[DigestFact]:
     result = [*_disk(bindings)]
     if isinstance(bindings.store, DatabaseStore) and bindings.kind != "snapshot":
         store, now = bindings.store, bindings.now()
-        result += [_backup(store, now), _links(store), *_log(store, now), _tokens(store, now), _imports(store, now)]
+        for code, find in _SUBJECTS.items():
+            try:
+                result += find(store, now)
+            except StatementStopped as error:
+                result.append(_unknown(code, error))
+            except BindingsUnavailable as error:
+                if code == "backup":
+                    raise  # the first and shortest query: all others would fail, too
+                result.append(_unknown(code, error))
+            except ValueError:
+                message = Translatable("Another program wrote a row that cannot be read.")
+                result.append(DigestFact(code, True, None, message, Translatable("restore the row from a backup")))
     return sorted(result, key=lambda fact: CODES.index(fact.code))
+
+
+def _unknown(code: str, error: BindingsUnavailable) -> DigestFact:
+    message = Translatable("This could not be found out: %(reason)s.", reason=error.entry.title)
+    return DigestFact(code, True, None, message, error.entry.remedy)
 
 
 class Recent:
@@ -122,17 +159,20 @@ class Recent:
         self._bindings = bindings
         self._clock = clock
         self._kept: tuple[float, list[DigestFact]] | None = None
+        self._codes: tuple[str, ...] = ()
 
     def facts(self) -> list[DigestFact]:
-        """Return the facts about the store, at most :data:`KEPT_SECONDS` old. The list is empty if the store cannot be
-        read.
+        """Return the facts about the store, at most :data:`KEPT_SECONDS` old. If the store cannot be read, each of its
+        facts is a problem.
         """
         now = self._clock()
         if self._kept is None or now >= self._kept[0]:
             try:
                 current = facts(self._bindings)
-            except BindingsUnavailable:
-                current = []
+            except BindingsUnavailable as error:
+                known = ("backup", "links", "tokens", "imports") if self._kept is None else self._codes
+                current = [*_disk(self._bindings), *(_unknown(code, error) for code in known if code != "disk")]
+            self._codes = tuple(fact.code for fact in current)
             self._kept = now + KEPT_SECONDS, current
         return self._kept[1]
 
@@ -154,7 +194,11 @@ def _disk(bindings: Bindings) -> Iterator[DigestFact]:
     yield DigestFact("disk", full, usage.free, free, fix if full else "")
 
 
-def _backup(store: DatabaseStore, now: datetime) -> DigestFact:
+def _backup(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
+    yield _last_backup(store, now)
+
+
+def _last_backup(store: DatabaseStore, now: datetime) -> DigestFact:
     try:
         rows = {name: json.loads(value) for name, value in store.current_rows(_BACKUPS)}
         times = {name: datetime.fromisoformat(row["time"]) for name, row in rows.items()}
@@ -180,12 +224,13 @@ def _backup_now() -> Translatable:
     return Translatable("run %(command)s", command="ararat backup")
 
 
-def _links(store: DatabaseStore) -> DigestFact:
+def _links(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     ((number,),) = store.current_rows(_DEAD)
     fix = Translatable("list them with %(command)s, and relocate the names", command="ararat rounds --recorded")
-    return _counted(
-        "links", number, Translatable.counted("%(number)s dead link.", "%(number)s dead links.", number), fix
-    )
+    message = Translatable.counted("%(number)s dead link.", "%(number)s dead links.", number)
+    if number > MAX_COUNTED:
+        message = Translatable("More than %(number)s dead links.", number=f"{MAX_COUNTED:,}")
+    yield _counted("links", number, message, fix)
 
 
 def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
@@ -195,7 +240,11 @@ def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     ((number, since),) = store.current_rows(_UNPUBLISHED, searched=int(searched[0][0]))
     late = since is not None and datetime.fromisoformat(since) < now - timedelta(hours=LOG_HOURS)
     message = Translatable.counted("The log lacks %(number)s change.", "The log lacks %(number)s changes.", number)
-    if since:
+    if number > MAX_COUNTED:
+        message = Translatable(
+            "The log lacks more than %(number)s changes, the first of %(time)s.", number=f"{MAX_COUNTED:,}", time=since
+        )
+    elif since:
         message = Translatable.counted(
             "The log lacks %(number)s change, the first of %(time)s.",
             "The log lacks %(number)s changes, the first of %(time)s.",
@@ -206,7 +255,7 @@ def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     yield DigestFact("log", late, number, message, fix if late else "")
 
 
-def _tokens(store: DatabaseStore, now: datetime) -> DigestFact:
+def _tokens(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     soon = rfc3339(now + timedelta(days=TOKEN_DAYS))
     ((number,),) = store.current_rows(_EXPIRING, now=rfc3339(now), soon=soon)
     fix = Translatable("create new tokens with %(command)s", command="ararat account token")
@@ -216,15 +265,24 @@ def _tokens(store: DatabaseStore, now: datetime) -> DigestFact:
         number,
         days=TOKEN_DAYS,
     )
-    return _counted("tokens", number, message, fix)
+    yield _counted("tokens", number, message, fix)
 
 
-def _imports(store: DatabaseStore, now: datetime) -> DigestFact:
+def _imports(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     ((number,),) = store.current_rows(_WAITING, before=rfc3339(now - timedelta(hours=IMPORT_HOURS)))
     message = Translatable.counted(
         "%(number)s uploaded table waits for its import.", "%(number)s uploaded tables wait for their import.", number
     )
-    return _counted("imports", number, message, Translatable("import or delete them on the page Tables of the desk"))
+    yield _counted("imports", number, message, Translatable("import or delete them on the page Tables of the desk"))
+
+
+_SUBJECTS: dict[str, Callable[[DatabaseStore, datetime], Iterator[DigestFact]]] = {
+    "backup": _backup,
+    "links": _links,
+    "log": _log,
+    "tokens": _tokens,
+    "imports": _imports,
+}
 
 
 def _counted(code: str, number: int, message: Translatable, fix: Translatable) -> DigestFact:

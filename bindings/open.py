@@ -14,6 +14,7 @@ from .names import validation
 from .names.errors import BindingError
 from .names.naming import naans_for_tests
 from .names.policy import PolicyCheck
+from .storage.protocols import READ_SECONDS
 from .storage.reopening import Opening
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def open_bindings(
     policy: Profile | None = None,
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
+    read_seconds: float | None = READ_SECONDS,
 ) -> Bindings:
     """Open the bindings in a database, a table file or a snapshot, and return them. Files can only be read.
 
@@ -55,6 +57,8 @@ def open_bindings(
     - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
     - ``test_naans``: the NAANs below which names can be bound for tests: none, or 99999 (decision X-06). A resolver of
       these bindings answers for them.
+    - ``read_seconds``: the time after which PostgreSQL stops a statement of a reader. None permits any time, as for the
+      commands. SQLite has no limit.
 
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code ``database-url``,
     ``database-in-memory`` or ``driver-missing``. A store that cannot be opened raises nothing here, so that a site
@@ -66,7 +70,15 @@ def open_bindings(
     ararat.bindings.names.errors.BindingError: bindings is not the name of a database (database-url)
     expected sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot (Ararat)
     """
-    bindings = bindings_at(url_or_path, create=create, clock=clock, policy=policy, state=state, test_naans=test_naans)
+    bindings = bindings_at(
+        url_or_path,
+        create=create,
+        clock=clock,
+        policy=policy,
+        state=state,
+        test_naans=test_naans,
+        read_seconds=read_seconds,
+    )
     bindings._opening.try_to_open()
     return bindings
 
@@ -103,6 +115,7 @@ def bindings_at(
     policy: Profile | None = None,
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
+    read_seconds: float | None = READ_SECONDS,
 ) -> Bindings:
     """Return the bindings at a URL or path without opening the store.
 
@@ -110,6 +123,8 @@ def bindings_at(
     current time in UTC. With ``create``, a missing SQLite file and missing tables are created. ``policy`` is the IRI
     policy of the site, or None. ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table
     file; None is the folder of the file.
+
+    ``read_seconds`` is the limit of a statement of a reader; None permits any time.
 
     The store is opened when it is first used.
     """
@@ -120,7 +135,7 @@ def bindings_at(
     from .storage.databases.sqlite import SQLite
     from .storage.store import open_store
 
-    database = database_at(url_or_path)
+    database = database_at(url_or_path, read_seconds)
     opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create, clock=clock))
     return Bindings(
         opening,
@@ -197,10 +212,11 @@ def _refuse_password(url_or_path: str | Path) -> None:
         raise BindingError("database-url", message)
 
 
-def database_at(url_or_path: str | Path) -> Database:
+def database_at(url_or_path: str | Path, read_seconds: float | None = READ_SECONDS) -> Database:
     """Return the description of the SQLite or PostgreSQL database at a URL or path, without opening it.
 
     ``url_or_path`` is the path of an SQLite file, or a URL that begins with ``sqlite:`` or ``postgresql:``.
+    ``read_seconds`` is the limit of a statement of a reader; None permits any time.
 
     Raises :class:`BindingError` like :func:`open_bindings`.
     """
@@ -215,7 +231,7 @@ def database_at(url_or_path: str | Path) -> Database:
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         from .storage.databases.postgresql import PostgreSQL
 
-        return PostgreSQL(f"postgresql://{rest}")
+        return PostgreSQL(f"postgresql://{rest}", read_seconds)
     if scheme != "sqlite":
         kind = f"the kind {validation.shown(scheme)}" if _SCHEME.fullmatch(scheme) else "this kind"
         raise BindingError("database-url", f"databases of {kind} are not supported")

@@ -151,7 +151,7 @@ def record(
     fact = {"time": rfc3339(clock()), "why": why[:500]}
     if backup is not None:
         fact = {"time": rfc3339(backup.began), "file": str(backup.file)}
-    with bindings_at(url_or_path, clock=clock).open() as bindings:
+    with bindings_at(url_or_path, clock=clock, read_seconds=None).open() as bindings:
         bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
         delete_all_old(bindings)
 

@@ -268,6 +268,8 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("copy-differs", "the copy has other content than the original, so nothing was written", "a database in which no trigger or other program changes the rows"),
     ErrorCode("read-only", "the database can only be read", "a database that can be written", status=503, exit_code=UNAVAILABLE, about="url", fix="try again in some seconds, or use the primary server"),
     ErrorCode("unavailable", "the database is busy or cannot be reached", "the same request after some seconds", status=503, exit_code=UNAVAILABLE, about="url", fix="try again in some seconds"),
+    ErrorCode("statement-stopped", "the database stopped a statement that took longer than its limit", "a request that reads less, or the same request when the database has less work", status=503, about="url", fix="try again in some seconds, or set a higher limit (--read-seconds)"),
+    ErrorCode("too-broad", "the list, search or count reads too many names", "narrower conditions: the beginning of the names, another word, a shorter period, or no order", about="selection", fix="add the beginning of the names, another word or a shorter period, or omit the order"),
     ErrorCode("outcome-unknown", "the connection to the database broke, so the change may be written or not", "a look at the name before the change is repeated", status=503, exit_code=OUTCOME_UNKNOWN, repeats=False, about="url", fix="read the name; repeat only a change of a named name, or a request with its Idempotency-Key"),
     # Accounts, tokens and passwords
     ErrorCode("account-exists", "an account has this name already", "another name; a name of an account is never used again", status=409, about="name", fix="choose another name; a name of an account is never used again"),

@@ -70,6 +70,18 @@ class BindingsLocked(BindingsUnavailable):
     """Raised if another writer has locked the bindings for some seconds. Nothing was written."""
 
 
+class StatementStopped(BindingsUnavailable):
+    """Raised if the database stopped a statement at the limit of its time. The database itself works."""
+
+    code = "statement-stopped"
+
+
+class TooBroad(StatementStopped):
+    """Raised if a list, search or count reads more names than the limit of its time permits."""
+
+    code = "too-broad"
+
+
 class OutcomeUnknown(BindingsUnavailable):
     """Raised if the connection broke at the end of a transaction, so it is unknown whether the change was written.
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 
+READ_SECONDS = 0.7
+"""The time after which PostgreSQL stops a statement of a reader, if no other limit is set."""
+
 Clock = Callable[[], datetime]
 """A function that returns the current time in UTC. It decides from when a name with an embargo is live."""
 

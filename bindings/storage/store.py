@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
-from ..names.errors import BindingError, BindingsUnavailable, UnreadableBinding
+from ..names.errors import BindingError, BindingsUnavailable, StatementStopped, TooBroad, UnreadableBinding
 from ..names.event_selection import EventPage, EventSelection
 from ..names.operation import Operation
 from ..names.prefixes.patterns import Pattern
@@ -94,6 +94,13 @@ class DatabaseStore:
         if self._current is not None and _READS_CURRENT.get():
             return self._current.rows(query, parameters)
         return self._readers.rows(query, parameters)
+
+    def _listed(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+        """Return the rows of a query for a list. Raise TooBroad if the database stops it at the limit of its time."""
+        try:
+            return self._rows(query, parameters)
+        except StatementStopped as error:
+            raise TooBroad(str(error)) from error
 
     def fetch(self, identifiers: Iterable[str]) -> dict[str, Binding]:
         """Return the bindings of the names ``identifiers`` (normal forms), by their keys, with one statement.
@@ -219,7 +226,7 @@ class DatabaseStore:
 
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
-        return self.lists.page(self.lists.at_the_time(self._rows), selection, after, limit)
+        return self.lists.page(self.lists.at_the_time(self._listed), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
         """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted.
@@ -242,7 +249,7 @@ class DatabaseStore:
         With ``most`` and without ``by``, names above this number are not counted.
         """
         if most is not None or self.count().exact:
-            return self.lists.count(self.lists.at_the_time(self._rows), selection, by, most)
+            return self.lists.count(self.lists.at_the_time(self._listed), selection, by, most)
         # To count millions of names takes longer than the time limit of a lookup.
         with self.snapshot() as snapshot:
             return self.lists.count(self.lists.at_the_time(snapshot.read), selection, by)
@@ -282,14 +289,14 @@ class DatabaseStore:
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``."""
-        return self.lists.operations(self._rows, before, limit)
+        return self.lists.operations(self._listed, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return a page of the changes of names, the newest first, with numbers below ``below``.
 
         ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
         """
-        return events.page(self._rows, self._database.dialect_name, selection, below, limit)
+        return events.page(self._listed, self._database.dialect_name, selection, below, limit)
 
     def rules_version(self) -> str:
         """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding.

@@ -41,7 +41,8 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
     with store_errors(), ExitStack() as after:
         table = table_file(url)
         if table is None:
-            bindings = bindings_at(url, create=create, policy=profile, test_naans=test_naans())
+            # A command can read millions of names, and no reader waits for it.
+            bindings = bindings_at(url, create=create, policy=profile, test_naans=test_naans(), read_seconds=None)
             if create and is_new(url):
                 after.push(lambda kind, *_: delete_if_empty(url) if kind else None)
             bindings.open()

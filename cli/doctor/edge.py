@@ -43,7 +43,7 @@ def examine(file: Path, database: str) -> Iterator[HealthFinding]:
         yield HealthFinding("edge", "export-foreign", "error", _SHOWN, message, change)
         return
     try:
-        with bindings_at(database) as bindings:
+        with bindings_at(database, read_seconds=None) as bindings:
             yield _compared(bindings, marker, where)
     except (BindingError, BindingsUnavailable) as error:
         text = error.message if isinstance(error, BindingError) else str(error)

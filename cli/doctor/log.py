@@ -51,7 +51,7 @@ def read_status(database: str, folder: Path) -> LogStatus | HealthFinding:
     """
     place = database if table_file(database) is None else str(folder.with_name(f"{folder.name}.sqlite"))
     try:
-        with bindings_at(place) as bindings:
+        with bindings_at(place, read_seconds=None) as bindings:
             store = bindings.open().store
             if not isinstance(store, DatabaseStore):
                 raise BindingError("log-missing")

@@ -115,7 +115,8 @@ def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], N
     store = StoreOption(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
     creates = options["create"] and options["only"] != "names"
-    bindings = opened(store, policy, create=creates, state=options["state"], test_naans=options["test_naans"])
+    given = {name: options[name] for name in ("state", "test_naans", "read_seconds")}
+    bindings = opened(store, policy, create=creates, **given)
     for each in exposed(store, bindings, options) if options["only"] != "names" else ():
         _log.warning("%s; run: %s", each.message, each.fix)
     return bindings, _open.enter_context(open_access_log(options["access_log"]))

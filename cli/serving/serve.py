@@ -106,6 +106,7 @@ def serve_command(
             create=create and not is_names,
             state=state,
             test_naans=options["test_naans"],
+            read_seconds=options["read_seconds"],
         ) as bindings,
         open_access_log(access_log) as on_resolve,
     ):
@@ -292,7 +293,13 @@ def _print_kept(file: Path) -> None:
 
 
 def opened(
-    store: StoreOption, profile: Profile | None, *, create: bool, state: str | None, test_naans: Sequence[str] = ()
+    store: StoreOption,
+    profile: Profile | None,
+    *,
+    create: bool,
+    state: str | None,
+    test_naans: Sequence[str] = (),
+    read_seconds: float | None = None,
 ) -> Bindings:
     """Return the bindings of a store that a command names.
 
@@ -301,6 +308,7 @@ def opened(
     - ``create``: whether to create a missing database.
     - ``state``: the file with the served copy of a table, or None.
     - ``test_naans``: the NAANs for tests that this site permits.
+    - ``read_seconds``: the limit of a statement of a reader; None permits any time.
     """
     from ...bindings.open import open_file
     from ...middleware import open_bindings
@@ -316,6 +324,7 @@ def opened(
         policy=None if store.is_demo else profile,
         state=state,
         test_naans=test_naans,
+        read_seconds=read_seconds,
     )
     if store.is_demo:
         load(bindings)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 
+from ...bindings.storage.protocols import READ_SECONDS
 from ...middleware.resolution.declared_settings import SettingDescription, described
 from ...middleware.resolution.settings import Settings
 from ...webapp import settings as inspector
@@ -94,6 +95,13 @@ SERVER_OPTIONS: Final = (
         metavar="DIR",
         text="The folder for the copy of the served file.",
         shown="the folder of the file",
+    ),
+    ServerOption(
+        name="--read-seconds",
+        metavar="SECONDS",
+        type=Number(0.1, 60),
+        default=READ_SECONDS,
+        text="The time after which PostgreSQL stops a statement of a reader.",
     ),
     ServerOption(
         name="--prefix",

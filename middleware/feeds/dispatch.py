@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...bindings.collection import Bindings
-from ...bindings.names.errors import BindingsUnavailable
+from ...bindings.names.errors import BindingsUnavailable, TooBroad
 from ...bindings.system.concurrency import Busy, HoldingSlot
 from ...bindings.system.thread_slots import slots
 from ..http.answer import Answer, last_resort
@@ -90,6 +90,9 @@ class Feeds:
     def _given(self, feed: Feed, request: Request) -> FeedAnswer:
         try:
             answer = feed.answer(request)
+        except TooBroad:
+            # The same request would be too broad again, so there is no Retry-After.
+            return refusal(422, "This list reads too many names. Request a shorter period, or a set.")
         except BindingsUnavailable as error:
             self._availability.failed(str(error))
             answer = refusal(503, "The names cannot be read now. Try again later.")

@@ -17,7 +17,7 @@ from ararat.bindings.backups.backup import back_up, record
 from ararat.bindings.collection import Bindings
 from ararat.bindings.digest import DigestFact, Recent, facts
 from ararat.bindings.names.binding import rfc3339
-from ararat.bindings.names.errors import BindingsUnavailable
+from ararat.bindings.names.errors import BindingsUnavailable, StatementStopped
 from ararat.bindings.storage.tables.account_tables import accounts, tokens
 from ararat.bindings.storage.tables.desk_tables import links, uploads
 from ararat.bindings.storage.tables.log_tables import log_state
@@ -130,7 +130,48 @@ def test_uploaded_tables_wait_after_a_day(store: Bindings) -> None:
     assert fact(store, "imports")[1:3] == (True, 2)
 
 
-def test_recent_facts_are_kept_for_a_minute_and_empty_without_a_store(
+def test_many_dead_links_and_unpublished_changes_are_counted_up_to_a_limit(
+    store: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("key", "k"), ("head", "h"), ("searched", "0")):
+        add(store, log_state, name=name, value=value)
+    now = rfc3339(NOW)
+    for number in range(4):
+        name, target = f"ark:12345/x{number}", f"https://example.org/{number}"
+        store.bind(name, target)
+        row = {"key": name, "target": target, "state": "dead", "code": "c", "sentence": "s"}
+        add(store, links, **row, since=now, traced=now)
+    monkeypatch.setattr(digest, "MAX_COUNTED", 2)
+    for name in ("_DEAD", "_UNPUBLISHED_EVENTS"):
+        compiled = getattr(digest, name).compile(compile_kwargs={"literal_binds": False})
+        assert 10_001 in compiled.params.values()
+    assert (fact(store, "links").number, fact(store, "log").number) == (4, 4)
+    assert fact(store, "links").message == "More than 2 dead links."
+    assert fact(store, "log").message.startswith("The log lacks more than 2 changes, the first of 2026-")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StatementStopped("the limit"), BindingsUnavailable("away"), ValueError("no time")],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("code", ["links", "tokens", "imports"])
+def test_a_fact_that_cannot_be_found_out_is_a_problem_and_leaves_the_others(
+    store: Bindings, code: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(store: Any, now: datetime) -> Any:
+        raise error
+
+    before = {each.code: each for each in facts(store)}
+    monkeypatch.setitem(digest._SUBJECTS, code, fail)
+    after = {each.code: each for each in facts(store)}
+    assert (after[code].problem, after[code].number, bool(after[code].fix)) == (True, None, True)
+    others = {*before} - {code, "disk"}
+    assert [after[each] for each in others] == [before[each] for each in others]
+    assert {each.code for each in Recent(store).facts()} == {*before}
+
+
+def test_recent_facts_are_kept_for_a_minute_and_problems_without_a_store(
     store: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter([0.0, 59.0, 61.0])
@@ -142,4 +183,5 @@ def test_recent_facts_are_kept_for_a_minute_and_empty_without_a_store(
         raise BindingsUnavailable("away")
 
     monkeypatch.setattr(digest, "facts", fail)
-    assert recent.facts() == []
+    now = {each.code: each.problem for each in recent.facts() if each.code != "disk"}
+    assert now == dict.fromkeys(("backup", "links", "tokens", "imports"), True)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, false, func, insert, or_, select
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
 
+from ...bindings.digest import IS_CURRENT
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import ReadOnlyBindings
 from ...bindings.names.metadata.folding import title_of
@@ -27,14 +28,8 @@ if TYPE_CHECKING:
 _PAGE = 500
 _BEGINNING = re.compile("https?://[^/?#]+/")
 
-# The target and state are compared as an expression. From equal columns PostgreSQL would expect a single row, and would
-# read and sort all names of a state for one page.
-_IS_CURRENT = and_(
-    names.c.key == links.c.key,
-    func.coalesce(and_(names.c.target == links.c.target, names.c.status == "live"), false()),
-)
 _RESULTS = select(links, names.c.long_identifier, names.c.resource, names.c.metadata).select_from(
-    links.join(names, _IS_CURRENT)
+    links.join(names, IS_CURRENT)
 )
 _OF_STATE = (
     # With both bounds, PostgreSQL does not read the other table from its beginning.
@@ -47,12 +42,12 @@ _OF_STATE = (
 _OF_KEY = _RESULTS.where(links.c.key == bindparam("key"))
 _AT_ONCE = 50
 _OF_KEYS = _RESULTS.where(links.c.key.in_([bindparam(f"key{number}") for number in range(_AT_ONCE)]))
-_SOME = select(links.c.key).select_from(links.join(names, _IS_CURRENT)).where(links.c.state == bindparam("state"))
+_SOME = select(links.c.key).select_from(links.join(names, IS_CURRENT)).where(links.c.state == bindparam("state"))
 _NUMBER = select(func.count()).select_from(_SOME.limit(bindparam("most")).subquery())
 _PAUSES = select(pauses).where(pauses.c.until > bindparam("now"))
 _TIMES = (
     select(links.c.since)
-    .select_from(links.join(names, _IS_CURRENT))
+    .select_from(links.join(names, IS_CURRENT))
     .where(links.c.state == bindparam("state"))
     .limit(bindparam("most"))
     .subquery()

@@ -177,31 +177,48 @@ class _WriterCursor(psycopg.Cursor[TupleRow]):
 
 
 class ReaderConnection(psycopg.Connection[TupleRow]):
-    """A connection to PostgreSQL for reading, which waits at most :data:`ANSWER_SECONDS` for an answer."""
+    """A connection to PostgreSQL for reading, which waits at most ``answer_seconds`` for an answer.
+
+    None is :data:`ANSWER_SECONDS`.
+    """
+
+    answer_seconds: ClassVar[float | None] = None
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Wait for the result of the driver's generator ``gen``, at most :data:`ANSWER_SECONDS`.
+        """Wait for the result of the driver's generator ``gen``, at most the time of this class.
 
         ``args`` and ``kwargs`` are those of the method ``wait`` of psycopg.
         """
-        return super().wait(_with_deadline(ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
+        return super().wait(_with_deadline(self.answer_seconds or ANSWER_SECONDS, gen, _give_up), *args, **kwargs)
 
 
 @functools.lru_cache(maxsize=16)
-def reader_class(connect_seconds: float, *, of_primary: bool = False) -> type[ReaderConnection]:
+def reader_class(
+    connect_seconds: float | None,
+    *,
+    most_seconds: float | None = None,
+    is_limited: bool = True,
+    of_primary: bool = False,
+) -> type[psycopg.Connection[TupleRow]]:
     """Return a class of PostgreSQL connections for reading, with a limit on the time to connect to each host.
 
-    ``connect_seconds`` is the limit in seconds.
+    ``connect_seconds`` is the limit in seconds; None leaves it to the driver. ``most_seconds`` is that of the wait for
+    an answer; None is the default. Without ``is_limited``, a connection waits for an answer as long as the server runs.
 
     With ``of_primary``, they skip a standby.
     """
     first_query = (b"SELECT pg_is_in_recovery()", b"f") if of_primary else (b"SELECT 1", b"1")
+    base: Any = ReaderConnection if is_limited else DeadlineConnection
 
-    class QuickReaderConnection(ReaderConnection):
+    class QuickReaderConnection(base):
+        answer_seconds = most_seconds
+
         # The time limit of the driver is at least two seconds. A PgBouncer accepts connections without its server, so
         # the server of this host must answer before the driver tries the next host.
         @classmethod
         def _connect_gen(cls, *args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+            if connect_seconds is None:
+                return super()._connect_gen(*args, **kwargs)
             return _with_deadline(
                 connect_seconds, _with_answer(super()._connect_gen(*args, **kwargs), *first_query), _give_up
             )

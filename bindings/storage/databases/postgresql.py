@@ -12,7 +12,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable
+from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable, StatementStopped
+from ..protocols import READ_SECONDS
 from ..statements import TIMELINE, Statements
 from ..tables.triggers import PROTECTED
 from .connections import LIFETIME_SECONDS
@@ -29,7 +30,8 @@ _PER_SERVER = ("host", "hostaddr", "port")
 _OF_SEVERAL = ("target_session_attrs", "load_balance_hosts")
 
 CONNECT_SECONDS = 2
-READ_MILLISECONDS = 700
+_ANSWERS_AFTER = 0.1
+"""The time in seconds that a client waits for an answer beyond the limit of its statement."""
 
 # A statement on a kept connection, a new connection and the same statement on it must take at most two seconds.
 _QUICK_SECONDS = 1.0
@@ -57,17 +59,15 @@ SCHEMA_LOCK = 0x617261726174
 
 # PostgreSQL expects thousands of names with each word. So it would start processes and compile code for a search that
 # finds one, which takes longer than the search, and longer than the time limit among 30 million names.
-_SETTINGS = {"statement_timeout": READ_MILLISECONDS, "jit": "off", "max_parallel_workers_per_gather": 0}
+_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": 0}
 
 # Options set a session up when it begins. A pooler such as PgBouncer refuses or ignores options, and each transaction
 # can get another session. Behind a pooler, each statement runs in a transaction that has its own settings.
-_READING = " ".join(["-c default_transaction_read_only=on", *(f"-c {name}={_SETTINGS[name]}" for name in _SETTINGS)])
 _IS_READING = (
     "SELECT current_setting('default_transaction_read_only'), pg_postmaster_start_time()::text, "
     "(SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass('bindings'))"
 )
 _REFUSED_BY_POOLER = "unsupported startup parameter"
-_BEGIN_READING = "; ".join(["BEGIN READ ONLY", *(f"SET LOCAL {name} = {_SETTINGS[name]}" for name in _SETTINGS)])
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
 _LOCK_TIMEOUT = f"{LOCK_SECONDS}s"
 # Changes find names by an index. A prepared statement keeps the plan that was made for a few names, which would read
@@ -94,7 +94,8 @@ _PORTS = re.compile(r"[0-9,]*")
 class PostgreSQL:
     """The PostgreSQL database at ``url``, which opens no connection before it is needed (:class:`.protocols.Database`).
 
-    ``str()`` returns its place without user and password.
+    ``read_seconds`` is the limit of a statement of a reader; None sets no limit. ``str()`` returns its place without
+    user and password.
     """
 
     dialect_name = "postgresql"
@@ -119,7 +120,7 @@ class PostgreSQL:
     ({", ".join(f"'{table}'::regclass" for table in PROTECTED)})
     """  # noqa: S608  names of the schema
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, read_seconds: float | None = READ_SECONDS) -> None:
         try:
             import psycopg
             from psycopg.conninfo import conninfo_to_dict
@@ -146,12 +147,11 @@ class PostgreSQL:
         self._writer_class: type[WriterConnection] = deadlines.WriterConnection
         self._snapshot_class: type[psycopg.Connection[Any]] = deadlines.DeadlineConnection
         self._has_several = hosts > 1
-        self._reader_seconds = max(_QUICK_SECONDS / hosts, _LEAST_SECONDS)
-        self._reader_class: type[psycopg.Connection[Any]] = (
-            deadlines.ReaderConnection
-            if "connect_timeout" in self._parameters
-            else deadlines.reader_class(self._reader_seconds)
-        )
+        self._reader_seconds: float | None = max(_QUICK_SECONDS / hosts, _LEAST_SECONDS)
+        self._read_seconds = read_seconds
+        if "connect_timeout" in self._parameters:
+            self._reader_seconds = None  # the driver has the limit of the URL
+        self._reader_class = self._readers()
         self._parameters.setdefault("connect_timeout", CONNECT_SECONDS)
         self._parameters.setdefault("application_name", "ararat")
         for name, value in _ALIVE.items():
@@ -192,7 +192,7 @@ class PostgreSQL:
             {name: values[number if len(values) == count else 0] for name, values in lists.items()}
             for number in range(count)
         ]
-        return [PostgreSQL(make_conninfo("", **shared, **own)) for own in servers]
+        return [PostgreSQL(make_conninfo("", **shared, **own), self._read_seconds) for own in servers]
 
     def primary(self) -> PostgreSQL | None:
         """Return a database that reads only from the primary server. Return None if the URL names one server."""
@@ -202,8 +202,8 @@ class PostgreSQL:
 
         from . import deadlines
 
-        database = PostgreSQL(make_conninfo("", **self._parameters))
-        database._reader_class = deadlines.reader_class(self._reader_seconds, of_primary=True)
+        database = PostgreSQL(make_conninfo("", **self._parameters), self._read_seconds)
+        database._reader_class = self._readers(of_primary=True)
         database._snapshot_class = deadlines.PrimaryConnection
         return database
 
@@ -226,7 +226,8 @@ class PostgreSQL:
         from .prepared import PreparedConnection
 
         if not self._is_behind_pooler:
-            options = f"{self._parameters.get('options', '')} {_READING}"
+            settings = ("default_transaction_read_only=on", *self._read_settings())
+            options = " ".join([str(self._parameters.get("options", "")), *(f"-c {each}" for each in settings)])
             try:
                 connection = self._reader_class.connect(**{**self._parameters, "options": options}, autocommit=True)
                 # A statement that is prepared behind a pooler would stay in a session of other clients.
@@ -244,7 +245,21 @@ class PostgreSQL:
                 if _REFUSED_BY_POOLER not in str(error):
                     raise self.unavailable(error) from error
             self._is_behind_pooler = True
-        return _PooledConnection(self._connected(self._reader_class, "SELECT 1"))
+        begin = "; ".join(["BEGIN READ ONLY", *(f"SET LOCAL {each}" for each in self._read_settings())])
+        return _PooledConnection(self._connected(self._reader_class, "SELECT 1"), begin)
+
+    def _readers(self, *, of_primary: bool = False) -> type[psycopg.Connection[Any]]:
+        from . import deadlines
+
+        seconds, usual = self._read_seconds, self._read_seconds == READ_SECONDS
+        answers = None if seconds is None or usual else seconds + _ANSWERS_AFTER
+        return deadlines.reader_class(
+            self._reader_seconds, most_seconds=answers, is_limited=seconds is not None, of_primary=of_primary
+        )
+
+    def _read_settings(self) -> list[str]:
+        most = 0 if self._read_seconds is None else round(1000 * self._read_seconds)
+        return [f"statement_timeout={most}", *(f"{name}={value}" for name, value in _SETTINGS.items())]
 
     @property
     def version_sql(self) -> str | None:
@@ -370,6 +385,11 @@ class PostgreSQL:
         if isinstance(error, self._psycopg.errors.LockNotAvailable):
             locked = f"another writer has locked the bindings for {LOCK_SECONDS} s{self._holder()}; try again later"
             return BindingsLocked(f"{self}: {locked}")
+        if isinstance(error, self._psycopg.errors.QueryCanceled):
+            # The limit is ours, or one that the administrator has set for the user or the database.
+            return StatementStopped(
+                f"{self}: {first}; the limit is --read-seconds, or the statement_timeout of the user"
+            )
         if isinstance(error, self._psycopg.errors.InsufficientPrivilege):
             first = f"{first}; grant the user SELECT on this table"
         return BindingsUnavailable(f"{self}: {first}")
@@ -471,14 +491,17 @@ def _has_misread_password(parameters: dict[str, Any]) -> bool:
 
 
 class _PooledConnection:
-    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit."""
+    """A connection through a pooler. Each statement runs in a read-only transaction with a time limit.
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    ``begin`` has the statements that begin it.
+    """
+
+    def __init__(self, connection: Any, begin: str) -> None:
+        self._connection, self._begin = connection, begin
 
     def execute(self, query: Any, params: Sequence[Any] | None = None) -> psycopg.Cursor[Any]:
         """Run a statement and return its cursor, which has loaded all rows."""
-        self._connection.execute(_BEGIN_READING)
+        self._connection.execute(self._begin)
         try:
             return self._connection.execute(query, params, prepare=False)
         finally:

@@ -18,7 +18,7 @@ from sqlalchemy import select, text
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
-from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
+from ararat.bindings.names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings, StatementStopped, TooBroad
 from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.databases import deadlines, postgresql
 from ararat.bindings.storage.databases.postgresql import PostgreSQL
@@ -175,6 +175,26 @@ def test_a_cancelled_lookup_keeps_its_connection_and_is_not_repeated(
         pool.rows("SELECT pg_sleep(3)", ())
     assert [reader.connection for reader in pool._idle] == before
     assert bindings.lookup(NAME) is not None
+
+
+def test_a_statement_at_the_limit_is_no_outage_and_a_command_has_no_limit(
+    bindings: Bindings, url: str, open_store: Callable[..., Bindings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadlines, "ANSWER_SECONDS", 20)
+    bindings.bind(NAME, "/x")
+    limited = open_store(url, read_seconds=0.1)
+    store = cast(DatabaseStore, limited.store)
+    with pytest.raises(StatementStopped, match="; the limit is --read-seconds") as stopped:
+        store._rows("SELECT pg_sleep(3)", ())
+    assert (stopped.value.code, stopped.value.entry.status) == ("statement-stopped", 503)
+    monkeypatch.setattr(store.lists, "page", lambda read, *_: read("SELECT pg_sleep(3)", ()))
+    with pytest.raises(TooBroad) as broad:
+        limited.list_names()
+    entry = broad.value.entry
+    assert (broad.value.code, entry.status, entry.retry_after, entry.exit_code) == ("too-broad", 422, None, 2)
+    unlimited = cast(DatabaseStore, open_store(url, read_seconds=None).store)
+    assert unlimited._rows("SELECT 'yes' FROM pg_sleep(1)", ()) == [("yes",)]
+    assert unlimited._rows("SHOW default_transaction_read_only", ()) == [("on",)]
 
 
 def test_a_writer_waits_a_limited_time_for_a_locked_row(bindings: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
