@@ -9,8 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
 from http import HTTPStatus
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
 
 from flask import Flask, Response, has_request_context, render_template, request, url_for
 from htmx_flask import request as htmx_request
@@ -26,6 +31,11 @@ from .body_routes import BODY, TOO_LONG
 from .responses import wants_json
 
 _log = logging.getLogger(__name__)
+
+_CODES_PAGES: Final = ("request-codes", "account-codes")
+"""The pages of the documentation that explain codes, with an anchor for each."""
+
+_CODE = re.compile(r"^\|(?: [0-9]+ \|)? `([a-z0-9-]+)` \|", re.MULTILINE)
 
 _SENTENCES = {
     400: Translatable("The request is not valid."),
@@ -65,6 +75,7 @@ class HTTPRefusal(HTTPException):
     - ``sentence``: the reason in printable ASCII.
     - ``retry_after``: the value of Retry-After in seconds, or None.
     - ``challenges``: the values of WWW-Authenticate for the status 401.
+    - ``more``: further members of its problem document, such as ``pointer``.
     """
 
     def __init__(
@@ -75,6 +86,7 @@ class HTTPRefusal(HTTPException):
         *,
         retry_after: int | None = None,
         challenges: Sequence[str] = (),
+        more: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         super().__init__(sentence)
         self.code = status
@@ -82,6 +94,7 @@ class HTTPRefusal(HTTPException):
         self.sentence = sentence
         self.retry_after = retry_after
         self.challenges = challenges
+        self.more = more
 
 
 def init_app(app: Flask) -> None:
@@ -114,7 +127,8 @@ def answer(error: HTTPException) -> Response:
         kind = _CODES.get(status) or _phrase(status).lower().replace(" ", "-")
     if isinstance(error, RequestEntityTooLarge):
         drain()
-    response = _problem(status, kind, sentence) if wants_json() else _page(status, sentence)
+    more = error.more if isinstance(error, HTTPRefusal) else {}
+    response = _problem(status, kind, sentence, more) if wants_json() else _page(status, sentence)
     for name, value in error.get_headers():
         if name == "Allow":
             response.headers["Allow"] = value
@@ -177,14 +191,25 @@ def problem_document(status: int, code: str, sentence: str) -> dict[str, str | i
 
 def _page_of(code: str) -> str:
     """Return the address of the page that explains a code, or about:blank for a code without one."""
-    if (code in ERROR_CODES or code in PROBLEMS) and has_request_context():
+    if has_request_context():
         with contextlib.suppress(BuildError, HTTPException):
-            return url_for("reference.problems", _anchor=code, _external=True)
+            if code in ERROR_CODES or code in PROBLEMS:
+                return url_for("reference.problems", _anchor=code, _external=True)
+            if page := pages_of_codes().get(code):
+                return url_for("docs.page", name=page, _anchor=code, _external=True)
     return "about:blank"
 
 
-def _problem(status: int, kind: str, sentence: str) -> Response:
-    body = problem_document(status, kind, sentence)
+@cache
+def pages_of_codes() -> dict[str, str]:
+    """Return the documentation page of each code that it explains: those of requests and accounts, not of names."""
+    folder = Path(__file__).parents[1] / "docs"
+    texts = {name: (folder / f"{name}.md").read_text("utf-8") for name in _CODES_PAGES}
+    return {code: name for name, text in texts.items() for code in _CODE.findall(text)}
+
+
+def _problem(status: int, kind: str, sentence: str, more: Mapping[str, Any]) -> Response:
+    body = {**problem_document(status, kind, sentence), **more}
     return Response(json.dumps(body) + "\n", status, content_type="application/problem+json")
 
 

@@ -110,6 +110,10 @@ def _harden(describe: Callable[[Response], None], response: Response) -> Respons
         # With "*", browsers send no cookies and no other credentials, so a page of another site reads public data only.
         response.headers["Access-Control-Allow-Origin"] = "*"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        if request.method == "OPTIONS":
+            # A browser asks before a script sends its own header fields, or JSON.
+            response.headers["Access-Control-Allow-Methods"] = response.headers.get("Allow", "")
+            response.headers["Access-Control-Allow-Headers"] = "*"
     if OF_CALLER in g:
         response.headers["Cache-Control"] = "no-store"
     for name, value in ALWAYS.items():

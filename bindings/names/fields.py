@@ -132,6 +132,18 @@ class Fields(NamedTuple):
             values[_SPELLING] = spelling_of(identifier)
         return self._make(values)
 
+    def errors(self, key: str) -> Iterator[BindingError]:
+        """Yield an error for each wrong field of a request for the name ``key``, and not only for the first one."""
+        is_kind_known = self.kind is not None or self.target is not None
+        request = self if self.kind else self._replace(kind="described" if self.target is None else "located")
+        for place, check in _CHECKS:
+            if (value := request[place]) is not None and (is_kind_known or self._fields[place] not in _OF_KIND):
+                try:
+                    check(value, request, key)
+                except BindingError as error:
+                    error.identifier, error.field = key, self._fields[place]
+                    yield error
+
     def first(self, now: datetime) -> Binding:
         """Return the binding that these checked fields create for a new name.
 
@@ -745,4 +757,6 @@ _TARGET, _STATUS, _SPELLING, _EMBARGO, _KEY = map(
 
 DEFAULTS: Final = MappingProxyType({field.name: field.default for field in FIELDS if field.default is not None})
 """The values of a new name, by field, where a request states none."""
+_OF_KIND = ("passthrough", "scope", "alternates")
+"""The fields whose check needs the kind, which a change of some fields does not state."""
 _UNSTATED: dict[str, Any] = dict.fromkeys(_NAMES) | dict(DEFAULTS)

@@ -32,7 +32,8 @@ def assert_canonical_error(response, status, code):
     assert set(response.json) == {"type", "title", "status", "detail", "code"}
     assert (response.json["status"], response.json["code"]) == (status, code)
     known = response.json["code"] in PROBLEMS
-    assert response.json["type"] == (f"http://localhost/problems#{response.json['code']}" if known else "about:blank")
+    page = "problems" if known else f"docs/{errors.pages_of_codes()[code]}"
+    assert response.json["type"] == f"http://localhost/{page}#{code}"
     assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", code)
     assert response.text.isascii()
     assert response.headers["Cache-Control"] == "no-store"

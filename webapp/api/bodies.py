@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from itertools import islice
 from typing import Any, NoReturn
 
 import jsonschema_rs
-from flask import Response, request
+from flask import Response, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from ...bindings.names.fields import Fields
 from ...identifiers.text import display
 from .. import errors
 from ..body_routes import MAX_JSON
@@ -24,6 +26,9 @@ from . import schemas
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+
+MAX_ERRORS = 20
+"""The maximum number of errors that a problem document lists."""
 
 MAX_BYTES = MAX_JSON
 """The maximum size of a body with JSON, in bytes. Most routes have a lower one (:mod:`~ararat.webapp.body_routes`)."""
@@ -48,8 +53,35 @@ def read_json(schema: str, *media_types: str, optional: bool = False) -> Any:
         return {}
     require_media_type(media_types or (JSON,))
     value = parse(content)
+    if request.method == "POST" or schema == "Fields":
+        _leave_out_empty(value)
     check(schema, value)
     return value
+
+
+def _leave_out_empty(value: Any) -> None:
+    """Delete the members of an object that are null or an empty list. Many languages write what is not given so.
+
+    The rows of names are such objects, and their metadata. What an operation on many names deletes stays.
+    """
+    if not isinstance(value, dict):
+        return
+    for name, each in [*value.items()]:
+        if each is None or (each == [] and name != "names"):
+            del value[name]
+        elif name in ("metadata", "alternates", "selection"):
+            _leave_out_empty(each)
+        elif name == "names" and isinstance(each, list):
+            for row in each:
+                _leave_out_empty(row)
+
+
+def remember_fields(item: int | None, fields: Fields) -> None:
+    """Note the values of a name in the request, so that a problem document lists all that are wrong.
+
+    ``item`` is the position of the name in the body, or None. ``fields`` are the values.
+    """
+    g.setdefault("ararat_fields", []).append((item, fields))
 
 
 def read_bytes(limit: int) -> bytes:
@@ -122,15 +154,39 @@ def check(schema: str, value: Any) -> None:
     """Check the JSON value of a request body against a schema.
 
     ``schema`` is the name of an entry of :data:`~.schemas.SCHEMAS`. ``value`` is the value. Raises :class:`HTTPRefusal`
-    with 422 for the first member that does not match.
+    with 422 if members do not match. It is about the first one, and lists the first :data:`MAX_ERRORS`.
     """
     try:
-        first = next(iter(schemas.validator(schema).iter_errors(value)), None)
+        found = [*islice(schemas.validator(schema).iter_errors(value), 2 * MAX_ERRORS)]
     except ValueError:
         # The library has a limit for nested values.
         raise _too_deep() from None
-    if first is not None:
-        raise HTTPRefusal(422, "body-member", f"{_place(first)} {_reason(first)}.")
+    if found:
+        # A value of another type also matches none of the alternatives. Its second error has no more information.
+        found.sort(key=lambda each: each.kind.name.startswith("oneOf"))
+        wrong: dict[tuple[str, str], None] = {}
+        for each in found:
+            pointer = pointer_to(each.instance_path)
+            if not (each.kind.name.startswith("oneOf") and any(pointer == other for other, _ in wrong)):
+                wrong[pointer, _reason(each)] = None
+        raise member_refused(*[*wrong][:MAX_ERRORS])
+
+
+def member_refused(*wrong: tuple[str, str]) -> HTTPRefusal:
+    """Return the error with the status 422 for members of the body that are wrong.
+
+    Each of ``wrong`` is the JSON Pointer (RFC 6901) to a member, and what is wrong with it, as the end of a sentence
+    without its stop.
+    """
+    errors = [
+        {"code": "body-member", "detail": f"{_place(pointer)} {reason}.", "pointer": pointer}
+        for pointer, reason in wrong
+    ]
+    return HTTPRefusal(422, "body-member", errors[0]["detail"], more={"pointer": wrong[0][0], "errors": errors})
+
+
+def _place(pointer: str) -> str:
+    return f"The member {pointer}" if pointer else "The body"
 
 
 def _too_deep() -> HTTPRefusal:
@@ -139,11 +195,14 @@ def _too_deep() -> HTTPRefusal:
     )
 
 
-def _place(error: jsonschema_rs.ValidationError) -> str:
-    """Return the JSON pointer of a value (RFC 6901) in printable ASCII."""
-    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in error.instance_path)
-    pointer = "".join(f"/{part}" for part in parts)
-    return f"The member {display.escape(pointer[:200])}" if pointer else "The body"
+def pointer_to(path: Iterable[str | int]) -> str:
+    """Return the JSON Pointer (RFC 6901) to the value at ``path`` in printable ASCII, "" for the whole body.
+
+    >>> pointer_to(["names", 1, "metadata", "a/b"])
+    '/names/1/metadata/a~1b'
+    """
+    parts = (str(part).replace("~", "~0").replace("/", "~1") for part in path)
+    return display.escape("".join(f"/{part}" for part in parts)[:200])
 
 
 def _reason(error: jsonschema_rs.ValidationError) -> str:
@@ -167,10 +226,20 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
             return f"must have at most {details['limit']:,} items"
         case "minItems" | "minProperties":
             return f"must have at least {details['limit']} item"
+        case "anyOf":
+            # A choice of values of several types: each has its own schema.
+            last = [branch[-1].kind.as_dict() for branch in details["context"]]
+            return f"must be {' or '.join(_expected(each) for each in last)}"
         case "oneOfNotValid" | "oneOfMultipleValid" | "oneOf" | "not":
             return "must have either the member name or the member shoulder"
         case other:
             return f"does not match the rule {other} of the schema {error.schema_path[0]!s}"
+
+
+def _expected(details: dict[str, Any]) -> str:
+    if "options" in details:
+        return " or ".join(json.dumps(option) for option in details["options"])
+    return " or ".join("false or true" if name == "boolean" else name for name in details["types"])
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+JOB_SECONDS = 1
+"""The seconds after which a client asks again for the state of a job."""
+
 KEPT = REPLIES_KEPT
 """The time for which a key is known."""
 
@@ -63,6 +66,8 @@ class StoredReply:
     def response(self, *, is_repeated: bool = False) -> Response:
         """Return the stored reply as an HTTP response. ``is_repeated`` marks the answer to a repeated request."""
         response = Response(json.dumps(self.value) + "\n", self.status, content_type="application/json")
+        if self.status == 202:
+            response.headers["Retry-After"] = str(JOB_SECONDS)
         if self.location:
             response.headers["Location"] = self.location
         if self.etag:

@@ -15,6 +15,7 @@ from ..jobs.imports import current_imports
 from ..jobs.model import Job
 from ..jobs.queue import MAX_UNFINISHED
 from ..management.permissions import require_curator
+from ..responses import as_json
 from . import idempotency, parameters
 from .blueprint import caller, management
 from .idempotency import OneRequest, StoredReply
@@ -57,13 +58,29 @@ def start_job(
     return response
 
 
+def shown_job(job: Job, represent: Callable[[Job], Any]) -> Response:
+    """Return the state of a job as JSON. Until its end, Retry-After has the seconds after which to ask again.
+
+    ``job`` is the job. ``represent`` returns its JSON.
+    """
+    response = as_json(represent(job))
+    if not job.is_finished:
+        response.headers["Retry-After"] = str(idempotency.JOB_SECONDS)
+    return response
+
+
 def conditions(given: Mapping[str, str]) -> dict[str, Any]:
     """Return the conditions for names in a request, as :func:`~.jobs.bulk.selection_of` reads them.
 
     ``given`` is the member ``selection`` of the request body. Raises :class:`HTTPRefusal` for a time that is not valid.
+    The pointer of the error is its place in the body.
     """
     found: dict[str, Any] = {"text" if name == "q" else name: text for name, text in given.items()}
     for name in found.keys() & {"created_since", "created_before", "changed_since", "changed_before"}:
-        time = parameters.time(name, found[name])
+        try:
+            time = parameters.time(name, found[name])
+        except HTTPRefusal as error:
+            error.more = {"pointer": f"/selection/{name}"}
+            raise
         found[name] = time and time.isoformat()
     return found

@@ -79,6 +79,9 @@ def time(name: str, text: str | None) -> datetime | None:
         return listing.moment(text)
     except (ValueError, OverflowError):
         sentence = f"The parameter {name} must be a date such as 2026-11-22, or a time such as 2026-11-22T09:30:00Z."
+        if " " in text:
+            # A plus sign in a query means a space.
+            sentence += " Write the plus sign of a time zone as %2B."
         raise HTTPRefusal(400, "parameter", sentence) from None
 
 

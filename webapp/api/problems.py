@@ -6,9 +6,12 @@ Each has a status, a stable code and a sentence. A conflict also has both rows o
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import reduce
+from itertools import islice
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, g, request
 
 from ...bindings.names.errors import (
     BindingConflict,
@@ -23,6 +26,7 @@ from ...identifiers.text.display import counted
 from ...identifiers.text.translatable import sentence
 from ..errors import problem_document, sentence_of
 from . import representations
+from .bodies import MAX_ERRORS, pointer_to
 
 
 class OperationRefused(Exception):
@@ -58,8 +62,12 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
         more["identifier"] = error.identifier
         if error.suggestion is not None:
             more["suggestion"] = error.suggestion
-        if error.item is not None or error.field is not None:
-            more["pointer"] = _pointer(error)
+        if (pointer := _pointer(error)) is not None:
+            more["pointer"] = pointer
+            more["errors"] = [
+                {"code": error.code, "detail": sentence_of(error), "pointer": pointer},
+                *islice(_others(pointer), MAX_ERRORS - 1),
+            ]
     if isinstance(error, MintedElsewhere):
         more["minter"] = error.minter
     if isinstance(error, BindingConflict):
@@ -75,11 +83,33 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
     return response
 
 
-def _pointer(error: BindingError) -> str:
-    """Return the JSON Pointer (RFC 6901) to the wrong value in the body of the request."""
-    item = "" if error.item is None or request.endpoint != "management.create_names" else f"/names/{error.item}"
-    field = {"status": "state"}.get(error.field or "", error.field)
-    return f"{item}/{field}" if field else item
+def _pointer(error: BindingError) -> str | None:
+    """Return the JSON Pointer (RFC 6901) to the wrong value in the body of the request, or None if it is elsewhere."""
+    body = request.get_json(silent=True) if request.method in ("POST", "PUT", "PATCH") else None
+    item = error.item if request.endpoint == "management.create_names" else None
+    place = [] if item is None else ["names", item]
+    about = error.field or error.entry.about or ""
+    member = {"status": "state", "identifier": "name"}.get(about, about)
+    if error.field is None and not place:
+        # An operation on many names has its arguments deeper in the body.
+        for within in ((), ("operation",), ("operation", "fields"), ("selection",)):
+            deep = reduce(lambda value, name: value.get(name) if isinstance(value, dict) else None, within, body)
+            if isinstance(deep, dict) and member in deep:
+                return pointer_to([*place, *within, member])
+        return None
+    return pointer_to([*place, *([member] if error.field else [])])
+
+
+_ANY_NAME = "ark:12345/x"
+
+
+def _others(first: str) -> Iterator[dict[str, str]]:
+    """Yield the errors of the values in the body, except that at the pointer ``first``."""
+    for item, fields in g.get("ararat_fields", ()):
+        for error in fields.errors(_ANY_NAME):
+            error.item = item
+            if (pointer := _pointer(error)) and pointer != first:
+                yield {"code": error.code, "detail": sentence_of(error), "pointer": pointer}
 
 
 def of_operation(error: OperationRefused) -> Response:

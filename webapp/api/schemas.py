@@ -56,6 +56,10 @@ def _texts(values: Schema) -> Schema:
     return {"type": "object", "additionalProperties": values, "maxProperties": _ELEMENTS}
 
 
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [*schema.get("anyOf", [schema]), {"type": "null"}]}
+
+
 def _maybe(schema: Schema) -> Schema:
     return {**schema, "type": [schema["type"], "null"]}
 
@@ -67,20 +71,29 @@ def _of_field(field: Field, *, nullable: bool = False) -> Schema:
     match field.type:
         case "texts":
             limited = _text(field.limit or MAX_NAME, least=0)
-            return {**_texts(_maybe(limited) if nullable else limited), "description": str(field.help)}
+            texts = _maybe(_texts(_maybe(limited))) if nullable else _texts(limited)
+            return {**texts, "description": str(field.help)}
         case "choice":
-            return {**_choice(field, *(() if not field.stored else field.stored)), "description": str(field.help)}
+            chosen = _choice(field, *(() if not field.stored else field.stored))
+            chosen = _or_null(chosen) if nullable else chosen
+            return {**chosen, "description": str(field.help)}
         case _:
             limited = _text(field.limit or MAX_NAME, field.help)
             return _maybe(limited) if nullable and field.name in ("target", "embargo") else limited
 
 
 def _choice(field: Field, *words: str | int) -> Schema:
-    """Return the schema of a choice. ``words`` are accepted besides its values."""
+    """Return the schema of a choice. ``words`` are accepted besides its values.
+
+    An enumeration has one type, because programs that write clients refuse mixed ones.
+    """
     values = list(dict.fromkeys((*words, *field.choices)))
-    kinds = {type(value) for value in values}
-    kind = {"type": "string"} if kinds == {str} else {"type": "integer"} if kinds == {int} else {}
-    return {**kind, "enum": values}
+    numbers = [value for value in values if type(value) is int]
+    texts = [value for value in values if isinstance(value, str)]
+    schemas: list[Schema] = [{"type": "string", "enum": texts}] if texts else []
+    schemas += [{"type": "integer", "enum": numbers}] if numbers else []
+    schemas += [FLAG] if any(isinstance(value, bool) for value in values) else []
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
 def _shown_field(field: Field) -> Schema:
@@ -145,7 +158,8 @@ REQUESTS: dict[str, Schema] = {
     "Patch": {
         **_object(**_PATCH),
         "minProperties": 1,
-        "description": "a merge patch (RFC 7396): null deletes the target, embargo or an element, other values stay",
+        "description": "a merge patch (RFC 7396): null deletes the target, embargo or elements, and gives other "
+        "members their defaults; what is not sent stays",
     },
     "Withdrawal": _object(**{field.name: _of_field(field) for field in FIELDS if field.request == "withdrawal"}),
     "Restoration": _object(resource=_RESOURCE),
@@ -408,8 +422,8 @@ RESPONSES: dict[str, Schema] = {
 }
 for _shown_name in ("Name", "SavedName"):
     RESPONSES[_shown_name]["properties"]["test"] = {
-        "const": True,
-        "description": "only for a name below NAAN 99999, which is for tests",
+        "type": "boolean",
+        "description": "true, only for a name below NAAN 99999, which is for tests",
     }
 RESPONSES["SavedName"]["properties"]["warnings"] = {
     **_list(_shown(code=TEXT, message=TEXT)),
@@ -426,6 +440,10 @@ RESPONSES["Problem"]["properties"] |= {
     "argument": {**TEXT, "description": "the value that the error is about, such as target"},
     "identifier": {**MAYBE_TEXT, "description": "the name that is refused"},
     "pointer": {**TEXT, "description": "the place of the wrong value in the body (RFC 6901), such as /names/1/target"},
+    "errors": {
+        **_list(_shown(code=TEXT, detail=TEXT, pointer=TEXT), maxItems=20),
+        "description": "the errors of the body, at most 20; the document is about the first one",
+    },
     "minter": {**MAYBE_TEXT, "description": "the address that mints the names of a delegated prefix"},
     "existing": {**_MAYBE_NAME, "description": "the recorded row of the name"},
     "proposed": {**ref("Name"), "description": "the refused row of the name"},

@@ -47,6 +47,7 @@ _REPLACED = {
 # A link to another file in the folder, with an optional anchor.
 _NEIGHBOUR = re.compile(r"(?:\.\./)?(?<![a-z0-9-])([a-z0-9-]++)\.md(#[a-z0-9-]+)?")
 _KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
+_CODE = re.compile("[a-z0-9-]+")
 _NO_WORD = re.compile(r"[^a-z0-9 -]")
 
 
@@ -165,6 +166,7 @@ def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> Documentation
     """
     tokens = _markdown().parse(text)
     taken: dict[str, int] = {}
+    codes: dict[str, Token] = {}
     sections: list[Section] = []
     texts: list[str] = []
     for place, token in enumerate(tokens):
@@ -180,6 +182,9 @@ def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> Documentation
         if token.type in ("th_open", "td_open"):
             # The alignment of a column is a style attribute.
             token.attrs.pop("style", None)
+            children = tokens[place + 1].children or []
+            if token.type == "td_open" and [child.type for child in children] == ["code_inline"]:
+                codes.setdefault(children[0].content, token)
         for child in token.children or ():
             href = child.attrGet("href") if child.type == "link_open" else None
             if child.type == "image" and (picture := str(child.attrGet("src")).removeprefix("../")) in pictures():
@@ -187,6 +192,10 @@ def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> Documentation
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
                 to = base if found[1] == FIRST else f"{base}/{found[1]}"
                 child.attrSet("href", f"{to}{found[2] or ''}")
+    for code, cell in codes.items():
+        # The documents of errors link to the cell of their code.
+        if _CODE.fullmatch(code) and code not in taken:
+            cell.attrSet("id", code)
     end = next((place + 1 for place, token in enumerate(tokens) if token.type == "heading_close"), 0)
     head, body = (_markdown().renderer.render(part, _markdown().options, {}) for part in (tokens[:end], tokens[end:]))
     return DocumentationPage(sections[0].heading if sections else "", head, body, tuple(sections))

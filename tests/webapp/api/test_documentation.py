@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from ararat.bindings.names.error_codes import ERROR_CODES
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS
+from ararat.webapp import errors
 from ararat.webapp.api import openapi
 
 ROOT = Path(__file__).parents[3]
@@ -90,9 +91,19 @@ def test_every_example_succeeds_with_the_documented_response(tmp_path, serve_ara
 
 def test_the_page_lists_the_codes_of_the_api():
     """Codes of names and values are listed in docs/problems.md."""
-    table = dict(re.findall(r"^\| (\d{3}) \| (.*) \|$", EXAMPLES, re.MULTILINE))
-    sources = [path.read_text("utf-8") for path in (ROOT / "webapp" / "api").rglob("*.py")]
-    raised = {(found[0] or found[2], found[1] or found[3]) for source in sources for found in CODE.findall(source)}
-    assert len(raised) > 20
-    unlisted = {(status, code) for status, code in raised if f"`{code}`" not in table.get(status, "")}
-    assert {code for _, code in unlisted} <= {*PROBLEMS, *ERROR_CODES}
+    sources = [path.read_text("utf-8") for path in (ROOT / "webapp").rglob("*.py")]
+    raised = {found[1] or found[3] for source in sources for found in CODE.findall(source)}
+    assert len(raised) > 40
+    assert raised - {*PROBLEMS, *ERROR_CODES, *errors.pages_of_codes()} == set()
+
+
+def test_the_type_of_each_error_is_an_anchor(shared):
+    """A problem document links the explanation of its code."""
+    client = shared(None).app.test_client()
+    for code, page in errors.pages_of_codes().items():
+        assert f'<td id="{code}"><code>{code}</code></td>' in client.get(f"/docs/{page}").text, code
+    for path, code in (("/api/v1/x", "credential-missing"), ("/api/inspect?x=1", "parameter-missing")):
+        answer = client.get(path)
+        assert answer.json["code"] == code
+        page = "account-codes" if path == "/api/v1/x" else "request-codes"
+        assert answer.json["type"] == f"http://localhost/docs/{page}#{code}"

@@ -12,7 +12,6 @@ from werkzeug.exceptions import NotFound
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import Fields
 from ....bindings.names.selection import MAX_PAGE
-from ...errors import HTTPRefusal
 from ...jobs.bulk import is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
@@ -20,7 +19,7 @@ from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
-from ..job_requests import conditions, start_job
+from ..job_requests import conditions, shown_job, start_job
 from .imports import MAX_NUMBER
 
 
@@ -35,8 +34,7 @@ def check_change() -> Response:
     if selection is not None:
         selection = conditions(selection)
     if (operation["action"] == "undo") != (selection is None and "names" not in body):
-        sentence = "Send a selection or a list of names. To undo an operation, send neither."
-        raise HTTPRefusal(422, "body-member", sentence)
+        raise bodies.member_refused(("", "must have a selection or a list of names, and neither to undo an operation"))
     bulk, who = current_imports().bulk, require_curator(caller())
     return _start(
         lambda connection: bulk.check(connection, who, operation, selection=selection, names=body.get("names"))
@@ -47,7 +45,7 @@ def check_change() -> Response:
 def show_change(number: int) -> Response:
     """Return the state of a job that checks or changes many names as JSON. ``number`` is the number of the job."""
     parameters.read()
-    return as_json(representations.of_change(_known(number)))
+    return shown_job(_known(number), representations.of_change)
 
 
 @blueprint.post("/changes/<int:number>/apply")

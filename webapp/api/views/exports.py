@@ -12,10 +12,9 @@ from ...jobs.exports import KIND, FileFormat
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...management.permissions import require_reader
-from ...responses import as_json
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller
-from ..job_requests import conditions, start_job
+from ..job_requests import conditions, shown_job, start_job
 from .imports import MAX_NUMBER
 
 
@@ -41,7 +40,7 @@ def show_export(number: int) -> Response:
     job.
     """
     parameters.read()
-    return as_json(representations.of_export(_known(number)))
+    return shown_job(_known(number), representations.of_export)
 
 
 @blueprint.get("/exports/<int:number>/file")

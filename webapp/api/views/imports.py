@@ -23,13 +23,12 @@ from ...jobs.model import Job
 from ...jobs.uploads import IMPORT, PREVIEW
 from ...management.permissions import require_curator
 from ...request_body import BRIEF_SECONDS, RETRY_SECONDS
-from ...responses import as_json
 from ...uploads import downloads
 from ...uploads.model import MAX_UPLOADS
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..job_requests import RETRY_SECONDS as JOB_SECONDS
-from ..job_requests import start_job
+from ..job_requests import shown_job, start_job
 from . import bulk
 
 MAX_NUMBER = 2**31 - 1
@@ -161,7 +160,7 @@ def show_table(number: int) -> Response:
 def show_import(number: int) -> Response:
     """Return the state of a job that imports a table as JSON. ``number`` is the number of the job."""
     parameters.read()
-    return as_json(representations.of_import(_known(number)))
+    return shown_job(_known(number), representations.of_import)
 
 
 @blueprint.post("/imports/<int:number>/undo")

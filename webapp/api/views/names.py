@@ -11,6 +11,7 @@ from werkzeug.exceptions import MethodNotAllowed
 
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, Stale
+from ....bindings.names.fields import DEFAULTS
 from ....bindings.names.selection import MAX_TOTAL
 from ...accounts.model import Caller
 from ...config import url
@@ -58,7 +59,7 @@ def create_names() -> Response:
     """Mint or bind the names that the JSON body lists, and return them as JSON in the same order."""
     parameters.read()
     body = bodies.read_json("NewNames")
-    wanted, unless = [_new_name(each) for each in body["names"]], body.get("unless")
+    wanted, unless = [_new_name(*each) for each in enumerate(body["names"])], body.get("unless")
     act = lambda by: management().create(by, wanted, unless=unless)  # noqa: E731
     return idempotency.manage(management(), caller(), act, _created)
 
@@ -90,15 +91,22 @@ def _replace(name: str) -> Response:
 
 
 def _change(name: str) -> Response:
-    patch = bodies.read_json("Patch", bodies.MERGE_PATCH)
+    patch = bodies.read_json("Patch", bodies.MERGE_PATCH, bodies.JSON)
+    expected = _expected(name)
     if "target" in patch and patch["target"] is None:
         # A name without a target is described (see Kind).
-        patch["kind"] = patch.get("kind", "described")
+        patch["kind"] = patch.get("kind") or "described"
     for elements in ("metadata", "alternates"):
         if elements in patch:
+            if patch[elements] is None:
+                recorded = management().show(caller(), name)
+                expected = recorded.revision if expected is None else expected
+                patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
             patch[elements] = {element: text or "" for element, text in patch[elements].items()}
-    return _saved([management().change(caller(), name, _fields(patch), revision=_expected(name))]).response()
+    for member in DEFAULTS.keys() & patch.keys():
+        patch[member] = DEFAULTS[member] if patch[member] is None else patch[member]
+    return _saved([management().change(caller(), name, _fields(patch), revision=expected)]).response()
 
 
 def _delete(name: str) -> Response:
@@ -156,17 +164,19 @@ def _expected(name: str) -> int | None:
     return current.revision if current else 0
 
 
-def _fields(given: dict[str, Any]) -> Fields:
+def _fields(given: dict[str, Any], item: int | None = None) -> Fields:
     if "state" in given:
         given["status"] = given.pop("state")
     if "embargo" in given:
         given["embargo"] = given["embargo"] or ""
-    return Fields(**given)
+    fields = Fields(**given)
+    bodies.remember_fields(item, fields)
+    return fields
 
 
-def _new_name(given: dict[str, Any]) -> NewName:
+def _new_name(item: int, given: dict[str, Any]) -> NewName:
     name, shoulder = given.pop("name", None), given.pop("shoulder", None)
-    return NewName(_fields(given), name=name, shoulder=shoulder)
+    return NewName(_fields(given, item), name=name, shoulder=shoulder)
 
 
 def _created(result: Sequence[ChangeResult]) -> StoredReply:
