@@ -24,6 +24,7 @@ from .problems import IdentifierError
 from .text import characters, iri, lookalikes
 from .text.translatable import Translatable, listed
 from .urn import grammar as urn
+from .urn.model import Urn
 
 
 class Suggestion(NamedTuple):
@@ -79,6 +80,7 @@ _NOT_PLAIN = re.compile(rf"[^{iri.UNRESERVED}=*+@$/]")
 _AFTER_SLASH = re.compile(f"/{LABEL_PATTERN}")
 _QUOTES = frozenset(("Pi", "Pf"))
 _ENCODED_LABEL = re.compile("([Aa][Rr][Kk]|[Uu][Rr][Nn])%((?:25){0,3})3[Aa]")
+_ENCODED_AFTER_NID = re.compile(f"({urn.LABEL_PATTERN}[A-Za-z0-9][A-Za-z0-9\\-]{{1,31}})%((?:25){{0,3}})3[Aa]")
 _ENCODED_SCHEME = re.compile("(?:[Hh][Tt][Tt][Pp][Ss]?|[Ff][Tt][Pp])%(?:25){0,3}3[Aa]%(?:25){0,3}2[Ff]")
 # The characters of an address that has been percent-encoded as a value of a query.
 _GRAPHIC = iri.triplets(f"{iri.ALPHANUMERIC}-._~:/?#[]@!$&'()*+,;=")
@@ -363,6 +365,8 @@ def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion
     if plain != changed and reads(plain):
         yield Suggestion(plain, (*why, "encoded-slash"))
         return
+    if "%3" in changed and _is_better(colons := _ENCODED_COLON.sub(":", changed), changed):
+        yield Suggestion(colons, (*why, "encoded-character"))
     if why:
         yield Suggestion(changed, tuple(why))
     # By RFC 8141, a list of URNs without spaces is one URN (U-08).
@@ -376,6 +380,14 @@ def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion
         spaced = _with_decoded_marks(text, spaces=True)
         pieces = list(_around_space(spaced)) if spaced != text else []
         yield from (Suggestion(each, (code,)) for code, each in reversed(pieces) if reads(each))
+
+
+def _is_better(text: str, other: str) -> bool:
+    """Return whether a URN follows the rules of its namespace, and the valid identifier ``other`` does not."""
+    if text == other or not reads(text):
+        return False
+    first, second = parse(text), parse(other)
+    return isinstance(first, Urn) and isinstance(second, Urn) and bool(second.findings) and not first.findings
 
 
 def _in_pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -518,8 +530,10 @@ def with_plain_label(text: str) -> str:
     ('https://e.org/ark:/12345/x', 'urn:nbn:se:x')
     >>> with_plain_label("https%253A%252F%252Fe.org%252Fark%253A%252F12345%252Fx")
     'https://e.org/ark:/12345/x'
+    >>> with_plain_label("urn:nbn%3Ase%3Ax")
+    'urn:nbn:se:x'
     """
-    label = _ENCODED_LABEL.search(text) if "%" in text else None
+    label = (_ENCODED_LABEL.search(text) or _ENCODED_AFTER_NID.search(text)) if "%" in text else None
     if label is None:
         return text
     rest = text[label.end() :]

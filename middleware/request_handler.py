@@ -139,6 +139,10 @@ class RequestHandler:
         Exceptions are logged and not raised.
         """
         try:
+            if request.method == "OPTIONS":
+                return self._answers.options(request)
+            if request.method not in READING:
+                return self._answers.refused_method(request)
             return self._answers.announcement(request, self._bindings)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The answer to /.well-known/ark failed")

@@ -625,7 +625,7 @@ class Deployment:
         """Check that the host announces the resolver at its root, also if the prefix has a path."""
         code, shown = "well-known", WELL_KNOWN
         expected = f"{self._mount}/"
-        reference = "draft-kunze-ark-42, section 5.6"
+        reference = "draft-kunze-ark-43, section 5.6"
         try:
             response = self._asked("GET", WELL_KNOWN)
         except HopFailed:

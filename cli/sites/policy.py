@@ -199,7 +199,7 @@ class _Check:
 def _is_of_another_application(target: str, answer: SiteAnswer) -> bool:
     """Return whether an answer for a name that is never bound is that of a page, and not that of a resolver."""
     if target == WELL_KNOWN and answer.status == 200:
-        # draft-kunze-ark-42, section 5.6: the path or the address of the resolver.
+        # draft-kunze-ark-43, section 5.6: the path or the address of the resolver.
         text = answer.body[:1000].decode("utf-8", "replace").strip()
         return not text.startswith(("/", "http://", "https://")) or "<" in text
     if 300 <= answer.status < 400:

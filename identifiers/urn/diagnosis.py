@@ -173,7 +173,8 @@ def _first_wrong(allowed: re.Pattern[str], written: str) -> int | None:
 
 def _wrong_char(text: str, index: int, code: str, part: str) -> Problem:
     char, named = text[index], display.named(text[index])
-    if char == "%":
+    # A namespace identifier has no triplets.
+    if char == "%" and iri.TRIPLET.match(text, index) is None:
         return problem("bad-percent", index, min(len(text), index + 3))
     if char < " " or "\x7f" <= char <= "\x9f":
         return problem("control-char", index, index + 1, Translatable("%(named)s is a control character", named=named))

@@ -47,6 +47,9 @@ def within_limit(headers: Headers, own: int | None = None) -> Headers:
     return kept
 
 
+_OTHER = b"The description is not the one of If-Match or If-Unmodified-Since. Get the current one without this field.\n"
+
+
 @dataclass(slots=True)
 class Answer:
     """The HTTP response to a client: status, header fields and body. ``status`` is the HTTP status. ``headers`` are
@@ -58,11 +61,17 @@ class Answer:
     body: bytes | Iterable[bytes]
 
     def under(self, conditions: Conditions) -> Answer:
-        """Return a response 304 if the client already has this one by its :class:`.Conditions`, else this one.
+        """Return a response 304 if the client already has this one by its :class:`.Conditions`, 412 if it expects
+        another one, else this one.
 
         ``conditions`` are those of the request, such as If-None-Match.
         """
-        if not conditions.met(dict(self.headers)):
+        headers = dict(self.headers)
+        if conditions.failed(headers):
+            kept = [field for field in self.headers if not field[0].startswith(("Content-", "ETag", "Last-", "Cache-"))]
+            length, form = ("Content-Length", str(len(_OTHER))), ("Content-Type", "text/plain; charset=utf-8")
+            return Answer(412, [*kept, form, length, ("Cache-Control", "no-store")], _OTHER)
+        if not conditions.met(headers):
             return self
         # RFC 9110, section 15.4.5: 304 has the caching fields of 200, but not the fields of the content.
         return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")

@@ -1,4 +1,5 @@
-"""Conditional requests (RFC 9110, section 13): 304 for a client that already has the current description.
+"""Conditional requests (RFC 9110, section 13): 304 for a client that already has the current description, and 412 if
+the description is not the one that the client expects.
 
 The entity tag is a hash of the body. So it is strong, and it changes with the binding, the settings and the software.
 Last-Modified is the time of the last change of the binding in whole seconds. It is sent only if it is older than two
@@ -51,12 +52,29 @@ def validators(content: bytes, changed: datetime | None) -> list[tuple[str, str]
 
 
 class Conditions(NamedTuple):
-    """The conditions of a conditional request: ``if_none_match`` and ``if_modified_since`` are the values of these
-    header fields, or None.
-    """
+    """The conditions of a conditional request: the values of its header fields with these names, or None."""
 
     if_none_match: str | None = None
     if_modified_since: str | None = None
+    if_match: str | None = None
+    if_unmodified_since: str | None = None
+
+    def failed(self, headers: Mapping[str, str]) -> bool:
+        """Return whether the response with these header fields is not the one that the client expects, so that the
+        answer is 412.
+
+        ``headers`` are the header fields of the response, by name.
+
+        Source: RFC 9110, sections 13.1.1, 13.1.4 and 13.2.2.
+
+        >>> held = {"ETag": '"a"'}
+        >>> Conditions(if_match='"a"').failed(held), Conditions(if_match='W/"a"').failed(held)
+        (False, True)
+        """
+        if self.if_match is not None:
+            return not parse_etags(self.if_match).contains(headers.get("ETag", "").strip('"'))
+        since, changed = parse_date(self.if_unmodified_since), parse_date(headers.get("Last-Modified"))
+        return since is not None and changed is not None and changed > since
 
     def met(self, headers: Mapping[str, str]) -> bool:
         """Return whether the client already has the response with these header fields, so that the answer is 304.

@@ -14,9 +14,11 @@ FIELDS = (
     "HTTP_ACCEPT",
     "HTTP_ACCEPT_LANGUAGE",
     "HTTP_AUTHORIZATION",
+    "HTTP_IF_MATCH",
     "HTTP_IF_MODIFIED_SINCE",
     "HTTP_IF_NONE_MATCH",
     "HTTP_IF_RANGE",
+    "HTTP_IF_UNMODIFIED_SINCE",
     "HTTP_NO_REDIRECT",
     "HTTP_ORIGIN",
     "HTTP_RANGE",
@@ -70,7 +72,13 @@ class Request(NamedTuple):
 
     @property
     def conditions(self) -> Conditions:
-        return Conditions(self.fields.get("HTTP_IF_NONE_MATCH"), self.fields.get("HTTP_IF_MODIFIED_SINCE"))
+        get = self.fields.get
+        return Conditions(
+            get("HTTP_IF_NONE_MATCH"),
+            get("HTTP_IF_MODIFIED_SINCE"),
+            get("HTTP_IF_MATCH"),
+            get("HTTP_IF_UNMODIFIED_SINCE"),
+        )
 
     @property
     def no_redirect(self) -> bool:

@@ -191,6 +191,12 @@ class Answers:
             headers += [("Access-Control-Allow-Methods", methods), ("Access-Control-Allow-Headers", "*")]
         return self._with_common(204, headers, b"", request)
 
+    def refused_method(self, request: Request) -> Answer:
+        """Return the response 405 with the methods of a resource that can only be read. ``request`` is its request."""
+        body = f"This resource answers {METHODS}. Send one of these methods.\n".encode()
+        headers = [("Allow", METHODS), ("Cache-Control", "no-store"), ("Content-Length", str(len(body)))]
+        return self._with_common(405, [*headers, ("Content-Type", "text/plain; charset=utf-8")], body, request)
+
     def feed(self, status: int, headers: Headers, body: bytes | Iterable[bytes], request: Request) -> Answer:
         """Return a response of a feed, with the header fields that every response of the resolver has.
 

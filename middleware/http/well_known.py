@@ -4,7 +4,7 @@ Its answer is the path of the resolver, which ends in a slash. As JSON, it also 
 delegations, and the holds. The site is asked first. Its 404, 405 or 410 means that it has no page there, and is
 replaced.
 
-Source: draft-kunze-ark-42, section 5.6; RFC 8615.
+Source: draft-kunze-ark-43, section 5.6; RFC 8615.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from werkzeug.wsgi import ClosingIterator
 from ...bindings.names import naming
 from ...bindings.names.errors import BindingsUnavailable
 from .asgi import ASGISite, Message, Receive, Scope, Send, path_below_mount
-from .request import READING
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -39,10 +38,7 @@ def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: Sta
     ``environ`` is the WSGI environ of the request. ``start_response`` is the function of the WSGI server. ``app`` is
     the WSGI application of the site.
 
-    A request with another method than GET and HEAD is always passed to the site.
     """
-    if environ.get("REQUEST_METHOD") not in READING:
-        return app(environ, start_response)
     started: list[bool] = []
 
     def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Callable[[bytes], object]:
@@ -72,7 +68,7 @@ def is_announcement(scope: Scope) -> bool:
 
 
 def _is_path(scope: Scope) -> bool:
-    return path_below_mount(scope) == PATH and scope["method"] in READING
+    return path_below_mount(scope) == PATH
 
 
 async def ask_asgi_site(app: ASGISite, scope: Scope, receive: Receive, send: Send) -> bool:

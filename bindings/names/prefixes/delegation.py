@@ -164,6 +164,15 @@ def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], chan
         )
 
 
+def _spelled(core: str, key: str) -> str:
+    """Return a name as received, but with its label in lower case and no hyphens in its NAAN (R-06)."""
+    if key.startswith("urn:"):
+        return f"urn:{core[4:]}"
+    label = "ark:/" if core[4:5] == "/" else "ark:"
+    naan = key[4:].partition("/")[0]
+    return f"{label}{naan}/{core[len(label) :].partition('/')[2]}"
+
+
 def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str | None:
     """Return the address of a name at the resolver to which its prefix is delegated. Return None for an invalid one.
 
@@ -172,8 +181,11 @@ def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str |
 
     >>> address_elsewhere("https://lower.example", "ark:12345/x5", "ark:12345/x5ab", "ark:/12345/x5-ab?info")
     'https://lower.example/ark:/12345/x5-ab?info'
+    >>> address_elsewhere("https://lower.example", "ark:12345/x5", "ark:12345/x5ab", "ARK:12-345/x5-ab")
+    'https://lower.example/ark:12345/x5-ab'
     """
     core, mark, query = given.partition("?")
+    core = _spelled(core, key)
     if "$" not in resolver:
         # A server can pass on characters that no address has, such as a quotation mark.
         address: str | None = f"{resolver}/{quote(core, safe=targets.AS_IT_IS)}"

@@ -87,14 +87,31 @@ def test_a_range_is_answered_with_the_whole_description(client, header):
         pytest.param({"If-Modified-Since": CHANGED}, 200, id="If-Modified-Since is ignored"),
         pytest.param({"If-None-Match": '"another"', "If-Modified-Since": CHANGED}, 200, id="the tag decides"),
         pytest.param({"If-None-Match": "{tag}", "If-Modified-Since": "yesterday"}, 304, id="the tag decides, too"),
-        pytest.param({"If-Match": '"another"'}, 200, id="If-Match is ignored"),
-        pytest.param({"If-Unmodified-Since": CHANGED}, 200, id="If-Unmodified-Since is ignored"),
+        pytest.param({"If-Match": '"another"'}, 412, id="another description is expected"),
+        pytest.param({"If-Match": '"another", {tag}'}, 200, id="this one is expected"),
+        pytest.param({"If-Match": "*"}, 200, id="any is expected"),
+        pytest.param({"If-Match": "W/{tag}"}, 412, id="a weak tag does not identify octets"),
+        pytest.param({"If-Match": '"another"', "If-None-Match": "{tag}"}, 412, id="If-Match is evaluated first"),
+        pytest.param({"If-Match": "{tag}", "If-None-Match": "{tag}"}, 304, id="then If-None-Match"),
+        pytest.param({"If-Unmodified-Since": CHANGED}, 200, id="the time of the change is not known"),
     ],
 )
 def test_conditions_follow_rfc_9110(client, headers, status):
     tag = client().get(INFO).headers["ETag"]
     given_fields = {name: value.format(tag=tag) for name, value in headers.items()}
-    assert client().get(INFO, headers=given_fields).status_code == status
+    answer = client().get(INFO, headers=given_fields)
+    assert answer.status_code == status
+    assert (b"If-Match" in answer.data) == ("ETag" not in answer.headers) == (status == 412)
+    assert client().get("/ark:12345/doc", headers=given_fields).status_code == 302
+    assert client().get("/ark:12345/unknown", headers=given_fields).status_code == 404
+
+
+def test_a_description_that_changed_since_is_refused_to_a_client_that_expects_the_old_one():
+    headers = {"Last-Modified": CHANGED}
+    before, after = "Sun, 04 Oct 2026 11:59:59 GMT", "Sun, 04 Oct 2026 12:00:01 GMT"
+    found = [Conditions(if_unmodified_since=date).failed(headers) for date in (before, CHANGED, after, "yesterday")]
+    assert found == [True, False, False, False]
+    assert not Conditions(if_match="*", if_unmodified_since=before).failed(headers)
 
 
 def test_a_change_is_sent(database, open_store):

@@ -100,7 +100,7 @@ def test_the_form_is_negotiated(held, accept, media_type):
         pytest.param(200, "GET", PATH, {}, id="a page of the site"),
         pytest.param(301, "GET", PATH, {}, id="a redirect of the site"),
         pytest.param(500, "GET", PATH, {}, id="an error of the site"),
-        pytest.param(405, "POST", PATH, {}, id="another method"),
+        pytest.param(200, "POST", PATH, {}, id="another method, to a page of the site"),
         pytest.param(404, "GET", f"{PATH}/", {}, id="another path"),
         pytest.param(404, "GET", f"/x{PATH}", {}, id="a path below a folder"),
         pytest.param(404, "GET", PATH, {"well_known": False}, id="switched off"),
@@ -114,6 +114,15 @@ def test_the_site_answers_otherwise(held, status, method, path, settings):
         assert (answer.status_code, answer.data, site.closed) == (status, PAGE, 1)
     other = Client(ResolverASGIMiddleware(Site(status).asgi, held(), **settings)).request(path, method)
     assert (other.status, other.body) == (status, PAGE)
+
+
+@pytest.mark.parametrize("site", [404, 405, 410])
+@pytest.mark.parametrize(("method", "status"), [("POST", 405), ("PUT", 405), ("DELETE", 405), ("OPTIONS", 204)])
+def test_another_method_is_refused_with_those_that_are_allowed(held, site, method, status):
+    answer = WSGIClient(ResolverMiddleware(Site(site).wsgi, held())).open(PATH, method=method, buffered=True)
+    assert (answer.status_code, answer.headers["Allow"]) == (status, "GET, HEAD, OPTIONS")
+    other = Client(ResolverASGIMiddleware(Site(site).asgi, held())).request(PATH, method)
+    assert (other.status, dict(other.headers)["allow"], other.body) == (status, "GET, HEAD, OPTIONS", answer.data)
 
 
 def test_a_site_at_a_path_is_announced_at_the_root_of_its_host(held):

@@ -36,7 +36,7 @@ def client_of(bindings: Bindings, **settings: Any) -> Client:
     [
         "ark:12345/x5a",
         "ark:/12345/x5-a",
-        "ARK:/12345/x5a.f2.f1?info",
+        "ark:/12345/x5a.f2.f1?info",
         "ark:12345/x5a?",
         "ark:12345/x5a??",
         "ark:12345/x5a/b?q=1&c=%20",
@@ -44,13 +44,26 @@ def client_of(bindings: Bindings, **settings: Any) -> Client:
         "ark:12345/x5a.",
         "ark:12345/x5a/",
         "urn:nbn:se:uu:diva-1",
-        "URN:NBN:se:uu:diva-1?+info=a",
+        "urn:NBN:se:uu:diva-1?+info=a",
     ],
 )
 @pytest.mark.parametrize("naans", [None, ["12345"], ["67890"]], ids=["any NAAN", "own NAAN", "NAAN of others"])
 def test_a_name_leads_on_as_received(bindings: Bindings, path: str, naans: list[str] | None) -> None:
     response = client_of(bindings, naans=naans, forward=bool(naans)).get(f"/{path}")
     assert (response.status_code, response.headers["Location"]) == (302, f"{LOWER}/{path}")
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        pytest.param("ARK:/12345/x5a", "ark:/12345/x5a", id="the label of an ARK"),
+        pytest.param("aRk:12-345/x5-a?q", "ark:12345/x5-a?q", id="hyphens in the NAAN"),
+        pytest.param("URN:nbn:se:uu:diva-1", "urn:nbn:se:uu:diva-1", id="the label of a URN"),
+        pytest.param("urn%3Anbn%3Ase:uu:diva-1", "urn:nbn:se:uu:diva-1", id="encoded colons"),
+    ],
+)
+def test_a_delegated_name_is_spelled_as_a_forwarded_one(bindings: Bindings, path: str, sent: str) -> None:
+    assert client_of(bindings).get(f"/{path}").headers["Location"] == f"{LOWER}/{sent}"
 
 
 def test_a_bound_name_and_a_longer_rule_precede_the_delegation(bindings: Bindings) -> None:
