@@ -19,7 +19,7 @@ from hypothesis import is_hypothesis_test
 SIZE = 50
 """The largest number of cases of an item."""
 
-KEPT = ("long", "timeout")
+KEPT = ("long", "timeout", "usefixtures")
 """The marks of a test that are also marks of its groups."""
 
 ONE_SETUP = "one_setup"
@@ -56,10 +56,12 @@ def items(
     marks: list[pytest.Mark] = [*getattr(test, "pytestmark", ())]
     kept = [mark for mark in marks if mark.name in KEPT]
     shares = [mark for mark in marks if mark.name == ONE_SETUP]
+    if shares:  # The values of fixtures are not cases.
+        kept += [mark for mark in marks if mark.name == "parametrize" and mark.kwargs.get("indirect")]
     tables = [
         [Case(each, {"vector": row}) for each, row in vectors(mark.args)] if mark.name == "vectors" else rows(mark)
         for mark in marks
-        if mark.name in ("parametrize", "vectors")
+        if mark.name in ("parametrize", "vectors") and mark not in kept
     ]
     if not (name.startswith("test_") and tables and all(tables)):
         return None

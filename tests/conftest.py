@@ -323,6 +323,12 @@ def _nothing_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 @pytest.fixture
+def few_objects() -> None:
+    """Hide older objects from a search among all objects of the process. A process of the tests has millions."""
+    gc.freeze()
+
+
+@pytest.fixture
 def public_path() -> Iterator[Path]:
     """An empty folder that other users can enter. Each run of pytest removes this permission from those of pytest."""
     made = Path(tempfile.mkdtemp(prefix="ararat-"))

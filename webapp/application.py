@@ -35,6 +35,15 @@ class SharedRule(Rule):
         vars(copied)["provide_automatic_options"] = self.provide_automatic_options
         return copied
 
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., Any]:
+        # A process builds the addresses of few rules, and compiling all builders takes most of the time for its routes.
+        def build(rule: Rule, /, **values: Any) -> Any:
+            compiled = super(SharedRule, self)._compile_builder(append_unknown).__get__(rule, None)
+            setattr(rule, "_build_unknown" if append_unknown else "_build", compiled)
+            return compiled(**values)
+
+        return build
+
 
 class Routes(Map):
     """The routes of one site: those of all sites until a route is added or an attribute is set.

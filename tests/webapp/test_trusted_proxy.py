@@ -10,6 +10,8 @@ import pytest
 from ararat.webapp import trusted_proxy
 from ararat.webapp.trusted_proxy import ForwardedFields, ProxySecret, RemoteUser
 
+pytestmark = pytest.mark.usefixtures("few_objects")
+
 SECRET = "0123456789abcdef0123456789abcdef"
 KNOWN = ProxySecret(SECRET)
 USER = RemoteUser.of_setting("XRemoteUser", KNOWN)

@@ -15,6 +15,8 @@ from ararat.bindings.system.thread_slots import DEFAULT, WORK, ThreadSlots
 from tests.forking import exit_code
 from tests.waiting import until
 
+pytestmark = pytest.mark.usefixtures("few_objects")
+
 
 @pytest.fixture
 def threads() -> ThreadSlots:

@@ -21,6 +21,8 @@ from ararat.webapp.accounts.store import Accounts
 from tests.ports import free_port
 from tests.waiting import until
 
+pytestmark = pytest.mark.usefixtures("few_objects")
+
 SECRET = "0123456789abcdef0123456789abcdef"
 BESIDE = Path(sys.executable).parent
 SITE = """
