@@ -164,6 +164,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("operation-large", "the operation is for too many names for one request", "the beginning of fewer names or targets; or POST /changes of the JSON API; or ararat relocate or ararat undo", status=409, about="number"),
     ErrorCode("operation-kind", "no operation on many names has this name", "one of the operations that the message lists", about="action"),
     ErrorCode("operation-unknown", "the operation does not exist", "a number in the list of operations", status=404, about="number"),
+    ErrorCode("operation-running", "the operation has not ended, so that it cannot be undone", "an operation that has ended; stop this one first, such as with ararat operations --stop NUMBER", status=409, about="number"),
     ErrorCode("operation-ended", "the operation has ended, so that it cannot go on", "an operation that runs or was interrupted", status=409, about="number", fix="start the operation again for the names that are left"),
     ErrorCode("operation-undone", "the operation was undone already", "an operation that is in effect; to repeat this one, undo the operation that undid it", status=409, about="number"),
     ErrorCode("undo-changed", "the name was changed after this operation", "a name that has not changed since then; or an undo that leaves changed names alone", about="number"),

@@ -50,6 +50,28 @@ class Operation(NamedTuple):
         time = self.parameters.get(EMPTIED)
         return None if time is None else datetime.fromisoformat(time)
 
+    def require_in_effect(self) -> None:
+        """Raise :class:`BindingError` with the code ``operation-undone`` if the operation was undone."""
+        if self.undone_by is not None:
+            raise BindingError(
+                "operation-undone",
+                Translatable(
+                    "the operation %(number)s was undone by the operation %(undo)s",
+                    number=str(self.number),
+                    undo=str(self.undone_by),
+                ),
+            )
+
+    def require_undoable(self) -> None:
+        """Raise :class:`BindingError` with the code ``operation-undone`` or ``operation-running`` if the operation was
+        undone or has not ended.
+        """
+        self.require_in_effect()
+        if self.finished is None:
+            raise BindingError(
+                "operation-running", Translatable("the operation %(number)s has not ended", number=str(self.number))
+            )
+
     def as_dict(self) -> dict[str, Any]:
         """Return the recorded change of many names as a JSON object. Times are RFC 3339 in UTC."""
         return self._asdict() | {

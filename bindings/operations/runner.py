@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ..collection import Bindings
+    from ..names.operation import Operation
     from ..storage.writing.transaction import Transaction
 
 
@@ -392,6 +393,23 @@ def _collisions(bindings: Bindings) -> Iterator[None]:
             "%(store)s: another process changed the same names; nothing was written, try again", store=bindings.where
         )
         raise BindingsUnavailable(message) from collision
+
+
+def stop_operation(bindings: Bindings, number: int, *, actor: Actor | str | None = None) -> Operation:
+    """End the operation ``number``, which a process carries out or has left unfinished, and return it.
+
+    Its run ends before the next block. What is written stays, and can be undone. An operation that has ended is
+    returned as it is. ``actor`` is the user who ends it, or the name of the user.
+
+    Raises :class:`BindingError` with the code ``operation-unknown``.
+    """
+
+    def stop(transaction: Transaction) -> Operation:
+        if transaction.operations.stop(number, bindings.now()):
+            transaction.noted[None] = f"operation {number}"
+        return transaction.operations.get(number)
+
+    return bindings.write(stop, actor=Actor.of(actor))
 
 
 def run(

@@ -57,7 +57,8 @@ def undo_operation(
     With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
     written. Rules and counters of an import stay.
 
-    Raises :class:`BindingError` with the code ``operation-unknown`` or ``operation-undone``, and like
+    Raises :class:`BindingError` with the code ``operation-unknown``, ``operation-undone`` or ``operation-running`` (end
+    it first: :func:`~ararat.bindings.operations.runner.stop_operation`), and like
     :func:`~ararat.bindings.operations.plan_names.carry_out`.
 
     >>> import tempfile
@@ -87,11 +88,14 @@ def undo_plan(number: int, *, skip_changed: bool = False) -> Plan:
     """
 
     def find(transaction: Transaction) -> Iterator[str]:
-        transaction.operations.require_in_effect(number)
+        undo = transaction.operations.get(number).undone_by
+        # The same command continues an undo that was interrupted.
+        if undo is None or not transaction.operations.is_running(undo):
+            transaction.operations.require_undoable(number)
         return transaction.operations.keys_of(number)
 
     plan = Plan("undo", {"operation": number}, find, _decide(number, None, skip_changed=skip_changed), undoes=number)
-    return plan._replace(require=lambda transaction: transaction.operations.require_in_effect(number))
+    return plan._replace(require=lambda transaction: transaction.operations.require_undoable(number))
 
 
 def undo_change(
@@ -134,6 +138,8 @@ def _decide(
         effects = transaction.operations.recorded(keys, number)
         is_minted = number is not None and _hides_new(transaction, number)
         current = {index_key(binding.identifier): binding for binding in transaction.get(keys).values()}
+        changed = [key for key in keys if not _is_same(effects[key].after, current.get(key))]
+        later_operations = transaction.operations.last_of(changed) if changed else {}
         for key in keys:
             event, now_recorded = effects[key], current.get(key)
             last_binding = now_recorded or event.after or event.before
@@ -147,11 +153,18 @@ def _decide(
                 current: Binding | None = now_recorded,
                 is_other: bool = is_other,
                 is_minted: bool = is_minted,
+                by: int | None = later_operations.get(key),
             ) -> Change | NotedName | None:
                 if is_other or not _is_same(event.after, current):
+                    why = _CHANGED
+                    if by is not None and not is_other:
+                        why = Translatable(
+                            "the name was changed since then by the operation %(operation)s; undo that operation first",
+                            operation=str(by),
+                        )
                     if skip_changed:
-                        return NotedName(identifier, "undo-changed", _CHANGED)
-                    raise BindingError("undo-changed", _CHANGED, identifier=identifier)
+                        return NotedName(identifier, "undo-changed", why)
+                    raise BindingError("undo-changed", why, identifier=identifier)
                 if is_minted and event.before is None and current is not None and not current.is_reserved:
                     return hide(current, _blank(identifier, now), now)
                 return _reversed(event.before, current, now)

@@ -204,7 +204,8 @@ class Lists:
         ``read`` runs a query and returns its rows.
         """
         where = "" if before is None else "WHERE id < ? "
-        parameters = [limit] if before is None else [before, limit]
+        # A number of a person can be too great for the database.
+        parameters = [limit] if before is None else [min(before, 2**62), limit]
         rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)
         undone: dict[int, int] = {}
         for number, undoes in read("SELECT id, undoes FROM operations WHERE undoes IS NOT NULL ORDER BY id DESC", ()):

@@ -16,6 +16,7 @@ from ..progress import Progress
 from .stores import open_store
 
 if TYPE_CHECKING:
+    from ...bindings.names.operation import Operation
     from ...bindings.operations.plan import BulkResult
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
@@ -128,24 +129,40 @@ def undo_command(what: str, revision: int | None, skip_changed: bool, **options:
 
 @click.command("operations", short_help="List the operations that changed many names.")
 @click.option("--limit", type=WholeNumber(1), metavar="N", help="Print at most N operations.  [default: all]")
+@click.option(
+    "--stop",
+    type=WholeNumber(1),
+    metavar="OPERATION",
+    help="Stop an operation that runs or was interrupted, and print it. It can be undone then.",
+)
 @json_option
+@actor_option
 @database_option
-def operations_command(database: str, limit: int | None, as_json: bool) -> int:
+def operations_command(database: str, limit: int | None, stop: int | None, as_json: bool, actor: str | None) -> int:
     """List the operations (imports, relocations, withdrawals, restorations and undos), the newest first.
 
-    Exit code: 0 done, 69 no database.
+    Exit code: 0 done, 2 not valid, 69 no database.
     """
     from ...bindings.names.selection import MAX_PAGE
-    from ..render import operations as records
+    from ...bindings.operations.runner import stop_operation
 
     before, left = None, sys.maxsize if limit is None else limit
     with open_store(database) as bindings:
+        if stop is not None:
+            left = 0
+            _show(stop_operation(bindings, stop, actor=actor), as_json=as_json)
         while left > 0 and (page := bindings.list_operations(before=before, limit=min(left, MAX_PAGE))):
             for operation in page:
-                if as_json:
-                    streams.dump(operation.as_dict())
-                else:
-                    write(records.operation_lines(operation, Sheet.of(sys.stdout)))
+                _show(operation, as_json=as_json)
             before = page[-1].number
             left -= len(page)
     return DONE
+
+
+def _show(operation: Operation, *, as_json: bool) -> None:
+    from ..render import operations as records
+
+    if as_json:
+        streams.dump(operation.as_dict())
+    else:
+        write(records.operation_lines(operation, Sheet.of(sys.stdout)))

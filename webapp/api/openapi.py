@@ -378,6 +378,18 @@ PATHS: dict[str, dict[str, Schema]] = {
     f"{BASE}/operations/{{number}}": {
         "get": _operation("getOperation", "Show an operation", "RecordedOperation", _NUMBER)
     },
+    f"{BASE}/operations/{{number}}/stop": {
+        "post": _operation("stopOperation", "Stop an operation, so that it can be undone", "RecordedOperation", _NUMBER)
+    },
+    f"{BASE}/operations/{{number}}/resume": {
+        "post": _operation(
+            "resumeOperation",
+            "Continue an operation that its server ended",
+            "RecordedOperation",
+            _NUMBER,
+            errors=(409,),
+        )
+    },
     f"{BASE}/prefixes": {"get": _operation("listPrefixes", "List the prefix records", "Prefixes")},
     f"{BASE}/prefixes/{{prefix}}": {
         "get": _operation("getPrefix", "Show the record of a prefix", "Prefix", _PREFIX, headers=_ETAG),

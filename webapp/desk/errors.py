@@ -26,6 +26,9 @@ _TITLES = {
     HTTPStatus.SERVICE_UNAVAILABLE: Translatable("The desk cannot do this at the moment"),
 }
 
+_OPERATIONS = {"operation-running": "number", "operation-undone": "undo"}
+"""The value of the message of an error that is the operation to stop or undo first, by the code of the error."""
+
 _NOT_VALID = Translatable("The request is not valid")
 
 
@@ -56,11 +59,22 @@ def binding_error(error: BindingError) -> Response:
     if wants_json() or htmx_request.htmx or refused.retry_after is not None:
         return errors.answer(refused)
     unknown = request.args.get("name", "").strip() if error.code == "not-bound" else None
-    return _page(refused.code or 500, refused.sentence, error.expected, unknown)
+    values = error.message.values if isinstance(error.message, Translatable) else {}
+    operation = values.get(_OPERATIONS.get(error.code, ""))
+    return _page(refused.code or 500, refused.sentence, error.expected, unknown, operation)
 
 
-def _page(status: int, text: str | None, expected: str | None, unknown_name: str | None = None) -> Response:
-    """Render the page: the error, the reason, and the way to fix it. A curator can record ``unknown_name``."""
+def _page(
+    status: int,
+    text: str | None,
+    expected: str | None,
+    unknown_name: str | None = None,
+    operation: object = None,
+) -> Response:
+    """Render the page: the error, the reason, and the way to fix it. A curator can record ``unknown_name``.
+
+    ``operation`` is the number of the operation that must be stopped or undone first, or None.
+    """
     code = HTTPStatus(status)
     is_forbidden = code is HTTPStatus.FORBIDDEN and expected is not None
     heading = Translatable("This name is not recorded") if unknown_name else _TITLES.get(code, _NOT_VALID)
@@ -68,6 +82,7 @@ def _page(status: int, text: str | None, expected: str | None, unknown_name: str
         "desk/error.html",
         heading=heading,
         unknown_name=unknown_name,
+        operation=operation,
         sentence=text,
         expected=expected,
         administrators_to_ask=administrators() if is_forbidden else None,

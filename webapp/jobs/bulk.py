@@ -22,7 +22,7 @@ from ...identifiers.text.translatable import Translatable
 from ..accounts.rights import rights_of
 from ..management.permissions import Forbidden, require_right
 from .model import Job, caller_of, stored_caller
-from .queue import Claim, Jobs
+from .queue import Claim, Jobs, problem
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -92,7 +92,11 @@ class BulkJobs:
         Raises :class:`BindingError` for arguments that are not valid, and :class:`Forbidden` for a token that cannot
         make such a change.
         """
-        plan_of(operation)
+        plan = plan_of(operation)
+        if plan.undoes is not None:
+            for found in self.management.bindings.list_operations(before=plan.undoes + 1, limit=1):
+                if found.number == plan.undoes:
+                    found.require_undoable()
         # Without this, a check would tell the states of names to a token that cannot change them.
         rights = rights_of(kind_of(operation["action"]), operation)
         if rights and not any(map(caller.may, rights)):
@@ -192,17 +196,17 @@ class BulkJobs:
                     names.add(self._keys(job, caller), lambda connection, number: beat(connection, 0))
                 run.check()
         except BindingError as error:
-            problem = {"code": error.code, "detail": error.message}
             if isinstance(error, Forbidden) or job.kind == CHECK or error.code in _ENDED:
-                self._end(claim, beat, problem)
+                self._end(claim, beat, error)
                 return
             raise
 
-    def _end(self, claim: Claim, beat: Callable[[Connection, int], object], problem: Mapping[str, Any]) -> None:
+    def _end(self, claim: Claim, beat: Callable[[Connection, int], object], error: BindingError) -> None:
         """End a job before all names are changed. The changed names can be undone."""
 
         def finish(connection: Connection, result: BulkResult) -> None:
-            self.jobs.finish(connection, claim, "failed", {**result.as_dict(), "problem": problem})
+            ended = problem(connection, error.code, error.message, result.operation)
+            self.jobs.finish(connection, claim, "failed", {**result.as_dict(), "problem": ended})
 
         names = JobNames(self.management.bindings, NO_NAMES, claim.job.number)
         OperationRun(self.management.bindings, names, claim.job.number, hooks=Hooks(beat, finish)).stop()

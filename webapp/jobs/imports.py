@@ -116,6 +116,18 @@ class Imports:
         """Return whether a job ended by a defect of its server, and can continue where it was. ``job`` is the job."""
         return job.kind in (CHANGE, IMPORT) and job.has_stopped
 
+    def resume(self, number: int) -> bool:
+        """Let the job of an operation that its server ended continue. Return False if it cannot.
+
+        ``number`` is the number of the operation. Raises :class:`BindingError` with the code ``operation-undone``.
+        """
+        job = self.of_operation(number)
+        if job is None or not self.can_resume(job):
+            return False
+        is_resumed = self.management.bindings.write(lambda transaction: self.jobs.resume(transaction, job.number))
+        self.worker.wake()
+        return is_resumed
+
     def carry_out(self, claim: Claim, progress: Callable[[int], None]) -> None:
         """Import the table of a job, and finish the job.
 

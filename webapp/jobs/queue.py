@@ -26,12 +26,15 @@ from sqlalchemy import Connection, bindparam, func, literal_column, select, text
 from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs as table
 from ...bindings.storage.tables.desk_tables import bulk_progress
+from ...bindings.storage.tables.schema import operations
 from ...bindings.storage.writing.inserts import new_row_number
-from ...identifiers.text.translatable import Translatable, each_text, restored, stored
+from ...bindings.storage.writing.operations import stop
+from ...identifiers.text.translatable import Translatable, each_text, restored, sentence, stored
 from ..accounts.records.database import CLOCK_SKEW
 from .model import FINISHED, Job, State
 
 if TYPE_CHECKING:
+    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.store import Accounts
 
 LEASE_SECONDS = 30.0
@@ -118,6 +121,13 @@ class Jobs:
         found = self.accounts.read(_ONE, number=number)
         return _job(found[0]) if found else None
 
+    def operation_of(self, job: Job) -> int | None:
+        """Return the number of the operation that a job has begun, or None."""
+        if (number := (job.result or {}).get("operation")) is not None:
+            return number
+        found = self.accounts.read(_OPERATION, job=job.number)
+        return found[0][0] if found else None
+
     def later(self, number: int, kind: str) -> list[Job]:
         """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most.
 
@@ -186,12 +196,15 @@ class Jobs:
             "reached": max(job.progress, before.get("reached", 0)),
         }
 
-    def resume(self, connection: Connection, number: int) -> bool:
+    def resume(self, transaction: Transaction, number: int) -> bool:
         """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
 
-        ``connection`` is the connection of a transaction. ``number`` is the number of the job. The work must not need
-        data.
+        ``number`` is the number of the job. The work must not need data. Raises :class:`BindingError` with the code
+        ``operation-undone`` if the operation of the job was undone.
         """
+        connection = transaction.connection
+        if operation := connection.execute(_OPERATION, {"job": number}).first():
+            transaction.operations.go_on(operation[0])
         found = connection.execute(_ONE, {"number": number}).first()
         job = found and _job(found)
         if not job or not job.has_stopped:
@@ -262,15 +275,16 @@ class Jobs:
         ``claim`` is the claim to the job. ``code`` is the code of the error, and ``detail`` is a sentence about it.
         Raises :class:`ClaimLost`.
         """
-        result: dict[str, Any] = {}
-        if found := self.accounts.read(_OPERATION, job=claim.job.number):
-            result["operation"] = found[0][0]
-            detail = Translatable(
-                "%(problem)s Operation %(operation)s has the changes so far, which can be undone.",
-                problem=detail,
-                operation=str(found[0][0]),
-            )
-        self.end(claim, "failed", result | {"problem": {"code": code, "detail": detail}})
+
+        def write(connection: Connection) -> None:
+            found = connection.execute(_OPERATION, {"job": claim.job.number}).first()
+            if found is not None:
+                stop(connection, found[0], self.accounts.bindings.now())
+            result: dict[str, Any] = {} if found is None else {"operation": found[0]}
+            ended = problem(connection, code, detail, *found or ())
+            self.finish(connection, claim, "failed", result | {"problem": ended})
+
+        self.accounts.write(write)
 
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
         """End a job whose work wrote nothing.
@@ -283,6 +297,26 @@ class Jobs:
         Raises :class:`ClaimLost`.
         """
         self.accounts.write(lambda connection: self.finish(connection, claim, state, result, lines))
+
+
+def problem(
+    connection: Connection, code: str, detail: str, operation: int | None = None
+) -> dict[str, str | Mapping[str, Any]]:
+    """Return the problem of a job that ends early, in the transaction of its end.
+
+    ``code`` and ``detail`` are those of the error. ``operation`` is the number of the operation of the job, or None.
+    The sentence has the number of the changed names.
+    """
+    if operation is not None and code != "operation-undone":
+        names = connection.execute(select(operations.c.names).where(operations.c.id == operation)).scalar() or 0
+        detail = Translatable.counted(
+            "%(problem)s Operation %(operation)s changed %(number)s name, and can be undone.",
+            "%(problem)s Operation %(operation)s changed %(number)s names, and can be undone.",
+            names,
+            problem=sentence(detail),
+            operation=str(operation),
+        )
+    return {"code": code, "detail": detail}
 
 
 def _stored(data: bytes) -> str:

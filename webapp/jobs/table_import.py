@@ -11,9 +11,8 @@ from ...bindings.imports.table_rows import ImportedTable, Listeners, TableRows
 from ...bindings.names.actor import NOBODY
 from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
 from ...bindings.operations.runner import Hooks, OperationRun
-from ...identifiers.text.translatable import Translatable
 from .model import caller_of, result_of
-from .queue import Claim, Jobs
+from .queue import Claim, Jobs, problem
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -90,17 +89,9 @@ def stop_import(management: Management, jobs: Jobs, claim: Claim, error: Binding
     """End an import that cannot continue, by ``error``. The rows so far stay written, and can be undone."""
 
     def finish(connection: Connection, summary: Summary) -> None:
-        result: dict[str, Any] = {}
-        detail = error.message
-        if summary.operation is not None:
-            result["operation"] = summary.operation
-            detail = Translatable(
-                "%(problem)s; operation %(operation)s has the changes so far, which can be undone",
-                problem=detail,
-                operation=str(summary.operation),
-            )
-        problem = {"problem": {"code": error.code, "detail": detail}}
-        jobs.finish(connection, claim, "failed", result | problem)
+        result: dict[str, Any] = {} if summary.operation is None else {"operation": summary.operation}
+        ended = problem(connection, error.code, error.message, summary.operation)
+        jobs.finish(connection, claim, "failed", result | {"problem": ended})
 
     source = TableRows(management.bindings, ImportedTable("", lambda read_as: iter(())), NOBODY)
     try:

@@ -12,6 +12,7 @@ from ...bindings.names.operation import Operation, kind_of_action
 from ...bindings.operations import edits, relocation, undo
 from ...bindings.operations.plan import BulkResult
 from ...bindings.operations.plan_names import carry_out
+from ...bindings.operations.runner import stop_operation
 from .permissions import require_administrator, require_curator, require_granted, require_reader, require_right
 from .recording import AccountActor, Recorder
 
@@ -165,6 +166,21 @@ class BulkOperations:
 
         with self._bulk(caller, "undo", name, require=require, dry_run=dry_run) as (actor, done):
             return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
+
+    def stop(self, caller: Caller | None, operation: int) -> Operation:
+        """End an operation on many names, and return it. It can be undone then.
+
+        ``caller`` is the account that makes the request. It must be an administrator, or the account that made the
+        operation. ``operation`` is the number of the operation. :func:`~.runner.stop_operation` has the details.
+        """
+
+        def require(given: Caller | None) -> Caller:
+            known = require_curator(given)
+            self.require_undoable(known, operation)
+            return known
+
+        with self._recorder.acting(caller, "stop", require=require) as actor:
+            return stop_operation(self._bindings, operation, actor=actor)
 
     def require_undoable(self, caller: Caller, number: int) -> None:
         """Raise :class:`Forbidden` unless an account can undo an operation.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import insert, update
+from sqlalchemy import func, insert, select, update
 
 from ....identifiers.text.translatable import Translatable
 from ...names.binding import Binding, rfc3339
@@ -58,6 +58,7 @@ class Operations:
         self._begun = begun
         self._database = database
         self._dialect_name = database.dialect_name
+        self._is_one_of = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
 
     def begin(
         self,
@@ -90,10 +91,11 @@ class Operations:
 
     def finish(self, number: int, names: int, finished: datetime) -> None:
         """Record that the operation ``number`` has ended at the time ``finished``, and that it has changed as many
-        names as ``names``.
+        names as ``names``. One that was stopped keeps its end.
         """
         values = {"names": names, "finished": rfc3339(finished)}
-        self._connection.execute(update(schema.operations).where(schema.operations.c.id == number).values(values))
+        is_open = schema.operations.c.id == number, schema.operations.c.finished.is_(None)
+        self._connection.execute(update(schema.operations).where(*is_open).values(values))
 
     def get(self, number: int) -> Operation:
         """Return the recorded operation with the number ``number``.
@@ -112,13 +114,31 @@ class Operations:
 
         The codes are ``operation-unknown`` and ``operation-undone``.
         """
-        if (undo := self.get(number).undone_by) is not None:
-            raise BindingError(
-                "operation-undone",
-                Translatable(
-                    "the operation %(number)s was undone by the operation %(undo)s", number=str(number), undo=str(undo)
-                ),
-            )
+        self.get(number).require_in_effect()
+
+    def require_undoable(self, number: int) -> None:
+        """Raise :class:`BindingError` unless the operation ``number`` has ended and is in effect, so that it can be
+        undone.
+
+        The codes are those of :meth:`require_in_effect`, and ``operation-running``.
+        """
+        self._lock(number)
+        self.get(number).require_undoable()
+
+    def stop(self, number: int, when: datetime) -> bool:
+        """End the operation ``number`` at the time ``when``, so that no run continues it. Return False if it has ended.
+
+        Raises :class:`BindingError` with the code ``operation-unknown``.
+        """
+        self.get(number)
+        return stop(self._connection, number, when)
+
+    def go_on(self, number: int) -> None:
+        """Let the operation ``number`` continue after its job has failed. Raises like :meth:`require_in_effect`."""
+        # After the lock: an undo that begins now waits, and is refused.
+        of_number = schema.operations.c.id == number
+        self._connection.execute(update(schema.operations).where(of_number).values(finished=None))
+        self.require_in_effect(number)
 
     def is_running(self, number: int) -> bool:
         """Return whether the operation ``number`` has neither ended nor been undone, so that a run can continue it."""
@@ -130,16 +150,29 @@ class Operations:
 
         The codes are ``operation-undone`` and ``operation-ended``.
         """
+        # A person who stops the operation waits for this transaction, so the undo finds all of its names.
+        self._lock(number)
         self.require_in_effect(number)
-        if self.get(number).finished is not None:
+        found = self.get(number)
+        if found.finished is not None:
             raise BindingError(
-                "operation-ended", Translatable("the operation %(number)s was ended", number=str(number))
+                "operation-ended",
+                Translatable.counted(
+                    "the operation %(operation)s was stopped after %(number)s name",
+                    "the operation %(operation)s was stopped after %(number)s names",
+                    found.names,
+                    operation=str(number),
+                ),
             )
+
+    def _lock(self, number: int) -> None:
+        """Exclude :meth:`stop` and :meth:`go_on` until the end of the transaction."""
+        if self._dialect_name != "sqlite" and 0 < number < 2**62:
+            self._rows("SELECT id FROM operations WHERE id = ? FOR SHARE", [number])
 
     def changed_by(self, number: int, keys: Sequence[str]) -> set[str]:
         """Return those of ``keys`` that the operation ``number`` has changed."""
-        condition = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
-        text = f"SELECT DISTINCT key FROM events WHERE key {condition} AND operation = ?"
+        text = f"SELECT DISTINCT key FROM events WHERE key {self._is_one_of} AND operation = ?"
         return {row[0] for row in self._rows(text, [self._database.array_parameter(list(keys)), number])}
 
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
@@ -193,10 +226,9 @@ class Operations:
         if number is None:
             newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
             which = f"events.revision = ({newest})"
-        condition = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
         text = (
             f"SELECT {', '.join(state)} FROM events LEFT JOIN events AS earlier ON earlier.key = events.key "
-            f"AND earlier.revision = events.revision - 1 WHERE events.key {condition} AND {which} "
+            f"AND earlier.revision = events.revision - 1 WHERE events.key {self._is_one_of} AND {which} "
             "ORDER BY events.key, events.revision"
         )
         parameters: list[Any] = [self._database.array_parameter(list(keys))]
@@ -215,6 +247,17 @@ class Operations:
             )
         return effects
 
+    def last_of(self, keys: Sequence[str]) -> dict[str, int]:
+        """Return the operations that made the last changes of the names ``keys``, by key. A change without an operation
+        is left out.
+        """
+        newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
+        text = (
+            f"SELECT key, operation FROM events WHERE key {self._is_one_of} AND revision = ({newest}) "
+            "AND operation IS NOT NULL"
+        )
+        return {row[0]: row[1] for row in self._rows(text, [self._database.array_parameter(list(keys))])}
+
     def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
         return self._connection.exec_driver_sql(marked(text, self._dialect_name), tuple(parameters)).fetchall()
 
@@ -224,6 +267,21 @@ class Operations:
             marked(text, self._dialect_name), tuple(parameters), execution_options=options
         )
         yield from rows.scalars()
+
+
+def stop(connection: Connection, number: int, when: datetime) -> bool:
+    """End the operation ``number`` in a transaction at the time ``when``, and count its names.
+
+    Return False if it has ended already, or does not exist.
+    """
+    # The lock excludes a block that is being written.
+    table, events = schema.operations, schema.events
+    is_open = table.c.id == number, table.c.finished.is_(None)
+    if not connection.execute(update(table).where(*is_open).values(finished=rfc3339(when))).rowcount:
+        return False
+    names = select(func.count(events.c.key.distinct())).where(events.c.operation == number).scalar_subquery()
+    connection.execute(update(table).where(table.c.id == number).values(names=names))
+    return True
 
 
 class KeyRange(NamedTuple):

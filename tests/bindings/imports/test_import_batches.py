@@ -16,6 +16,7 @@ from ararat.bindings.imports.importing import import_table
 from ararat.bindings.imports.summary import Summary
 from ararat.bindings.names.errors import BindingError, TableError
 from ararat.bindings.operations import pace
+from ararat.bindings.operations.runner import stop_operation
 from ararat.bindings.operations.undo import undo_operation
 from tests.forking import ForkedCode
 
@@ -179,7 +180,11 @@ def test_a_rolled_back_batch_has_no_lines_in_the_summary(bindings: Bindings) -> 
 def test_an_import_ends_if_its_operation_is_undone_between_two_batches(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pauses = iter([lambda: undo_operation(bindings, 1)])
+    def undo() -> None:
+        stop_operation(bindings, 1)
+        undo_operation(bindings, 1)
+
+    pauses = iter([undo])
     monkeypatch.setattr(pace.BlockPace, "rest", lambda self: next(pauses, lambda: None)())
     with pytest.raises(BindingError) as caught:
         run(bindings, "identifier,target", *names(6), batch=2)

@@ -15,7 +15,7 @@ from ararat.bindings.imports.table_rows import ImportedTable, Listeners, TableRo
 from ararat.bindings.names.actor import Actor
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.operations import pace
-from ararat.bindings.operations.runner import Hooks, OperationRun
+from ararat.bindings.operations.runner import Hooks, OperationRun, stop_operation
 from ararat.bindings.operations.undo import undo_operation
 from ararat.bindings.tables.columns import Row
 from ararat.bindings.tables.text_stream import ReadAs
@@ -217,6 +217,10 @@ def test_an_import_that_is_undone_meanwhile_ends(bindings: Bindings, blocks: Blo
     of.check()
     with pytest.raises(Killed):
         of.write()
+    with pytest.raises(BindingError) as running:
+        undo_operation(bindings, 1)
+    assert running.value.code == "operation-running"
+    stop_operation(bindings, 1)
     undo_operation(bindings, 1)
     again = blocks(OBJECTS)
     assert again.begun() == 1

@@ -14,7 +14,7 @@ from ararat.bindings.names.fields import Fields
 from ararat.bindings.operations import edits, job_names, pace
 from ararat.bindings.operations.job_names import JobNames
 from ararat.bindings.operations.plan import BulkResult, Plan
-from ararat.bindings.operations.runner import Hooks, OperationRun
+from ararat.bindings.operations.runner import Hooks, OperationRun, stop_operation
 from ararat.bindings.operations.undo import undo_operation, undo_plan
 
 NAMES = [f"ark:12345/x5{number}" for number in range(5)]
@@ -165,7 +165,7 @@ def test_an_operation_that_cannot_go_on_is_ended_and_can_be_undone(filled: Bindi
 
 
 @pytest.mark.parametrize("is_running", [True, False], ids=["running", "interrupted"])
-def test_an_operation_that_was_undone_does_not_go_on(
+def test_an_operation_is_undone_only_after_it_was_stopped_and_does_not_go_on(
     filled: Bindings, monkeypatch: pytest.MonkeyPatch, is_running: bool
 ) -> None:
     plan, _ = PLANS["move"]
@@ -173,7 +173,15 @@ def test_an_operation_that_was_undone_does_not_go_on(
     before = values(filled)
 
     def undo() -> None:
-        assert undo_operation(filled, filled.list_operations()[0].number).changed == 2
+        (operation,) = filled.list_operations()
+        for act in (undo_operation, JobNames(filled, undo_plan(operation.number), 2).add_of_operation):
+            with pytest.raises(BindingError) as running:
+                act(*((filled, operation.number) if act is undo_operation else (operation.number,)))
+            assert running.value.code == "operation-running"
+        stopped = stop_operation(filled, operation.number, actor="me")
+        assert (stopped.names, stopped.finished is not None) == (2, True)
+        assert stop_operation(filled, operation.number) == stopped
+        assert undo_operation(filled, operation.number).changed == 2
 
     if is_running:
         # Between two transactions.
@@ -192,6 +200,46 @@ def test_an_operation_that_was_undone_does_not_go_on(
         changed(filled, plan)
     assert refused.value.code == "operation-undone"
     assert values(filled) == before
+
+
+def test_an_operation_that_was_stopped_says_how_many_names_it_changed(filled: Bindings) -> None:
+    plan, _ = PLANS["move"]
+    checked(filled, plan)
+
+    def beat(connection: Any, number: int) -> None:
+        if number > 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        changed(filled, plan, beat=beat)
+    stop_operation(filled, 1)
+    with pytest.raises(BindingError, match="operation 1 was stopped after 2 names") as ended:
+        changed(filled, plan)
+    assert ended.value.code == "operation-ended"
+    with pytest.raises(BindingError) as unknown:
+        stop_operation(filled, 2)
+    assert unknown.value.code == "operation-unknown"
+
+
+def test_the_same_command_continues_an_undo_that_was_interrupted(filled: Bindings) -> None:
+    before = values(filled)
+    run_plan(filled, PLANS["move"][0])
+
+    def kill(number: int) -> None:
+        if number > 2 and len(filled.list_operations()) == 2:
+            raise Killed
+
+    with pytest.raises(Killed):
+        undo_operation(filled, 1, progress=kill)
+    assert filled.list_operations()[0].finished is None
+    assert undo_operation(filled, 1).written
+    assert values(filled) == before
+    assert [each.undone_by for each in filled.list_operations()] == [None, 2]
+
+
+def run_plan(bindings: Bindings, plan: Plan) -> None:
+    checked(bindings, plan)
+    changed(bindings, plan)
 
 
 @pytest.mark.parametrize(

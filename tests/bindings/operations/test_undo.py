@@ -121,6 +121,16 @@ def test_operations_show_by_which_they_are_undone(filled: Bindings) -> None:
         filled.list_operations(limit=0)
 
 
+def test_a_refused_undo_names_the_operation_to_undo_first(filled: Bindings) -> None:
+    first = relocate_prefix(filled, "old.example", "new.example").operation
+    second = relocate_prefix(filled, "new.example", "other.example").operation
+    assert first is not None
+    refused = undo_operation(filled, first).refused
+    assert refused
+    assert {each.code for each in refused} == {"undo-changed"}
+    assert {f"by the operation {second}; undo that operation first" in each.message for each in refused} == {True}
+
+
 NEW_NAMES = [
     pytest.param(f"{NEW},/new,,R9,,T,,,,", "withdrawn", "withdrawn", id="live"),
     pytest.param(f"{NEW},/new,,R9,withdrawn,T,,,,lost", None, "withdrawn", id="withdrawn"),

@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from ararat.bindings.collection import Bindings
+from ararat.bindings.open import open_bindings
+from ararat.bindings.operations import pace
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.cli import main
 from tests.wrapping import unwrapped
 
@@ -194,3 +198,28 @@ def test_the_last_change_of_a_name_is_undone(ararat: Callable[..., Result]) -> N
     assert ararat("undo", "ark:/12345/a-", "--revision", "2").exit_code == 0
     assert target(ararat, "a") == "https://old.example/a"
     assert "relocated by me (operation 1)" in ararat("history", "ark:12345/a").stdout
+
+
+def test_an_operation_is_stopped_before_it_is_undone(
+    ararat: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "BLOCK", 1)
+    with open_bindings(tmp_path / "bindings.sqlite") as bindings, pytest.raises(KeyboardInterrupt):
+        relocate_prefix(bindings, "old.example", "new.example", progress=_interrupt(bindings))
+    refused = ararat("undo", "1")
+    assert refused.exit_code == 2
+    assert "the operation 1 has not ended (operation-running)" in unwrapped(refused.stderr)
+    assert "ararat operations --stop 1" in unwrapped(refused.stderr).replace("NUMBER", "1")
+    stopped = json.loads(ararat("operations", "--stop", "1", "--json").stdout)
+    assert (stopped["names"], stopped["finished"] is None) == (1, False)
+    assert ararat("undo", "1").exit_code == 0
+    assert target(ararat, "a") == "https://old.example/a"
+    assert ararat("operations", "--stop", "9").exit_code == 2
+
+
+def _interrupt(bindings: Bindings) -> Callable[[int], None]:
+    def interrupt(number: int) -> None:
+        if bindings.list_operations():
+            raise KeyboardInterrupt
+
+    return interrupt

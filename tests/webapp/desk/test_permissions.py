@@ -147,6 +147,7 @@ CASES = (
     form("/changes/<int:number>/undo", OF_ADA, "/changes/1/undo"),
     form("/changes/<int:number>/undo-many", CURATORS, "/changes/1/undo-many"),
     form("/changes/<int:number>/resume", OF_ADA, "/changes/1/resume"),
+    form("/changes/<int:number>/stop", OF_ADA, "/changes/1/stop"),
     page("/answers/<number>", frozenset(), "/answers/1"),
     page("/many/<int:number>", frozenset(), "/many/1"),
     form("/many/<int:number>", frozenset(), "/many/1"),

@@ -86,6 +86,29 @@ def show_operation(number: int) -> Response:
     return as_json(management().operation(caller(), number).as_dict())
 
 
+@blueprint.post("/operations/<int:number>/stop")
+def stop_operation(number: int) -> Response:
+    """End an operation that has not ended, and return it as JSON. It can be undone then."""
+    parameters.read()
+    bodies.require_empty()
+    return as_json(management().bulk.stop(caller(), number).as_dict())
+
+
+@blueprint.post("/operations/<int:number>/resume")
+def resume_operation(number: int) -> Response:
+    """Continue the job of an operation that its server ended, and return the operation as JSON.
+
+    Another operation is returned as it is.
+    """
+    parameters.read()
+    bodies.require_empty()
+    who = require_curator(caller())
+    management().operation(who, number)
+    management().bulk.require_undoable(who, number)
+    current_imports().resume(number)
+    return as_json(management().operation(who, number).as_dict())
+
+
 def _start(add: Callable[[Connection], Job]) -> Response:
     return start_job(add, representations.of_change, "management.show_change")
 

@@ -172,7 +172,8 @@ def undo_import(number: int) -> Response:
     dry_run, atomic = bulk.read_options()
     bodies.require_empty()
     job = _known(number)
-    operation = (job.result or {}).get("operation")
+    # While rows are written, the undo is refused with a reason.
+    operation = current_imports().jobs.operation_of(job)
     if operation is None:
         raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
     return bulk.operate(

@@ -157,7 +157,7 @@ def operation(number: int) -> str:
     )
     entries = [ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in some.events]
     imports = current_imports()
-    job = None if found.finished or found.undone_by else imports.of_operation(number)
+    job = None if found.undone_by else imports.of_operation(number)
     return render_template(
         "desk/operation.html",
         operation=found,

@@ -16,9 +16,6 @@ from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from . import many
 
-_MESSAGES = {"undo-changed": Translatable("the name was changed since then")}
-"""The messages on the page. That of the command names its option."""
-
 
 @blueprint.get("/changes/<int:number>/undo")
 def preview_undo(number: int) -> str:
@@ -45,13 +42,8 @@ def resume(number: int) -> AnyResponse:
     ``number`` is the number of the operation.
     """
     management().bulk.require_undoable(require_curator(caller()), number)
-    known, found = current_imports(), management().operation(caller(), number)
-    job = None if found.finished or found.undone_by else known.of_operation(number)
-    is_resumed = job is not None and management().accounts.write(
-        lambda connection: known.can_resume(job) and known.jobs.resume(connection, job.number)
-    )
-    if is_resumed:
-        known.worker.wake()
+    management().operation(caller(), number)
+    if current_imports().resume(number):
         messages.put(Translatable("The operation %(operation)s continues.", operation=str(number)))
     else:
         messages.put(
@@ -61,6 +53,24 @@ def resume(number: int) -> AnyResponse:
             ),
             "warn",
         )
+    return see_other("desk.operation", number=number)
+
+
+@blueprint.post("/changes/<int:number>/stop", endpoint="stop_operation")
+def stop(number: int) -> AnyResponse:
+    """End an operation that has not ended, and redirect to its page, where it can be undone.
+
+    ``number`` is the number of the operation.
+    """
+    stopped = management().bulk.stop(caller(), number)
+    messages.put(
+        Translatable.counted(
+            "The operation %(operation)s is stopped after %(number)s name.",
+            "The operation %(operation)s is stopped after %(number)s names.",
+            stopped.names,
+            operation=str(number),
+        )
+    )
     return see_other("desk.operation", number=number)
 
 
@@ -109,14 +119,13 @@ def _skips(values: MultiDict[str, str]) -> bool:
 
 def _page(number: int, result: BulkResult, *, skip: bool) -> str:
     found = management().operation(caller(), number)
-    refused = [each._replace(message=_MESSAGES.get(each.code, each.message)) for each in result.refused]
     store = management().bindings.store
-    changed = store.fetch(each.identifier for each in refused if each.code == "undo-changed")
+    changed = store.fetch(each.identifier for each in result.refused if each.code == "undo-changed")
     return render_template(
         "desk/undo.html",
         operation=found,
         result=result,
-        refused=refused,
+        refused=result.refused,
         skip=skip,
         changed=changed,
         actors=store.last_actors(changed),

@@ -146,20 +146,45 @@ def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, 
     assert recorded(bindings) == before
 
 
-def test_a_change_that_is_undone_while_it_runs_ends(curator, bindings, monkeypatch):
+def test_a_change_is_undone_only_after_it_was_stopped(curator, client_of, bindings, monkeypatch):
     found = check(curator, {"action": "withdraw"})
-    before = [each.status for each in recorded(bindings)]
+    before, other = [each.status for each in recorded(bindings)], client_of("curator")
     monkeypatch.setattr(pace, "BLOCK", 1)
 
     def rest(pace):
-        operations = bindings.list_operations()
-        if len(operations) == 1:
-            undo_operation(bindings, operations[0].number)
+        if len(bindings.list_operations()) != 1:
+            return
+        undo = {"operation": {"action": "undo", "operation": 1}}
+        assert_problem(other("POST", "/changes", undo), 409, "operation-running")
+        stopped = other.ok("POST", "/operations/1/stop")
+        assert (stopped["names"], stopped["finished"] is not None) == (1, True)
+        assert other.ok("POST", "/operations/1/stop") == stopped
+        undo_operation(bindings, 1)
 
     monkeypatch.setattr(pace.BlockPace, "rest", rest)
     job = finished(curator, apply(curator, found["number"]))
     assert (job["state"], job["problem"]["code"]) == ("failed", "operation-undone")
     assert [each.status for each in recorded(bindings)] == before
+
+
+def test_a_stopped_change_says_what_it_changed(curator, reader, bindings, monkeypatch):
+    found = check(curator, {"action": "withdraw"})
+    monkeypatch.setattr(pace, "BLOCK", 1)
+    refused = []
+
+    def rest(pace):
+        if len(bindings.list_operations()) == 1 and not refused:
+            refused.append(reader("POST", "/operations/1/stop"))
+            curator.ok("POST", "/operations/1/stop")
+
+    monkeypatch.setattr(pace.BlockPace, "rest", rest)
+    job = finished(curator, apply(curator, found["number"]))
+    assert_problem(refused[0], 403, "role-missing")
+    assert (job["state"], job["problem"]["code"], job["result"]["operation"]) == ("failed", "operation-ended", 1)
+    assert "Operation 1 changed 1 name, and can be undone." in job["problem"]["detail"]
+    assert_problem(curator("POST", "/operations/7/stop"), 403, "role-missing")
+    assert curator.ok("POST", "/operations/1/resume")["finished"]
+    assert sum(each.is_withdrawn for each in recorded(bindings)) == 1
 
 
 def test_only_the_person_and_administrators_see_and_undo_a_change(curator, administrator, client_of, reader, bindings):

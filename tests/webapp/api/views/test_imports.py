@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ararat.bindings.operations import pace
 from ararat.webapp.api.views import imports as views
 from ararat.webapp.jobs import queue
 from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
@@ -235,6 +236,23 @@ def test_an_import_is_undone_by_an_administrator(curator, administrator, binding
     assert administrator("POST", "/imports/1/undo", Idempotency_Key="u").data == first.data
     assert_problem(administrator("POST", "/imports/1/undo"), 409, "operation-undone")
     assert bindings.lookup("ark:12345/x51").is_withdrawn
+
+
+def test_an_import_that_runs_is_stopped_before_it_is_undone(curator, client_of, bindings, monkeypatch):
+    monkeypatch.setattr(pace, "BLOCK", 1)
+    other, answers = client_of("curator"), []
+
+    def rest(self):
+        if bindings.list_operations() and not answers:
+            answers.append(other("POST", "/imports/1/undo"))
+            answers.append(other("POST", "/operations/1/stop"))
+
+    monkeypatch.setattr(pace.BlockPace, "rest", rest)
+    job = finished(curator, send(curator))
+    assert_problem(answers[0], 409, "operation-running")
+    assert answers[1].json["names"] == 1
+    assert (job["state"], job["problem"]["code"]) == ("failed", "operation-ended")
+    assert curator.ok("POST", "/imports/1/undo")["counts"] == {"withdrawn": 1}
 
 
 def test_an_undo_of_changed_names_is_refused_and_changes_nothing(curator, administrator, rows):

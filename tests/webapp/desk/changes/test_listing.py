@@ -195,3 +195,14 @@ def test_audit_has_pages(desk, ada, read_page):
     second = read_page(ada.get(link).text)
     lengths = [len(page.one("table", "changes").one("tbody").all("tr")) for page in (first, second)]
     assert lengths == [100, 20]
+
+
+def test_a_refused_undo_links_the_operation_to_undo_first(desk, names, ada):
+    relocate_prefix(desk.bindings, "new.example", "other.example", actor="ada")
+    text = ada.get("/desk/changes/1/undo").text
+    assert "undo that operation first" in text
+    assert 'href="/desk/changes/2"' in text
+    assert ada.post("/desk/changes/2/undo").status_code == 303
+    again = ada.get("/desk/changes/2/undo")
+    assert again.status_code == 409
+    assert 'href="/desk/changes/3"' in again.text

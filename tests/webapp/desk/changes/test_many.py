@@ -8,6 +8,7 @@ import time
 import pytest
 
 from ararat.bindings.operations import pace
+from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.webapp.jobs.queue import MAX_DEATHS
 from ararat.webapp.management import bulk
 
@@ -97,7 +98,8 @@ def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, 
     assert "ended 3 times without progress" in page
     assert "No name was changed" not in page
     assert "Show operation" in page
-    [operation] = [each for each in desk.bindings.list_operations() if each.finished is None]
+    [operation] = desk.bindings.list_operations()
+    assert (operation.names, operation.finished is None) == (4, False)
     page = f"/desk/changes/{operation.number}"
     text = " ".join(jane.get(page).text.split())
     assert "The operation did not end" in text
@@ -105,6 +107,7 @@ def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, 
     assert "Preview the undo" in text
     monkeypatch.undo()
     assert jane.post(f"{page}/resume").headers["Location"] == page
+    # While it runs, it is not undone.
     deadline = time.monotonic() + 20
     while any(each.finished is None for each in desk.bindings.list_operations()):
         assert time.monotonic() < deadline
@@ -113,3 +116,29 @@ def test_an_operation_whose_server_stopped_several_times_is_resumed(desk, jane, 
     assert "cannot be resumed" in text
     assert "did not end" not in text
     assert desk.bindings.lookup("ark:12345/x55").target == "https://new.example/5"
+
+
+def test_an_operation_that_has_not_ended_is_stopped_on_its_page(desk, jane, ada, monkeypatch):
+    """A command was killed behind a block: its names are changed, and no job continues it."""
+    monkeypatch.setattr(pace, "BLOCK", 1)
+
+    def kill(number):
+        if number == 1 and desk.bindings.list_operations():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        relocate_prefix(desk.bindings, "old.example", "new.example", prefix="ark:12345/x5", actor="jane", progress=kill)
+    page = "/desk/changes/1"
+    refused = jane.get(f"{page}/undo")
+    assert refused.status_code == 409
+    assert "has not ended" in refused.text
+    assert f'href="{page}"' in refused.text
+    text = jane.get(page).text
+    assert "Stop the operation" in text
+    assert "Preview the undo" not in text
+    assert jane.post(f"{page}/stop").headers["Location"] == page
+    text = jane.get(page).text
+    assert "The operation 1 is stopped after 1 name." in text
+    assert "Preview the undo" in text
+    assert jane.post(f"{page}/undo").status_code == 303
+    assert desk.bindings.list_operations()[1].undone_by == 2
