@@ -54,7 +54,7 @@ SEPARATORS = {
 }
 """The separators that a user can select, with their labels."""
 
-_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
 """The first bytes of a ZIP archive (.xlsx and .ods) and of an OLE file (.xls)."""
 
 _LARGE_WORKBOOK = 3 * 2**20
@@ -103,7 +103,7 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
     # A damaged workbook can look like another archive.
     damaged = ("archive",) if file.lower().endswith((".xlsx", ".ods")) else ()
     wrong_files.refuse(content, file, readable=("xlsx", "xls", "ods", *damaged))
-    if content.startswith(_WORKBOOKS):
+    if content.startswith(WORKBOOKS):
         content = workbook_process.convert(content, file)
         reading = Reading(format="workbook", encoding="utf-8", separator="")
         proposed = [_propose(content, replace(reading, sheet=each.name), file, None) for each in sheets(content)]
@@ -127,7 +127,7 @@ def is_large_workbook(content: bytes) -> bool:
 
     ``content`` has the bytes of the uploaded file.
     """
-    return len(content) > _LARGE_WORKBOOK and content.startswith(_WORKBOOKS)
+    return len(content) > _LARGE_WORKBOOK and content.startswith(WORKBOOKS)
 
 
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:

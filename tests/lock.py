@@ -19,7 +19,9 @@ FOLDER = Path(__file__).with_name("requirements")
 GROUPS = ("test", "lint", "servers", "bench", "fuzz")
 """The dependency groups of pyproject.toml, in the order in which they are installed into .venv."""
 
-EXTRAS = ("--extra", "app", "--extra", "log", "--extra", "metrics", "--extra", "oidc", "--extra", "postgres")
+EXTRAS = tuple(
+    option for extra in ("app", "client", "log", "metrics", "oidc", "postgres") for option in ("--extra", extra)
+)
 SETS = {"run": EXTRAS[:2], **{group: (*EXTRAS, "--group", group) for group in GROUPS}}
 """Each set that is installed into .venv, in this order, and the options of uv that select it."""
 

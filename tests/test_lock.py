@@ -37,6 +37,7 @@ def required(file: str) -> list[str]:
     if file == "run":
         return [*PROJECT["project"]["dependencies"], *EXTRAS["app"]]
     return [
+        *EXTRAS["client"],
         *EXTRAS["log"],
         *EXTRAS["metrics"],
         *EXTRAS["oidc"],

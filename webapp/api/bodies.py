@@ -17,6 +17,7 @@ from flask import Response, g, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from ...bindings.names.fields import Fields
+from ...bindings.names.operation import requested
 from ...identifiers.text import display
 from .. import errors
 from ..body_routes import MAX_JSON
@@ -26,6 +27,7 @@ from . import schemas
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+OCTETS = "application/octet-stream"
 
 MAX_ERRORS = 20
 """The maximum number of errors that a problem document lists."""
@@ -163,11 +165,11 @@ def check(schema: str, value: Any) -> None:
         raise _too_deep() from None
     if found:
         # A value of another type also matches none of the alternatives. Its second error has no more information.
-        found.sort(key=lambda each: each.kind.name.startswith("oneOf"))
+        found.sort(key=_is_of_choice)
         wrong: dict[tuple[str, str], None] = {}
         for each in found:
             pointer = pointer_to(each.instance_path)
-            if not (each.kind.name.startswith("oneOf") and any(pointer == other for other, _ in wrong)):
+            if not (_is_of_choice(each) and any(pointer == other for other, _ in wrong)):
                 wrong[pointer, _reason(each)] = None
         raise member_refused(*[*wrong][:MAX_ERRORS])
 
@@ -205,6 +207,11 @@ def pointer_to(path: Iterable[str | int]) -> str:
     return display.escape("".join(f"/{part}" for part in parts)[:200])
 
 
+def _is_of_choice(error: jsonschema_rs.ValidationError) -> bool:
+    """Return whether a value matches none or several of the alternatives of a schema."""
+    return error.kind.name.startswith("oneOf") or not {"then", "else"}.isdisjoint(map(str, error.schema_path))
+
+
 def _reason(error: jsonschema_rs.ValidationError) -> str:
     """Return what is wrong with a value and what is expected. The text does not contain the value."""
     details = error.kind.as_dict()
@@ -216,6 +223,9 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
         case "additionalProperties":
             unknown = ", ".join(display.escape(name[:50]) for name in details["unexpected"][:5])
             return f"has members that this request does not know: {unknown}. Remove them"
+        case "required" | "not" if _is_of_choice(error):
+            other = "shoulder" if error.instance_path[:1] == ["names"] else "prefix"
+            return f"must have either the member name or the member {other}"
         case "required":
             return f"must have the member {details['property']}"
         case "maxLength":
@@ -230,8 +240,9 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
             # A choice of values of several types: each has its own schema.
             last = [branch[-1].kind.as_dict() for branch in details["context"]]
             return f"must be {' or '.join(_expected(each) for each in last)}"
-        case "oneOfNotValid" | "oneOfMultipleValid" | "oneOf" | "not":
-            return "must have either the member name or the member shoulder"
+        case "oneOfNotValid" | "oneOfMultipleValid" | "oneOf":
+            known = ", ".join(kind.name for kind in requested())
+            return f"must have the action and the arguments of one operation: {known}"
         case other:
             return f"does not match the rule {other} of the schema {error.schema_path[0]!s}"
 

@@ -11,7 +11,7 @@ from ...bindings.names.selection import MAX_PAGE, SORTS, HoldFilter
 from ..config import url
 from ..schemas import NUMBER, TEXT, Schema, one_of, ref
 from ..security import MANAGED as BASE
-from .bodies import JSON, MAX_BYTES, MERGE_PATCH
+from .bodies import JSON, MAX_BYTES, MERGE_PATCH, OCTETS
 from .schemas import MAX_NAME, MAX_NAMES, schemas
 
 ABOUT = (
@@ -95,7 +95,7 @@ def _operation(
     done: Schema = {"description": "The result.", **content, **({"headers": headers} if headers else {})}
     responses: dict[str, Schema] = {str(status): done}
     problem = {"application/problem+json": {"schema": ref("Problem")}}
-    for code in sorted({*_ALWAYS, *errors, *(_OF_BODY if body else ())}):
+    for code in sorted({*_ALWAYS, *errors, *(_OF_BODY if body else ()), *((422,) if _KEY in parameters else ())}):
         responses[str(code)] = {"description": _ERRORS[code], "content": problem}
         if code in (429, 503):
             responses[str(code)]["headers"] = _SECONDS
@@ -140,9 +140,10 @@ _OF_USER_TABLES: Sequence[tuple[str, str, Schema]] = (
 
 _TABLE = {
     "required": True,
-    "description": "The table, with the columns of docs/files.md, or with the headings of a user (docs/tables.md).",
+    "description": "The table, with the columns of docs/files.md, or with the headings of a user (docs/tables.md). Of "
+    f"{OCTETS}, the content selects the format.",
     "content": {
-        **{media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in _WORKBOOKS},
+        **{media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in (*_WORKBOOKS, OCTETS)},
         "text/csv": {
             "schema": {"type": "string"},
             "example": "identifier,target\nark:12345/x51,https://example.org/1\n",
@@ -450,6 +451,9 @@ PATHS: dict[str, dict[str, Schema]] = {
 }
 _DESCRIPTION = PATHS[f"{BASE}/openapi.json"]["get"]["responses"]
 _DESCRIPTION["200"]["content"] = {JSON: {"schema": {"type": "object"}}}
+for _path, _methods in PATHS.items():
+    for _described in _methods.values():
+        _described["tags"] = [_path.removeprefix(f"{BASE}/").partition("/")[0].removesuffix(".json")]
 for _path in (f"{BASE}/names/{{name}}", f"{BASE}/prefixes/{{prefix}}"):
     PATHS[_path]["get"]["responses"]["304"] = {"description": "The client has the current version."}
 
@@ -466,6 +470,9 @@ def description() -> dict[str, Any]:
         },
         "servers": [{"url": url("inspect.page").removesuffix("/") or "/"}],
         "security": [{"token": []}, {"basic": []}],
+        "tags": [
+            {"name": tag} for tag in dict.fromkeys(each["tags"][0] for ways in PATHS.values() for each in ways.values())
+        ],
         "paths": PATHS,
         "components": {
             "schemas": schemas(),

@@ -43,6 +43,11 @@ def _object(required: tuple[str, ...] = (), /, **members: Schema) -> Schema:
     return {**schema, "required": list(required)} if required else schema
 
 
+def _either(one: str, other: str) -> Schema:
+    """Return the schema of an object with one of two members. Programs that write clients read no oneOf here."""
+    return {"if": {"required": [other]}, "then": {"not": {"required": [one]}}, "else": {"required": [one]}}
+
+
 def _shown(**members: Schema) -> Schema:
     """Return the schema of an object of a response, which has all members."""
     return {"type": "object", "properties": members, "required": list(members)}
@@ -143,7 +148,7 @@ REQUESTS: dict[str, Schema] = {
             shoulder=_text(MAX_NAME, "the prefix of a name to mint, such as ark:12345/x5"),
             **_FIELDS,
         ),
-        "oneOf": [{"required": ["name"]}, {"required": ["shoulder"]}],
+        **_either("name", "shoulder"),
     },
     "NewNames": _object(
         ("names",),
@@ -210,11 +215,11 @@ REQUESTS: dict[str, Schema] = {
             until=_text(40, "the last day of the hold in UTC, or its end in RFC 3339; at most a year ahead"),
             reason=_text(MAX_REASON, "the reason, for visitors"),
         ),
-        "oneOf": [{"required": ["name"]}, {"required": ["prefix"]}],
+        **_either("name", "prefix"),
     },
     "Release": {
         **_object(name=_text(MAX_NAME), prefix=_text(MAX_NAME)),
-        "oneOf": [{"required": ["name"]}, {"required": ["prefix"]}],
+        **_either("name", "prefix"),
     },
     "PrefixFields": {
         **_object(

@@ -115,3 +115,35 @@ def test_answers_match_the_description(operations, site, label, mode, examples):
         case.call_and_validate(headers=site[1], excluded_checks=excluded)
 
     agrees()
+
+
+def test_programs_that_write_clients_can_read_the_schemas(app, curator):
+    """A generator leaves out an operation whose schema it cannot read, with all that refer to it."""
+    documents = [curator.ok("GET", "/openapi.json"), app.test_client().get("/api/openapi.json").json]
+    for document in documents:
+        waiting = [document["components"]["schemas"], document["paths"]]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, dict):
+                kinds = {type(value) for value in each.get("enum", ()) if value is not None}
+                assert len(kinds) <= 1, each
+                assert "const" not in each, each
+                waiting += each.values()
+            elif isinstance(each, list):
+                waiting += each
+    assert documents[1]["security"] == []
+    tags = {each["name"] for each in documents[0]["tags"]}
+    for path, methods in documents[0]["paths"].items():
+        for described in methods.values():
+            assert set(described["tags"]) <= tags, path
+            is_repeated = any(each["name"] == "Idempotency-Key" for each in described.get("parameters", ()))
+            assert not is_repeated or "422" in described["responses"], path
+
+
+def test_bytes_are_read_as_the_table_that_they_are(curator, app):
+    tables = (
+        b"identifier,target\nark:12345/x5a,/1\n",
+        b'\xef\xbb\xbf{"identifier": "ark:12345/x5b", "target": "/2"}\n',
+    )
+    found = [curator.ok("POST", "/imports", each, 202, Content_Type="application/octet-stream") for each in tables]
+    assert [each["format"] for each in found] == ["csv", "jsonl"]

@@ -59,7 +59,9 @@ def start_import() -> Response:
     """Start a job that imports the table in the request body, and return the job as JSON."""
     given = parameters.read("dry_run", "relocate", "atomic", *_OF_USER_TABLES)
     options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate", "atomic")}
-    media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS})
+    media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS, bodies.OCTETS: ""})
+    if media_type == bodies.OCTETS:
+        media_type = _media_type_of(bodies.read_bytes(MAX_BYTES))
     if media_type in _WORKBOOKS or any(name in given for name in _OF_USER_TABLES):
         return _start_of_user_table(given, media_type, **options)
     format = _FORMATS[media_type]
@@ -68,6 +70,13 @@ def start_import() -> Response:
     who, known = require_curator(caller()), current_imports()
 
     return _start(lambda connection: known.add(connection, who, content, format=format, encoding=encoding, **options))
+
+
+def _media_type_of(content: bytes) -> str:
+    """Return the media type of a table that a program sends as bytes, by its content."""
+    if content.startswith(sheet.WORKBOOKS):
+        return downloads.XLSX  # the content selects the kind of workbook
+    return "application/jsonl" if content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "text/csv"
 
 
 def _start(add: Callable[[Connection], Job]) -> Response:
