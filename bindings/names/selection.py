@@ -10,11 +10,13 @@ import base64
 import binascii
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, get_args
 
 from ...identifiers import IdentifierError, parse
+from ...identifiers.ark.grammar import BASE29
 from ...identifiers.text.translatable import Translatable
 from . import naming as names
 from . import validation
@@ -36,6 +38,7 @@ MAX_TOTAL = 2_500
 """The number of names of a list up to which interfaces count them exactly. To count millions takes seconds."""
 
 _MAX_TEXT = 400
+_NO_LABEL = re.compile(f"[{BASE29}]{{5}}/")
 # A database cannot store these characters, so no name has them.
 _NOT_STORED = re.compile("[\0\ud800-\udfff]")
 HOST_ENDS = "/:?#"
@@ -55,6 +58,7 @@ class Selection:
     - ``status``: the state of the names.
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
     - ``words``: words that the metadata, the resource or a target must contain (:mod:`.metadata.folding`).
+    - ``named``: the key of the name that the words are, in any spelling. It is selected without these words, too.
     - ``resource``: the resource of the names. ``resource_prefix``: the beginning of the resource.
     - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.
@@ -75,6 +79,7 @@ class Selection:
     targets: tuple[str, ...] = ()
     host: str | None = None
     words: tuple[str, ...] = ()
+    named: str | None = None
     resource: str | None = None
     resource_prefix: str | None = None
     element: tuple[str, str] | None = None
@@ -116,7 +121,6 @@ class Selection:
         """Return whether the name ``binding`` meets all conditions of the list. ``owner`` is the actor of its first
         change, or None.
         """
-        text = folding.text_of(binding) if self.words else ""
         resource = binding.resource or ""
         return (
             (self.prefix is None or binding.identifier.startswith(self.prefix))
@@ -126,7 +130,7 @@ class Selection:
             and (self.listed is None or binding.listed)
             and (self.hold is None or self._includes_hold(binding.hold_until))
             and (not self.targets or self._includes_target(binding.target))
-            and (not self.words or folding.contains(text, folding.parts(self.words)))
+            and (not self.words or binding.identifier == self.named or self.contains_words(binding))
             and (self.resource is None or binding.resource == self.resource)
             and (self.resource_prefix is None or resource.startswith(self.resource_prefix))
             and (self.element is None or binding.metadata.get(self.element[0]) == self.element[1])
@@ -134,6 +138,10 @@ class Selection:
             and _is_between(binding.created, self.created_since, self.created_before)
             and _is_between(binding.recorded_at, self.changed_since, self.changed_before)
         )
+
+    def contains_words(self, binding: Binding) -> bool:
+        """Return whether the metadata, the resource or a target of the name ``binding`` contains all words."""
+        return folding.contains(folding.text_of(binding), folding.parts(self.words))
 
     def _includes_hold(self, until: datetime | None) -> bool:
         if self.hold == "any" or until is None:
@@ -187,7 +195,8 @@ def select(
     - ``state``: "reserved", "live" or "withdrawn".
     - ``target``: a host ("old.example"), or the beginning of a URL or path. A host includes both schemes and all ports.
     - ``text``: words of the metadata, the resource or the target. Case, accents and punctuation are ignored, and a word
-      of at least three letters can be a part of a word.
+      of at least three letters can be a part of a word. An identifier in any spelling also selects its name, which is
+      the first of the list.
     - ``resource``: exactly this resource. ``resource_prefix``: the beginning of the resource.
     - ``metadata``: the name of an element and its whole text, such as "erc.who=Noah".
     - ``sort``: "name", "title", "resource", "changed" or "created"; a minus sign before it reverses the order.
@@ -213,6 +222,7 @@ def select(
         targets=targets,
         host=host,
         words=() if text is None else _words(text),
+        named=None if text is None else named(text),
         resource=None if resource is None else _resource(resource),
         resource_prefix=None if resource_prefix is None else _resource(resource_prefix),
         element=None if metadata is None else _element(metadata),
@@ -232,10 +242,10 @@ def beginning(prefix: str) -> str:
 
     Raises :class:`BindingError` with the code ``list-prefix`` for a text that no name begins with.
 
-    >>> beginning("ark:/12345/"), beginning("ark:12345/x5-np"), beginning("URN:NBN:DE:BSZ")
+    >>> beginning("ark:/12345/"), beginning("12345/x5-np"), beginning("URN:NBN:DE:BSZ")
     ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:bsz')
     """
-    text = prefix.strip()
+    text = _labelled(prefix)
     # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit. An NBN
     # needs a hyphen: RFC 8458, section 4.2, ignores the case before it.
     for end in ("0-0", "0", "00") if len(text) < names.MAX_CHARACTERS else ():
@@ -249,6 +259,59 @@ def beginning(prefix: str) -> str:
     raise BindingError(
         "list-prefix", Translatable("%(prefix)s is not the beginning of an ARK or URN", prefix=validation.shown(prefix))
     )
+
+
+def named(text: str) -> str | None:
+    """Return the key of the name that a text of a user is, in any spelling, or None. It can be a part of an address.
+
+    >>> named("https://r.example/ark:/12345/x5-np?info"), named("12345/x5-np"), named("urn:isbn:0-306-40615-2")
+    ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
+    >>> named("map of ark:12345/x5") is None
+    True
+    """
+    try:
+        return names.key(names.read(_labelled(text))) if len(text) < names.MAX_CHARACTERS else None
+    except BindingError:
+        return None
+
+
+def _labelled(text: str) -> str:
+    """Return the text of a user without white space around it, and with the label that NAAN and Name can lack."""
+    text = text.strip()
+    return f"ark:{text}" if _NO_LABEL.match(text) else text
+
+
+Read = Callable[[Selection, "str | None", int], Page]
+"""A function that returns a page of a selection: behind ``after``, with a maximum number of names."""
+
+
+def named_first(read: Read, selection: Selection, after: str | None, limit: int) -> Page:
+    """Return a page of a list whose words can be an identifier: its name is the first of the list.
+
+    ``read`` returns a page of a selection without :attr:`Selection.named`. The names behind ``after`` are at most
+    ``limit``.
+    """
+    words, found = replace(selection, named=None), named_binding(read, selection)
+    if found is None:
+        return read(words, after, limit)
+    if after is None and limit == 1:
+        is_last = all(each.identifier == found.identifier for each in read(words, None, 2).names)
+        return Page([found], None if is_last else _BEHIND_NAMED, [])
+    first = [found] if after is None else []
+    page = read(words, None if after == _BEHIND_NAMED else after, limit - len(first))
+    return page._replace(names=[*first, *(each for each in page.names if each.identifier != found.identifier)])
+
+
+def named_binding(read: Read, selection: Selection) -> Binding | None:
+    """Return the name that the words of the ``selection`` are, if it meets the other conditions, or None.
+
+    ``read`` returns a page of a selection.
+    """
+    key = selection.named
+    if key is None or not key.startswith(selection.prefix or ""):
+        return None
+    alone = replace(selection, named=None, words=(), prefix=key, sort="name", descending=False)
+    return next((each for each in read(alone, None, 1).names if each.identifier == key), None)
 
 
 def shoulder_of(key: str) -> str:
@@ -316,6 +379,10 @@ def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
     raise BindingError(
         "list-after", Translatable("%(after)s does not continue this list", after=validation.shown(after))
     )
+
+
+_BEHIND_NAMED = cursor("named")
+"""The position behind a first page with only the name that the words are."""
 
 
 def moment(text: str) -> datetime:

@@ -39,7 +39,7 @@ from ..names.policy import ChangeCheck
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ..names.prefixes.rules import Rule, RuleEvent
-from ..names.selection import Group, Page, Selection, Sort, cursor, group_of, position
+from ..names.selection import Group, Page, Selection, Sort, cursor, group_of, named_first, position
 from ..storage.name_ranges import FileRanges
 from ..storage.protocols import Clock, utc_now
 from ..storage.reopening import CLOSED
@@ -218,6 +218,8 @@ class FileStore:
         The order is that of :attr:`~.Selection.sort`, otherwise that of the keys. ``after`` is :attr:`Page.next` of the
         page before, or None.
         """
+        if selection.named is not None:
+            return named_first(self.list_names, selection, after, limit)
         table = self._current().bindings
         sort = selection.sort or "name"
         descending = selection.descending

@@ -20,7 +20,19 @@ from ..names.binding import Binding, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.metadata.folding import MIN_PART, parts, trigrams
 from ..names.operation import Operation
-from ..names.selection import HOST_ENDS, LAST, Group, Page, Selection, cursor, position, shoulder_of
+from ..names.selection import (
+    HOST_ENDS,
+    LAST,
+    Group,
+    Page,
+    Selection,
+    cursor,
+    group_of,
+    named_binding,
+    named_first,
+    position,
+    shoulder_of,
+)
 from .protocols import Clock, Row, utc_now
 from .rows import STATE, binding_of, element_text
 from .statements import marked
@@ -128,6 +140,8 @@ class Lists:
 
         ``read`` runs a query. ``after`` is :attr:`Page.next` of the page before, or None.
         """
+        if selection.named is not None:
+            return named_first(partial(self.page, read), selection, after, limit)
         rows: list[Row] = []
         has_trigrams = not (selection.words or selection.element) or self._has_trigrams(read, selection)
         for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
@@ -152,12 +166,18 @@ class Lists:
 
         With ``most`` and without ``by``, names above this number are not counted.
         """
+        if selection.named is not None:
+            counts = Counter(self.count(read, replace(selection, named=None), by, most))
+            found = named_binding(partial(self.page, read), selection)
+            if found is not None and not selection.contains_words(found):
+                counts[group_of(found, by)] += 1
+            return dict(sorted(counts.items())) if most is None else {"": min(most, counts.total())}
         # The names are read as in a list without an order, by the index of a condition.
         selection = replace(selection, sort=None, descending=False)
         if by == "shoulder":
             return self._count_shoulders(read, selection)
         group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
-        counts: Counter[str] = Counter()
+        counts = Counter()
         # Few names of an owner are found faster than many with the words.
         best = read if selection.owner is not None else None
         has_trigrams = self._has_trigrams(read, selection)

@@ -31,7 +31,8 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--text",
             metavar="WORDS",
-            help="Names with WORDS, or parts of words from three letters, in the metadata, the resource or the target.",
+            help="Names with WORDS, or parts of words from three letters, in the metadata, the resource or the target. "
+            "A name in any spelling is the first of the list.",
         ),
         click.option(
             "--resource", metavar="TEXT", help="Names with exactly this resource, such as an inventory number."

@@ -206,7 +206,10 @@ PATHS: dict[str, dict[str, Schema]] = {
             _query("state", "the state of the names", one_of(*STATUSES)),
             _query("target", "a host, or the beginning of a URL or path", _SOME),
             _query(
-                "q", "words of the metadata, the resource or the target, or parts of words from three letters", _SOME
+                "q",
+                "words of the metadata, the resource or the target, or parts of words from three letters; or a name in "
+                "any spelling, which is then the first",
+                _SOME,
             ),
             _query("resource", "exactly this resource, such as an inventory number", _SOME),
             _query("resource_prefix", "the beginning of the resource", _SOME),

@@ -123,6 +123,14 @@ CONDITIONS: dict[str, tuple[dict[str, Any], set[str]]] = {
     "words": ({"text": "second noah"}, {"ark:12345/a2"}),
     "words-of-two-names": ({"text": "ararat noah"}, set()),
     "word-outside-ascii": ({"text": "livre \u00e0 l"}, {"urn:isbn:9780451450524"}),
+    "identifier": ({"text": "ARK:/12345/a-2"}, {"ark:12345/a2"}),
+    "identifier-without-label": ({"text": "12345/a-2"}, {"ark:12345/a2"}),
+    "identifier-in-an-address": ({"text": "https://r.example/ark:/12345/a2?info"}, {"ark:12345/a2"}),
+    "identifier-of-a-book": ({"text": "URN:ISBN:0-451-45052-3"}, {"urn:isbn:9780451450524"}),
+    "identifier-and-prefix": ({"text": "ark:12345/a2", "prefix": "ark:12345/b"}, set()),
+    "identifier-and-state": ({"text": "ark:12345/b1", "state": "withdrawn"}, {"ark:12345/b1"}),
+    "identifier-that-is-not-recorded": ({"text": "ark:12345/zz"}, set()),
+    "prefix-without-label": ({"prefix": "12345/a2"}, {"ark:12345/a2", "ark:12345/a2/p1"}),
     "key-is-no-word": ({"text": "what"}, set()),
     "created": (
         {"created_since": START + timedelta(days=4), "created_before": START + timedelta(days=6)},
@@ -144,6 +152,28 @@ def test_a_list_has_the_names_that_meet_all_conditions(
     assert len(found) == len(expected)
     assert listed(filled, limit=1, **conditions) == found
     assert filled.count_names(select(**conditions)).get("", 0) == len(expected)
+
+
+@pytest.mark.parametrize("sort", [None, "name", "-changed"])
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_the_name_that_the_words_are_is_the_first(filled_with_mentions: Bindings, limit: int, sort: str | None) -> None:
+    conditions = {"text": "ark:/12345/m5", "sort": sort}
+    found = listed(filled_with_mentions, limit=limit, **conditions)
+    assert found[0] == "ark:12345/m5"
+    assert sorted(found) == ["ark:12345/m1", "ark:12345/m3", "ark:12345/m5", "ark:12345/m9"]
+    assert filled_with_mentions.count_names(select(**conditions)) == {"": 4}
+    assert filled_with_mentions.count_names(select(**conditions), most=2) == {"": 2}
+    assert filled_with_mentions.count_names(select(**conditions), by="shoulder") == {
+        f"ark:12345/m{number}": 1 for number in (1, 3, 5, 9)
+    }
+
+
+@pytest.fixture(params=[False, True], ids=["only mentioned by others", "also mentioned by itself"])
+def filled_with_mentions(bindings: Bindings, request: pytest.FixtureRequest) -> Bindings:
+    for number in (1, 3, 5, 7, 9):
+        mention = {"what": "See ark:12345/m5"} if number in (1, 3, 9) or (number == 5 and request.param) else {}
+        bindings.bind(f"ark:12345/m{number}", f"/{number}", metadata=mention)
+    return bindings
 
 
 def test_a_list_has_the_names_of_an_owner(bindings: Bindings) -> None:

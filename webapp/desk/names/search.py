@@ -85,11 +85,12 @@ class Search:
             return []
 
     def _by_name(self, naans: Iterable[str]) -> Sequence[Selection]:
-        begun: list[str] = []
-        if _read(self.text):
-            begun.append(_read(self.text))
-        elif _SUFFIX.fullmatch(self.text):
-            begun += filter(None, (_read(f"ark:{self.text}"), *(_read(f"ark:{naan}/{self.text}") for naan in naans)))
+        # A whole name can have another normal form than a beginning, such as an ISBN.
+        begun = [each for each in (_read(self.text), listing.named(self.text)) if each]
+        if begun[1:] and begun[1].startswith(begun[0]):
+            del begun[1]
+        if ":" not in self.text and _SUFFIX.fullmatch(self.text):
+            begun += filter(None, (_read(f"ark:{naan}/{self.text}") for naan in naans))
         within = self.filter.prefix or ""
         # A prefix of the filter and the beginning of a name are both met by the longer of the two.
         both = [max(each, within, key=len) for each in begun if each.startswith(within) or within.startswith(each)]

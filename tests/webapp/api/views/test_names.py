@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 
@@ -451,3 +452,13 @@ def test_pages_are_linked_and_complete(many):
 )
 def test_parameters_that_cannot_be_read_are_refused(many, query, code):
     assert_problem(many("GET", f"/names?{query}"), 400, code)
+
+
+@pytest.mark.parametrize(
+    "text", ["ark:12345/x51", "12345/x5-1", "https://n2t.net/ark:/12345/x51", "http://localhost/ark:12345/x51?info"]
+)
+def test_a_search_for_an_identifier_lists_its_name_first(curator, name, text):
+    curator.ok("PUT", "/names/ark:12345/x50", {"target": OTHER, "metadata": {"what": f"Copy of {text}"}}, status=201)
+    page = curator.ok("GET", f"/names?{urlencode({'q': text})}")
+    assert [each["identifier"] for each in page["names"]] == ["ark:12345/x51", "ark:12345/x50"]
+    assert page["total"] == 2
