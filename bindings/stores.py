@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .storage.name_ranges import NameRanges
     from .storage.protocols import LastEvent, Row
     from .storage.recorded import RecordedNames
+    from .storage.rows import LastTrace
     from .storage.writing.transaction import Transaction
     from .tables.other_rows import RuleRow, Setting
 
@@ -155,6 +156,10 @@ class Store(Protocol):
         """Return the bindings of the names ``identifiers`` (normal forms), by their keys. Keys that are not bound are
         omitted.
         """
+        ...
+
+    def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
+        """Return the bindings of the names ``identifiers`` as :meth:`fetch`, and the last traces of their targets."""
         ...
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:

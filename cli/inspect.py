@@ -1,22 +1,24 @@
-"""The commands ``inspect``, ``equal`` and ``find``, which use no network."""
+"""The commands ``inspect``, ``equal`` and ``find``, which send no requests."""
 
 from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import click
 
 from . import streams
 from .errors import DONE, NO, UNDECIDED, UNREADABLE, write
-from .options import input_option, policy_option
+from .options import input_option, optional_database_option, policy_option
 from .output import Sheet
 
 if TYPE_CHECKING:
+    from ..identifiers import Report
     from ..identifiers.iri_policy import Profile
+    from ..webapp.report.site_record import SiteRecord
 
 _CODES = {"strict": DONE, "liberal": NO, "outside": UNREADABLE, None: UNREADABLE}
 
@@ -25,13 +27,19 @@ _CODES = {"strict": DONE, "liberal": NO, "outside": UNREADABLE, None: UNREADABLE
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines, as in the web API.")
 @input_option
 @policy_option("Also check IRIs against this IRI policy.", multiple=True)
+@optional_database_option
 @click.argument("texts", metavar="TEXT...|-", nargs=-1, required=True)
-def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: tuple[Profile, ...]) -> int:
+def inspect_command(
+    texts: tuple[str, ...], form: str, as_json: bool, profiles: tuple[Profile, ...], database: str | None
+) -> int:
     """Show the parts, normal form, hierarchy and problems of identifiers.
 
     One identifier gets a full report, several get one line each. With -, read identifiers from standard input, one a
     line. An argument of several lines is such a list, too. White space around an identifier does not count; with
     --input json it does.
+
+    With --database, the verdict contains the facts of the store, as on the page of the inspector: whether the link
+    worked, is on hold or dead, and which recorded name was probably meant.
 
     Exit code, the highest of all: 0 valid, 1 valid with deviations from the syntax, 2 not valid or outside the
     specification.
@@ -47,20 +55,37 @@ def inspect_command(texts: tuple[str, ...], form: str, as_json: bool, profiles: 
 
     sheet = Sheet.of(sys.stdout)
     worst = DONE
-    inputs = streams.identifiers(texts, form)
-    first = list(itertools.islice(inputs, 2))
-    for item in itertools.chain(first, inputs):
-        if item.fault is not None:
-            write(Sheet.of(sys.stderr).prose(f"ararat: {item.place}: {item.fault}", style="error"), to=sys.stderr)
-            worst = UNREADABLE
-            continue
-        report = examine(item.text, policies=profiles)
-        worst = max(worst, _CODES[report.conformance])
-        if as_json:
-            streams.dump(report.as_dict() | {"verdict": verdict(report).as_dict()})
-        else:
-            write(reports.report_lines(report, sheet) if len(first) == 1 else reports.row(report, sheet))
+    with ExitStack() as opened:
+        look_up = _look_up_in(database, opened)
+        inputs = streams.identifiers(texts, form)
+        first = list(itertools.islice(inputs, 2))
+        for item in itertools.chain(first, inputs):
+            if item.fault is not None:
+                write(Sheet.of(sys.stderr).prose(f"ararat: {item.place}: {item.fault}", style="error"), to=sys.stderr)
+                worst = UNREADABLE
+                continue
+            report = examine(item.text, policies=profiles)
+            worst = max(worst, _CODES[report.conformance])
+            site = look_up(report)
+            if as_json:
+                known = {} if site is None else {"bound": dict(site.bound or {})}
+                streams.dump(report.as_dict() | known | {"verdict": verdict(report, site).as_dict()})
+            elif len(first) == 1:
+                write(reports.report_lines(report, sheet, site))
+            else:
+                write(reports.row(report, sheet, site))
     return worst
+
+
+def _look_up_in(database: str | None, opened: ExitStack) -> Callable[[Report], SiteRecord | None]:
+    """Return a function that looks up an identifier in a store, if there is one."""
+    if database is None:
+        return lambda report: None
+    from ..webapp.report.inspection import keys, look_up
+    from .bindings.stores import open_store
+
+    bindings = opened.enter_context(open_store(database))
+    return lambda report: look_up([keys(report)], bindings)[0]
 
 
 @click.command("equal", short_help="Compare two identifiers.")

@@ -26,7 +26,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ...identifiers.text.display import counted
 from ..names import validation
@@ -50,6 +50,9 @@ from ..tables.other_rows import RuleRow, Setting
 from .copy import FileVersion, Fingerprint, ServedCopy, fingerprint, read
 from .file_snapshot import FileSnapshot
 from .table import FileTable, read_table, require_kept
+
+if TYPE_CHECKING:
+    from ..storage.rows import LastTrace
 
 CHECK_SECONDS = 0.5
 """The minimum time between two checks of the file."""
@@ -133,6 +136,10 @@ class FileStore:
         """
         bindings = self._current().bindings
         return {name: bindings[name] for name in identifiers if name in bindings}
+
+    def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
+        """Return the bindings of the names ``identifiers`` as :meth:`fetch`, and no traces: a file records none."""
+        return self.fetch(identifiers), {}
 
     def stored_redirect(self, identifier: str) -> StoredRedirect | None:
         """Return the redirect of the live name ``identifier`` (a normal form) without alternates that the site does not

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..names.binding import ALWAYS, NOTHING, Binding, Hold, StoredRedirect, rfc3339
 from ..names.errors import UnreadableBinding
@@ -35,7 +35,36 @@ RULE = ("prefix", "template", "redirect", "changed", "actor")
 PREFIX = ("prefix", *RECORDED, "changed", "actor", "revision")
 """The columns of the record of a prefix."""
 
+TRACE = ("state", "status", "url", "sentence", "since", "traced")
+"""The columns of the last trace of a target (:class:`LastTrace`), which are those of the table ``links``."""
+
 _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class LastTrace(NamedTuple):
+    """The last recorded trace of the target of a name (:mod:`ararat.webapp.links`).
+
+    - ``state``: such as "works", "moved" and "dead". ``since``: the time of the first trace with this state, in UTC.
+    - ``status``: the last HTTP status, or None. ``url``: the URL at which the trace ended, or None.
+    - ``sentence``: what was found, in words, as it is stored. ``traced``: the time of the trace, in UTC.
+    """
+
+    state: str
+    status: int | None
+    url: str | None
+    sentence: str
+    since: datetime
+    traced: datetime
+
+
+def traced_binding_of(row: Row) -> tuple[Binding, LastTrace | None]:
+    """Convert the row ``row`` with the columns :data:`STATE` and :data:`TRACE` to a binding and its last trace.
+
+    Raises :class:`UnreadableBinding` as :func:`binding_of` does.
+    """
+    state, status, url, sentence, since, traced = row[len(STATE) :]
+    last = None if state is None else LastTrace(state, status, url, sentence, _time(since), _time(traced))
+    return binding_of(row[: len(STATE)]), last
 
 
 def binding_of(row: Row) -> Binding:

@@ -7,7 +7,7 @@ They need no SQLAlchemy, which takes longer to load than a command that reads on
 
 from __future__ import annotations
 
-from .rows import PREFIX, RULE, SEARCH, STATE
+from .rows import PREFIX, RULE, SEARCH, STATE, TRACE
 
 EVENT = (*STATE, "action", "actor", "source", "operation")
 """The columns of an event that are read and written."""
@@ -46,8 +46,8 @@ def marked(text: str, dialect_name: str) -> str:
 class Statements:
     """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
 
-    The attributes are texts; ``few`` and ``lookups`` are tuples of texts. A statement takes its parameters in the order
-    in which they are in its text.
+    The attributes are texts; ``few``, ``few_traced`` and ``lookups`` are tuples of texts. A statement takes its
+    parameters in the order in which they are in its text.
     """
 
     def __init__(self, dialect_name: str) -> None:
@@ -60,9 +60,14 @@ class Statements:
         binding = f"SELECT {state} FROM bindings"
         # The statement for n keys is few[n - 1]. A kept plan of PostgreSQL finds the partition of a parameter, but not
         # those of an array.
-        marks = (", ".join([one] * number) for number in range(1, MOST_FEW + 1))
+        marks = [", ".join([one] * number) for number in range(1, MOST_FEW + 1)]
         self.few = tuple(f"{binding} WHERE key IN ({keys})" for keys in marks)
         self.many = f"{binding} WHERE {is_wanted if is_sqlite else 'key = any(%s)'}"
+        traced = ", ".join((*(f"bindings.{each}" for each in STATE), *(f"links.{each}" for each in TRACE)))
+        joined = "LEFT JOIN links ON links.key = bindings.key AND links.target = bindings.target"
+        traced = f"SELECT {traced} FROM bindings {joined} WHERE bindings."
+        self.few_traced = tuple(f"{traced}key IN ({keys})" for keys in marks)
+        self.many_traced = f"{traced}{is_wanted if is_sqlite else 'key = any(%s)'}"
         redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL AND hold_until IS NULL"
         answer = "CASE kind WHEN 'located' THEN redirect ELSE 303 END"
         self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {one} AND {redirects}"

@@ -26,7 +26,16 @@ from .listing import Lists
 from .protocols import Clock, Connection, Database, Row, utc_now
 from .recorded import RecordedNames
 from .reopening import CLOSED
-from .rows import binding_of, hold_of, prefix_record_of, rule_of, stored_redirect_of, time_of
+from .rows import (
+    LastTrace,
+    binding_of,
+    hold_of,
+    prefix_record_of,
+    rule_of,
+    stored_redirect_of,
+    time_of,
+    traced_binding_of,
+)
 from .statements import MOST_FEW, Statements
 from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
@@ -117,6 +126,23 @@ class DatabaseStore:
             rows = self._rows(self._statements.many, (self._database.array_parameter(keys),))
         bindings = map(binding_of, rows)
         return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in bindings}
+
+    def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
+        """Return the bindings of names as :meth:`fetch`, and the last traces of their targets, with one statement.
+
+        ``identifiers`` are normal forms. Both results have them as keys. A trace of an earlier target is omitted.
+        """
+        keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
+        if not keys:
+            return {}, {}
+        if len(keys) <= MOST_FEW:
+            rows = self._rows(self._statements.few_traced[len(keys) - 1], keys)
+        else:
+            rows = self._rows(self._statements.many_traced, (self._database.array_parameter(keys),))
+        found = [traced_binding_of(row) for row in rows]
+        bindings = [each if each.embargo is None else each.at(self._clock()) for each, _ in found]
+        traces = {each.identifier: last for each, last in found if last is not None}
+        return {each.identifier: each for each in bindings}, traces
 
     def names_below(self, identifier: str, most: int) -> list[Binding]:
         """Return the first names below the name ``identifier``, at most ``most``. Rows that cannot be read are omitted.

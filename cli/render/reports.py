@@ -15,6 +15,7 @@ from ..output import Sheet, Style, identifier, words
 if TYPE_CHECKING:
     from ...identifiers import Match, Problem, Report
     from ...webapp.report.comparison import Comparison
+    from ...webapp.report.site_record import SiteRecord
 
 _MAX_ROWS = 12
 _MAX_MEMBER = 300
@@ -37,10 +38,11 @@ def conformance(report: Report) -> str:
     return report.conformance or "invalid"
 
 
-def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
+def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterator[str]:
     """Yield the lines of the report of ``ararat inspect`` about one identifier. Empty sections are omitted.
 
-    ``report`` is the result of the inspection. ``sheet`` has the width and the colours of the terminal.
+    ``report`` is the result of the inspection. ``sheet`` has the width and the colours of the terminal. ``site`` is
+    what a store knows about the identifier, or None.
 
     >>> from ...identifiers import examine
     >>> next(report_lines(examine("ark:12345/x"), Sheet(80)))
@@ -48,7 +50,7 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
     """
     from ...webapp.report.verdict import verdict
 
-    conformance_text = verdict(report)
+    conformance_text = verdict(report, site)
     yield from sheet.prose(identifier(report.input), style="strong")
     yield from sheet.prose(f"{words(conformance_text.headline)}.", style=_STATUSES[conformance_text.status])
     if conformance_text.kind:
@@ -62,24 +64,23 @@ def report_lines(report: Report, sheet: Sheet) -> Iterator[str]:
             yield from lines
 
 
-def row(report: Report, sheet: Sheet) -> Iterator[str]:
+def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterator[str]:
     """Yield the line of ``ararat inspect`` about one of several identifiers: its normal form or its first problem.
 
-    ``report`` is the result of the inspection. ``sheet`` has the width and the colours of the terminal.
+    ``report``, ``sheet`` and ``site`` are those of :func:`report_lines`.
 
     >>> from ...identifiers import examine
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
     ['strict   ark:12345/x1']
     """
+    from ...webapp.report.standing import TAGS
     from ...webapp.report.verdict import CODES, verdict
 
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
-    conformance_text = verdict(report)
-    headline = (
-        sheet.prose(words(conformance_text.headline), indent=9)
-        if CODES.index(conformance_text.code) < _REMARKABLE
-        else ()
-    )
+    found = verdict(report, site)
+    is_remarkable = CODES.index(found.code) < _REMARKABLE or found.code in TAGS
+    said = f"{found.headline} ({found.tag})" if found.code in TAGS else found.headline
+    headline = sheet.prose(words(said), indent=9) if is_remarkable else ()
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
         yield from headline

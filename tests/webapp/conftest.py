@@ -20,8 +20,9 @@ from ararat.bindings.names.binding import Binding, NameCount
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.naming import NO_RULES
-from ararat.bindings.names.prefixes.holds import Holds
+from ararat.bindings.names.selection import Selection
 from ararat.middleware import BindingsUnavailable
+from ararat.middleware.resolution.source import BindingSource
 from ararat.webapp import create_app
 
 VOID = {"br", "img", "input", "link", "meta", "path", "rect", "source"}
@@ -148,13 +149,22 @@ def read_page() -> Callable[[str], Element]:
     return read
 
 
+class _Source(BindingSource):
+    """The names of :class:`Bound`, as a resolver reads them."""
+
+    def __init__(self, bindings: Bound) -> None:
+        self._bindings = bindings
+
+    def fetch(self, keys: Iterable[str], /) -> dict[str, Binding]:
+        return self._bindings.fetch(keys)
+
+
 class Bound:
     """Bindings of a few names by kind or "withdrawn". They record each lookup."""
 
     kind = "database"
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
-    source = SimpleNamespace(holds=Holds, is_mistyped=lambda identifier: False)
 
     def now(self) -> datetime:
         return datetime(2026, 10, 4, 12, tzinfo=UTC)
@@ -178,6 +188,20 @@ class Bound:
             for key, kind in self.kinds.items()
             if key in self.asked[-1]
         }
+
+    @property
+    def source(self) -> _Source:
+        return _Source(self)
+
+    @property
+    def store(self) -> Bound:
+        return self
+
+    def fetch_traced(self, keys: Iterable[str]) -> tuple[dict[str, Binding], dict[str, Any]]:
+        return self.fetch(keys), {}
+
+    def list_names(self, selection: Selection, *, limit: int) -> SimpleNamespace:
+        return SimpleNamespace(names=[])
 
     def count(self) -> NameCount:
         if not self.reachable:

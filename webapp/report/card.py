@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from ...bindings.names.branding.model import contact_address
 from ...identifiers import Problem, Report
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.suggestions import Suggestion, reasons, suggestions
@@ -17,6 +19,7 @@ from ...identifiers.text.translatable import Translatable, joined
 from . import excerpt, facts, inspection, parts, qr
 from .excerpt import Line
 from .parts import Part
+from .standing import host_of, title_of
 from .verdict import GRAVITY, IdentifierVerdict, capital
 
 MAX_COPIED = 2000
@@ -24,6 +27,9 @@ MAX_COPIED = 2000
 
 MAX_REPEATED = 240
 """Maximum number of characters shown of an equivalent or of a member of the hierarchy."""
+
+_UNKNOWN = ("not-known", "retired")
+_TO_MEND = (*_UNKNOWN, "link-dead")
 
 MAX_PROBLEMS = 20
 MAX_MEMBERS = 8
@@ -120,6 +126,13 @@ class SourceFacts:
     rows: tuple[tuple[str, Line, bool], ...]
 
 
+class NextStep(NamedTuple):
+    """The next act of a person with an identifier: the words of a button, and the address that it opens."""
+
+    label: str
+    address: str
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
     """The content of a card for one identifier.
@@ -134,8 +147,8 @@ class Card:
     - ``outside``: whether the identifier has characters that the specification does not allow, as some holders assign.
     - ``pasted``: the address before the identifier.
     - ``copied``: the identifier without an address before it, in printable ASCII.
-    - ``item``: the address at which this site leads to the resource; ``description``: that of its description. Both are
-      None for a name that is not recorded here.
+    - ``step``: the filled button: the one next step, or None. ``ask``: the link to those who can mend a link.
+    - ``description``: the address of the description. It is None for a name that is not recorded here.
     """
 
     start: int
@@ -164,7 +177,8 @@ class Card:
     outside: bool = False
     pasted: str = ""
     copied: str | None = None
-    item: str | None = None
+    step: NextStep | None = None
+    ask: NextStep | None = None
     description: str | None = None
     taken_from: Line | None = None
 
@@ -183,8 +197,9 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
     problems = sorted(report.problems, key=lambda found: (GRAVITY[found.severity], found.start, found.end))
     remarks = [_problem_view(number, found, report) for number, found in enumerate(problems[:MAX_PROBLEMS], 1)]
     unusual = display.unusual(report.input, limit=MAX_UNUSUAL + 1)
-    drawn = qr.embedded(report, prefix, bound=bool(finding.kind))
-    about, own = subject(report), f"{prefix.rstrip('/')}/{finding.key}" if prefix and finding.kind else None
+    # The link of a name that is not known here answers 404.
+    drawn = None if finding.verdict.code in _UNKNOWN else qr.embedded(report, prefix, bound=bool(finding.site.kind))
+    about, own = subject(report), f"{prefix.rstrip('/')}/{finding.key}" if prefix and finding.key else None
     copied = display.percent(about) if about and len(about) <= MAX_COPIED else None
     return Card(
         start=finding.match.start + 1,
@@ -201,24 +216,64 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         if report.normal_form
         else None,
         changes=tuple(_changes(report)),
-        members=tuple(_member(member, report, finding.bound) for member in report.hierarchy[-MAX_MEMBERS:]),
+        members=tuple(
+            _member(member, report, finding.site.bound)
+            for member in report.hierarchy[-MAX_MEMBERS:]
+            if len(report.hierarchy) > 1
+        ),
         members_left_out=max(0, len(report.hierarchy) - MAX_MEMBERS),
         spellings=tuple(_spellings(report)),
-        profiles=tuple(_profile_rows(list(report.profiles.values()))),
+        profiles=tuple(_profile_rows(list(report.profiles.values()))) if report.profiles else (),
         known=tuple(_known(source) for source in facts.known(report)),
         unusual=tuple(unusual[:MAX_UNUSUAL]),
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=about,
-        bound=finding.kind or None,
-        unread=finding.unread,
+        bound=finding.site.kind or None,
+        unread=finding.site.unread,
         drawn=_spelling("", drawn) if drawn else None,
         outside=report.conformance == "outside" and report.problems[0].code == "bad-char",
         pasted=report.parts.get("prefix") or "",
         copied=copied if copied and len(copied) <= MAX_COPIED else None,
-        item=own if finding.kind not in ("withdrawn", "described") else None,
-        description=own and f"{own}?info",
+        step=_step(finding, own),
+        ask=_ask(finding) if finding.verdict.code in _TO_MEND else None,
+        description=f"{own}?info" if own and finding.site.kind else None,
         taken_from=excerpt.plain(finding.match.literal, MAX_REPEATED) if finding.is_suggested else None,
     )
+
+
+def _step(finding: inspection.InspectedIdentifier, own: str | None) -> NextStep | None:
+    """Return the one next step. ``own`` is the address of the identifier at this site."""
+    site, verdict = finding.site, finding.verdict
+    match verdict.code:
+        case "withdrawn" if (successor := verdict.correction) is not None:
+            if not successor.startswith("http"):
+                successor = own and f"{own.removesuffix(finding.key or '')}{successor}"
+            title = title_of(site.successor) or verdict.correction or ""
+            label = Translatable("Open the new identifier: %(title)s", title=title)
+            return NextStep(label, successor) if successor else None
+        case "link-dead" | "on-hold" if own and site.kind:
+            return NextStep(Translatable("See the description"), f"{own}?info")
+        case "recorded" | "link-moved" | "part" if own and site.kind != "described":
+            return NextStep(Translatable("Open the item"), own)
+        case "delegated" if site.resolution is not None and (address := site.resolution.target):
+            return NextStep(Translatable("Open at %(host)s", host=host_of(address)), address)
+        case "not-known" | "hidden-characters" | "mistyped" if verdict.correction:
+            return None
+        case _ if site.kind or (finding.report.parts.get("prefix") or "")[:4].lower() != "http":
+            return None
+        case _:
+            # The question is whether this link works.
+            pasted = display.percent(finding.report.input)
+            return NextStep(Translatable("Open at %(host)s", host=host_of(pasted)), pasted) if host_of(pasted) else None
+
+
+def _ask(finding: inspection.InspectedIdentifier) -> NextStep | None:
+    """Return the link to those who can mend a link that does not work."""
+    contact = finding.site.contact
+    address = contact and contact_address(contact)
+    if not contact or not address:
+        return None
+    return NextStep(Translatable("Report it to %(contact)s", contact=display.visible(contact)), address)
 
 
 def subject(report: Report) -> str | None:
@@ -278,13 +333,14 @@ def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
     """Yield the probable identifiers with their reasons, each once."""
     match = finding.match
     meant = finding.verdict.correction
-    if meant is not None and finding.verdict.code == "mistyped":
+    if meant is not None and finding.verdict.code in ("mistyped", *_UNKNOWN):
         yield _spelling("", meant)
         return
     found = (
         [] if match.suggestion is None or finding.is_suggested else [Suggestion(match.suggestion, match.corrections)]
     )
-    found += suggestions(finding.report.input, in_text=True)
+    if not finding.site.kind:
+        found += suggestions(finding.report.input, in_text=True)
     unique = dict[str, tuple[str, ...]]()
     for each in found:
         unique.setdefault(each.identifier, each.why)

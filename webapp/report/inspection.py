@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...bindings.holding import public_answer
 from ...bindings.names import naming as names
+from ...bindings.names.prefixes.prefixes import root_of
+from ...bindings.names.selection import Selection
 from ...identifiers import Match, Report, examine, find
 from ...identifiers.report import Limits
 from ...identifiers.segments import outer
 from ...identifiers.urn import parser as urn
 from ...middleware import BindingsUnavailable
+from ...middleware.resolution.destination import with_hint
+from ...middleware.resolution.resolver import resolve
+from ...middleware.resolution.settings import Settings
+from .site_record import NO_SITE, NOT_VALID, UNREAD, SiteRecord
 from .verdict import IdentifierVerdict, verdict
 
 if TYPE_CHECKING:
-    from ...bindings.names.binding import Binding, Hold
+    from ...bindings.names.binding import Binding
+    from ...bindings.names.prefixes.holds import Holds
     from ...identifiers.iri_policy import Profile
     from ...middleware import Bindings
 
@@ -36,6 +43,17 @@ MAX_JSON = 10_000_000
 ALWAYS = 20
 """Minimum number of segments and problems that each report keeps."""
 
+MAX_CORRECTED = 20
+"""Maximum number of unknown identifiers of a text for which similar names are looked up."""
+
+MAX_ROOTS = 20
+"""Maximum number of NAANs and URN namespaces of which it is looked up whether this site has names."""
+
+MAX_READS = 40
+"""Maximum number of statements that read containers beyond the nearest ones, successors and similar names."""
+
+_SETTINGS = Settings()
+
 NEAREST = 16
 """Maximum number of members of a hierarchy whose bindings are looked up, including the identifier."""
 
@@ -46,39 +64,17 @@ class InspectedIdentifier:
 
     - ``match``: the place in the text; ``report``: the result of examining the identifier. This is the suggestion of
       the match if only that is recorded here (``is_suggested``), else the literal text.
-    - ``keys``: the normal forms of the nearest containers and, last, of the identifier; empty if it is not valid.
-    - ``bound``: for each of the keys that is bound here, the kind of its binding or "withdrawn". It is None without
-      bindings, and if they cannot be read.
-    - ``unread``: whether the bindings could not be read.
-    - ``binding``: the public binding of the identifier itself, or None. ``hold``: the hold that stops its redirect now,
-      or None.
-    - ``is_mistyped``: whether it is not bound here, and its check character is wrong for names that are minted here.
+    - ``site``: what this site knows about the identifier.
+    - ``verdict``: the most important fact about the identifier.
+    - ``key``: the normal form of the identifier, which is the key of its binding; None if it is not valid.
     """
 
     match: Match
     report: Report
-    keys: tuple[str, ...]
-    bound: Mapping[str, str] | None
-    unread: bool = False
-    binding: Binding | None = None
-    hold: Hold | None = None
+    site: SiteRecord
+    verdict: IdentifierVerdict
+    key: str | None = None
     is_suggested: bool = False
-    is_mistyped: bool = False
-
-    @property
-    def key(self) -> str | None:
-        """The normal form of the identifier, which is the key of its binding; None if the identifier is not valid."""
-        return self.keys[-1] if self.keys else None
-
-    @property
-    def kind(self) -> str | None:
-        """The kind of the binding of this identifier, or "withdrawn". It is "" if not bound, and None if unknown."""
-        return None if self.bound is None else self.bound.get(self.key or "", "")
-
-    @property
-    def verdict(self) -> IdentifierVerdict:
-        """The most important fact about the identifier."""
-        return verdict(self.report, self.kind, self.binding, self.hold, is_mistyped=self.is_mistyped)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the identifier as a mapping for JSON: its place in the text, its text, a suggestion and its report."""
@@ -89,8 +85,8 @@ class InspectedIdentifier:
             "suggestion": self.match.suggestion,
             "why": list(self.match.why),
             "report": self.report.as_dict(),
-            "bound": None if self.bound is None else dict(self.bound),
-            "hold": self.hold and self.hold.as_dict(),
+            "bound": None if self.site.bound is None else dict(self.site.bound),
+            "hold": self.site.hold and self.site.hold.as_dict(),
             "verdict": self.verdict.as_dict(),
         }
 
@@ -158,37 +154,25 @@ def inspect(
         )
         for number, match in enumerate(shown)
     ]
-    known, unread = None, False
-    holds: dict[str, Hold] = {}
     suggested = set[int]()
     try:
         suggested = _recorded_suggestions(shown, reports, bindings)
         for number in suggested:
-            text = _reading(shown[number], reports[number]) or ""
+            meant = _reading(shown[number], reports[number]) or ""
             reports[number] = room.fitted(
-                examine(text, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
+                examine(meant, prefix=prefix, policies=policies, limits=room.limits, brief=number >= detailed)
             )
         named = [keys(report) for report in reports]
-        known = public((key for each in named for key in each), bindings)
-        holds = _holds([known[each[-1]] for each in named if each and each[-1] in known], bindings) if known else {}
+        sites = look_up(named, bindings)
     except BindingsUnavailable:
         named = [keys(report) for report in reports]
-        unread = True
-    findings = []
-    for number, (match, report, own) in enumerate(zip(shown, reports, named, strict=True)):
-        bound = None if known is None else {key: _kind(known[key]) for key in own if key in known}
-        binding = known.get(own[-1]) if known and own else None
-        hold = holds.get(own[-1]) if own else None
-        is_mistyped = bound is not None and binding is None and _is_mistyped(own, bindings)
-        findings.append(
-            InspectedIdentifier(match, report, own, bound, unread, binding, hold, number in suggested, is_mistyped)
-        )
+        sites = [UNREAD] * len(named)
+    findings = [
+        InspectedIdentifier(match, report, site, verdict(report, site), own[-1] if own else None, number in suggested)
+        for number, (match, report, own, site) in enumerate(zip(shown, reports, named, sites, strict=True))
+    ]
     without = _lines_without(text, matches)
     return Inspection(text, tuple(findings), len(matches) > len(shown), room.exceeded, without)
-
-
-def _is_mistyped(keys: Sequence[str], bindings: Bindings | None) -> bool:
-    return bool(keys) and bindings is not None and bindings.source.is_mistyped(names.read(keys[-1]))
 
 
 def _reading(match: Match, report: Report) -> str | None:
@@ -196,15 +180,6 @@ def _reading(match: Match, report: Report) -> str | None:
     if match.suggestion is None and any(problem.code == "trailing-slash" for problem in report.problems):
         return report.suggestion
     return match.suggestion
-
-
-def _holds(recorded: Sequence[Binding], bindings: Bindings | None) -> dict[str, Hold]:
-    """Return the holds that stop the redirects of these names now, by their keys."""
-    if bindings is None:
-        return {}
-    now, held = bindings.now(), bindings.source.holds()
-    found = {binding.identifier: public_answer(binding, held, now).hold for binding in recorded if binding.is_live}
-    return {key: hold for key, hold in found.items() if hold is not None}
 
 
 def _recorded_suggestions(matches: Sequence[Match], reports: Sequence[Report], bindings: Bindings | None) -> set[int]:
@@ -297,7 +272,7 @@ def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | No
     reserved names are omitted. Raises :class:`BindingsUnavailable` if the store cannot be read.
     """
     found = public(keys, bindings)
-    return None if found is None else {key: _kind(binding) for key, binding in found.items()}
+    return None if found is None else {key: kind_of(binding) for key, binding in found.items()}
 
 
 def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding] | None:
@@ -310,9 +285,141 @@ def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding]
         return None
     wanted = list(dict.fromkeys(keys))
     bound = bindings.fetch(wanted) if wanted else {}
-    # A reserved name is not public. One that was public is gone, as a withdrawn name.
-    return {key: binding for key, binding in bound.items() if not binding.is_reserved or binding.is_hidden}
+    return {key: binding for key, binding in bound.items() if is_public(binding)}
 
 
-def _kind(binding: Binding) -> str:
+@dataclass(slots=True)
+class _Lookup:
+    """The bindings that one inspection has read."""
+
+    bindings: Bindings
+    found: dict[str, Binding] = field(default_factory=dict[str, "Binding"])
+    asked: set[str] = field(default_factory=set[str])
+    reads: int = 0
+    corrected: int = 0
+    roots: dict[str, bool] = field(default_factory=dict[str, bool])
+
+    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
+        """Return the bindings of several keys, and read those that were not read yet."""
+        wanted = list(keys)
+        missing = [key for key in wanted if key not in self.asked] if self.reads < MAX_READS else []
+        if missing:
+            self.reads += 1
+            self.asked.update(missing)
+            self.found |= self.bindings.fetch(missing)
+        return {key: self.found[key] for key in wanted if key in self.found}
+
+    def has_names(self, root: str) -> bool:
+        """Return whether this site has live names below a NAAN or URN namespace."""
+        if root not in self.roots:
+            few = len(self.roots) < MAX_ROOTS
+            self.roots[root] = few and bool(
+                self.bindings.list_names(Selection(prefix=root, status="live"), limit=1).names
+            )
+        return self.roots[root]
+
+    def unknown(self, key: str, bound: Mapping[str, str], held: Holds, *, is_alone: bool) -> SiteRecord:
+        """Return what this site knows about a valid identifier that is not recorded, as the resolver answers it."""
+        source = self.bindings.source
+        record = next(source.prefix_records().above(key), None)
+        resolution = resolve(
+            key,
+            self.fetch,
+            source.binding_by_rule,
+            _SETTINGS,
+            prefixes=source.prefix_records,
+            holds=held,
+            now=source.now,
+        )
+        is_unknown = resolution.problem is not None and resolution.problem.code == "not-bound"
+        is_own = bool(record or bound or not is_unknown) or self.has_names(root_of(key))
+        if is_unknown and self.corrected < MAX_CORRECTED and (is_own or is_alone):
+            self.corrected += 1
+            resolution = with_hint(resolution, source)
+        return SiteRecord(
+            bound=bound,
+            kind="",
+            resolution=resolution,
+            above=self.found.get(resolution.container or ""),
+            prefix=record,
+            is_own=is_own,
+            is_mistyped=is_unknown and source.is_mistyped(names.read(key)),
+            contact=self.contact(key) if is_own else None,
+        )
+
+    def contact(self, key: str) -> str | None:
+        """Return whom to ask about a name."""
+        source = self.bindings.source
+        inherited = source.prefix_records().inherited(key, "contact")
+        return source.branding().contact if inherited is None else inherited.text
+
+
+def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list[SiteRecord]:
+    """Return what this site knows about several identifiers, in their order.
+
+    ``named`` has the :func:`keys` of each. ``bindings`` is the store, or None. A reserved name is unknown, as it is to
+    visitors. Raises :class:`BindingsUnavailable` if the store cannot be read.
+
+    >>> import tempfile
+    >>> from ararat.middleware import open_bindings
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+    >>> b.bind("ark:12345/x5", "https://example.org/", metadata={"what": "A vase"})
+    'bound'
+    >>> found, missing = look_up([("ark:12345/x5",), ("ark:12345/X5",)], b)
+    >>> found.kind, missing.kind, missing.near.identifier
+    ('located', '', 'ark:12345/x5')
+    >>> b.close(); folder.cleanup()
+    """
+    keys = list(dict.fromkeys(key for each in named for key in each))
+    if bindings is None:
+        return [NO_SITE] * len(named)
+    if not keys:
+        return [NOT_VALID] * len(named)
+    found, traces = bindings.store.fetch_traced(keys)
+    lookup = _Lookup(bindings, found, set(keys))
+    now, held = bindings.now(), bindings.source.holds()
+    records: list[SiteRecord] = []
+    others: dict[int, tuple[str | None, str | None]] = {}
+    for number, own in enumerate(named):
+        public = {each: found[each] for each in own if each in found and is_public(found[each])}
+        bound = {each: kind_of(binding) for each, binding in public.items()}
+        if not own:
+            records.append(NOT_VALID)
+        elif (binding := public.get(own[-1])) is None:
+            unknown = lookup.unknown(own[-1], bound, held, is_alone=len(named) == 1)
+            records.append(unknown)
+            if unknown.resolution is not None:
+                others[number] = unknown.resolution.successor, unknown.resolution.correction
+        else:
+            current, hold = public_answer(binding, held, now)
+            hold = hold if current.is_live else None
+            last = traces.get(own[-1]) if current.is_live and hold is None else None
+            contact = lookup.contact(own[-1]) if last is not None and last.state == "dead" else None
+            records.append(SiteRecord(bound, False, bound[own[-1]], current, hold, last, is_own=True, contact=contact))
+            if current.successor is not None:
+                others[number] = current.successor, None
+    return _with_others(records, others, lookup) if others else records
+
+
+def is_public(binding: Binding) -> bool:
+    """Return whether the public knows a name. One that was public and is hidden is gone, as a withdrawn name."""
+    return not binding.is_reserved or binding.is_hidden
+
+
+def kind_of(binding: Binding) -> str:
+    """Return the kind of a binding, or "withdrawn"."""
     return binding.kind if binding.is_live else "withdrawn"
+
+
+def _with_others(
+    records: list[SiteRecord], others: Mapping[int, tuple[str | None, str | None]], lookup: _Lookup
+) -> list[SiteRecord]:
+    """Return the records with the bindings of the successors and similar names. ``others`` has their keys by number."""
+    wanted = [key for each in others.values() for key in each if key is not None and not key.startswith("http")]
+    found = {key: each for key, each in lookup.fetch(dict.fromkeys(wanted)).items() if each.is_live} if wanted else {}
+    for number, keys in others.items():
+        successor, near = (None if key is None else found.get(key) for key in keys)
+        if successor is not None or near is not None:
+            records[number] = replace(records[number], successor=successor, near=near, is_own=True)
+    return records

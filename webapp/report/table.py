@@ -13,7 +13,8 @@ from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
 from . import inspection, spreadsheet
 from .inspection import Inspection
-from .verdict import IdentifierVerdict, Status
+from .standing import Status
+from .verdict import IdentifierVerdict
 
 SHOWN: Mapping[str, str] = {
     "all": Translatable("All"),
@@ -118,7 +119,7 @@ def listing(found: Inspection) -> Listing:
                 alike[normal_form] if normal_form else 1,
                 None if first == number else first,
                 finding.match.literal in texts,
-                finding.kind,
+                finding.site.kind,
             )
         )
         texts.add(finding.match.literal)

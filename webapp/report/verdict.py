@@ -7,22 +7,20 @@ that an identifier is persistent or that a resource exists (ARK-007).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
-from urllib.parse import urlsplit
 
-from ...bindings.names.binding import rfc3339
 from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.text import characters, display
 from ...identifiers.text.translatable import NumberWord, Translatable, joined
+from .standing import standing
 
 if TYPE_CHECKING:
-    from ...bindings.names.binding import Binding, Hold
     from ...identifiers import Problem, Report
-
-Status = Literal["good", "warn", "bad", "plain"]
+    from .site_record import SiteRecord
+    from .standing import Standing, Status
 
 VerdictCode = Literal[
     "hidden-characters",
@@ -31,7 +29,15 @@ VerdictCode = Literal[
     "outside-the-specification",
     "policy",
     "not-valid",
+    "on-hold",
+    "link-dead",
+    "link-moved",
     "recorded",
+    "part",
+    "delegated",
+    "retired",
+    "not-known",
+    "unread",
     "holder-known",
     "valid",
 ]
@@ -41,10 +47,6 @@ CODES: tuple[VerdictCode, ...] = get_args(VerdictCode)
 GRAVITY = {"error": 0, "warning": 1, "note": 2}
 """The sort order of severities."""
 
-MAX_TITLE = 160
-"""The maximum length of a title in a headline, in characters."""
-
-_TITLES = ("erc.what", "dc.title")
 _CHARACTERS = {
     ":": (Translatable("a colon"), Translatable("colons")),
     "'": (Translatable("an apostrophe"), Translatable("apostrophes")),
@@ -88,21 +90,10 @@ class IdentifierVerdict:
         return asdict(self)
 
 
-def verdict(
-    report: Report,
-    kind: str | None = None,
-    binding: Binding | None = None,
-    hold: Hold | None = None,
-    *,
-    is_mistyped: bool = False,
-) -> IdentifierVerdict:
-    """Return the verdict on an identifier: the first of :data:`CODES` that applies.
+def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict:
+    """Return the verdict on an identifier, from all that is known about it.
 
-    - ``report``: the result of the inspection of the identifier.
-    - ``kind``: the kind of its binding here or "withdrawn". None or "" if it is not bound or if that is unknown.
-    - ``binding``: its binding here, or None.
-    - ``hold``: the hold that stops its redirect now, or None. The verdict then does not show the target.
-    - ``is_mistyped``: whether its check character is wrong for the names that are minted here.
+    ``report`` is the result of its inspection. ``site`` is what this site knows about it; None knows nothing.
 
     >>> from ararat.identifiers import examine
     >>> found = verdict(examine("ark:/12148/btv1b8449691v"))
@@ -115,10 +106,15 @@ def verdict(
     """
     if count := sum(len(found[0]) for found in characters.hidden_runs(report.input)):
         return _hidden(report, count)
-    if report.valid and (found := _mistyped(report, is_mistyped=is_mistyped)):
-        return found
-    if kind == "withdrawn":
-        return _withdrawn(report, binding)
+    here = None if site is None else standing(site)
+    # A recorded name is not mistyped. A similar name that is recorded here is a better correction than a digit.
+    if here is None or (here.code == "not-known" and here.correction is None):
+        is_mistyped = site is not None and site.is_mistyped
+        found = _mistyped(report, is_mistyped=is_mistyped) if report.valid else None
+        if found is not None:
+            return found
+    if here is not None and here.code == "withdrawn":
+        return _here(report, here)
     if report.conformance == "outside":
         return _outside(report)
     if report.policy and report.form == "iri":
@@ -126,7 +122,9 @@ def verdict(
     if not report.valid:
         tag, headline = Translatable("not valid"), _not_valid(report)
         return IdentifierVerdict("not-valid", "bad", tag, "", headline, correction=report.suggestion)
-    return _recorded(report, kind, binding, hold) if kind else _valid(report)
+    if here is not None:
+        return _here(report, here)
+    return _unread(report) if site is not None and site.unread else _valid(report)
 
 
 def is_warned(report: Report) -> bool:
@@ -157,17 +155,6 @@ def naan(report: Report) -> str:
     if report.normal_form and report.normal_form.startswith("ark:"):
         return report.normal_form[4:].partition("/")[0]
     return (report.parts.get("naan") or "").replace("-", "") if report.conformance == "outside" else ""
-
-
-def title_of(binding: Binding | None) -> str:
-    """Return the recorded title of a name that the public can see, or "" without a title.
-
-    ``binding`` is the binding of the name, or None. The title is shortened to :data:`MAX_TITLE` characters.
-    """
-    if binding is None or binding.is_reserved:
-        return ""
-    text = next((text for element in _TITLES if (text := " ".join(binding.metadata.get(element, "").split()))), "")
-    return text if len(text) <= MAX_TITLE else f"{text[: MAX_TITLE - 3]}..."
 
 
 @lru_cache(1024)
@@ -287,16 +274,6 @@ def _mistyped(report: Report, *, is_mistyped: bool) -> IdentifierVerdict | None:
     return IdentifierVerdict("mistyped", "warn", tag, _kind(report), headline, sentence, report.suggestion)
 
 
-def _withdrawn(report: Report, binding: Binding | None) -> IdentifierVerdict:
-    title = title_of(binding)
-    headline = Translatable("Withdrawn: %(title)s", title=title) if title else Translatable("This name was withdrawn")
-    sentence = f"{binding.reason.strip().rstrip('.')}." if binding is not None and binding.reason else ""
-    sentence = sentence or Translatable("The name still belongs to the same thing, and is never given to another one.")
-    successor = None if binding is None else binding.successor
-    kind, tag = _kind(report, here=True), Translatable("withdrawn")
-    return IdentifierVerdict("withdrawn", "warn", tag, kind, headline, sentence, successor)
-
-
 def _outside(report: Report) -> IdentifierVerdict:
     problem, name = report.problems[0], holder(report)
     number = display.escape(naan(report))
@@ -347,41 +324,26 @@ def _beginning(report: Report, problem: Problem) -> str:
     return text if report.parts.get("name") and len(text) <= 60 else ""
 
 
-def _recorded(report: Report, kind: str, binding: Binding | None, hold: Hold | None) -> IdentifierVerdict:
-    title = title_of(binding)
-    host = urlsplit((binding and binding.target) or "").hostname
-    shown = display.percent(host) if host else Translatable("this site")
-    recorded = Translatable("The name is recorded here.")
-    if hold is not None:
-        until = rfc3339(hold.until)[:10]
-        recorded = Translatable("The name is recorded here. Its redirect is on hold until %(until)s.", until=until)
-        if hold.reason:
-            recorded = joined(recorded, display.percent(hold.reason))
-    elif kind == "served":
-        recorded = Translatable("The name is recorded here, and this site shows the thing.")
-    elif kind == "described":
-        recorded = Translatable("The name is recorded here, and visitors see its description.")
-    elif kind == "related" and binding is not None:
-        recorded = Translatable("The name is recorded here, and leads to a page about it at %(host)s.", host=shown)
-    elif kind == "located" and binding is not None:
-        recorded = Translatable("The name is recorded here, and leads to %(host)s.", host=shown)
-    metadata = {} if binding is None else binding.metadata
-    texts = (" ".join(metadata.get(name, "").split())[:MAX_TITLE] for name in ("erc.who", "erc.when"))
-    about = ", ".join(text.rstrip(".") for text in texts if text and not text.startswith("(:"))
-    # X-06: the registry states that such a name must not be bound. This site has set test_naans.
-    test = Translatable("It is only a test.") if binding is not None and binding.is_test else ""
-    sentence = joined(f"{about}." if about else "", recorded, test)
-    warned = is_warned(report)
-    tag = Translatable("recorded here, with a warning") if warned else Translatable("valid, recorded here")
-    status: Status = "warn" if warned or hold is not None else "good"
-    if hold is not None:
-        tag = Translatable("recorded here, on hold")
-    headline = title
-    if not title and report.form == "urn":
+def _here(report: Report, here: Standing) -> IdentifierVerdict:
+    """Return the verdict on an identifier of this site."""
+    status, tag = here.status, here.tag
+    if here.code == "recorded" and is_warned(report):
+        status, tag = "warn", Translatable("recorded here, with a warning")
+    headline = here.headline
+    if not headline and report.form == "urn":
         headline = Translatable("A valid URN of this site")
-    elif not title:
+    elif not headline:
         headline = Translatable("A valid ARK of this site")
-    return IdentifierVerdict("recorded", status, tag, _kind(report), headline, sentence)
+    kind = _kind(report, here=here.code == "withdrawn")
+    return IdentifierVerdict(here.code, status, tag, kind, headline, here.sentence, here.correction)
+
+
+def _unread(report: Report) -> IdentifierVerdict:
+    """Return the verdict on a valid identifier if it could not be looked up."""
+    found = _valid(report)
+    sentence = Translatable("The names of this site cannot be read at the moment, so its record here is not known.")
+    tag = Translatable("valid, not looked up")
+    return replace(found, code="unread", status="warn", tag=tag, sentence=joined(sentence, found.sentence))
 
 
 def _valid(report: Report) -> IdentifierVerdict:

@@ -17,7 +17,8 @@ from ..navigation import page_title
 from ..report import comparison, excerpt
 from ..report.comparison import Comparison
 from ..report.excerpt import Line
-from ..report.verdict import Status, verdict
+from ..report.standing import Status
+from ..report.verdict import verdict
 from ..responses import as_json, wants_json
 from . import inspect
 

@@ -43,6 +43,8 @@ MAX_LINES = 5
 """Maximum number of lines without an identifier that a page quotes."""
 
 _TITLED = 100
+# The headline of these verdicts is the title of the thing, so the title of the page begins with the tag.
+_NAMED = ("on-hold", "link-dead", "link-moved")
 _BOUND = {
     "located": Translatable("located"),
     "related": Translatable("related"),
@@ -293,7 +295,10 @@ def _is_valid(finding: inspection.InspectedIdentifier) -> bool:
 
 def _title(found: Inspection) -> str:
     # A title cannot contain elements that isolate text, so hidden characters are escaped.
-    said = display.visible(translated(headline(found)))
+    said = translated(headline(found))
+    if len(found.findings) == 1 and (one := found.findings[0].verdict).code in _NAMED:
+        said = f"{translated(one.tag)}: {said}"
+    said = display.visible(said)
     return f"{said if len(said) <= _TITLED else said[:_TITLED] + '...'} - Ararat"
 
 

@@ -16,7 +16,8 @@ from ..errors import HTTPRefusal
 from ..navigation import page_title
 from ..report import excerpt
 from ..report.excerpt import Line
-from ..report.verdict import Status, capital
+from ..report.standing import Status
+from ..report.verdict import capital
 from ..responses import as_json, represented, wants_json
 from ..sitemaps import SitemapError, addresses
 

@@ -26,6 +26,7 @@ from ...links.model import DESCRIPTIONS, TracedTarget
 from ...links.store import Links
 from ...management import Management
 from ...report import card
+from ...report.standing import OF_LINK, TAGS, Status
 from ...resolver_choice import own_prefix
 from ..blueprint import blueprint, caller, management
 from ..requests import Requests, requests_of_name
@@ -67,6 +68,7 @@ class NamePage:
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
     - ``inherited``: the persistence statements that the name inherits from its NAAN or shoulder.
     - ``link``: the last recorded trace of the target, or None.
+    - ``standing``: for a live name: the status and the tag of its link, as the inspector says them; else None.
     - ``requests``: how often the name was requested; None without statistics, and if they cannot be read.
     - ``changes``: the last changes, the newest first. ``more_changes``: the number of older ones.
     - ``above``, ``below``: the containers of the name, and names below it. ``more_below``: whether there are more.
@@ -84,6 +86,7 @@ class NamePage:
     meanings: dict[str, str]
     inherited: InheritedStatements
     link: TracedTarget | None
+    standing: tuple[Status, str] | None
     requests: Requests | None
     changes: Sequence[ShownChange]
     more_changes: int
@@ -142,6 +145,8 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
     below, more_below = _below(operations, binding.identifier)
     hold = holding.over(operations.bindings, binding.identifier)
     counts = site().statistics
+    link = _link(operations, binding)
+    code = "on-hold" if hold is not None and binding.is_live else OF_LINK.get(link.state) if link is not None else None
     return NamePage(
         binding=binding,
         title=title_of(binding.metadata),
@@ -156,7 +161,8 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         meanings=persistence.definitions(stated)
         | {element: meaning for element, meaning in codes.items() if meaning is not None},
         inherited=inherited,
-        link=_link(operations, binding),
+        link=link,
+        standing=None if code is None else TAGS[code],
         requests=None if counts is None else requests_of_name(counts, binding.identifier),
         changes=changes[:MAX_SHOWN],
         more_changes=max(0, len(changes) - MAX_SHOWN),

@@ -1,0 +1,185 @@
+"""Each verdict is the same at each door: page, list, title, JSON, command and desk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner
+from flask.testing import FlaskClient
+
+from ararat.bindings import holding
+from ararat.cli.main import main
+from ararat.middleware import Bindings, open_bindings
+from ararat.webapp import create_app
+from ararat.webapp.accounts.store import Accounts
+from ararat.webapp.links.model import State, TracedTarget
+from ararat.webapp.links.store import Links
+
+NAAN = "ark:12345/"
+
+
+class Case(NamedTuple):
+    """A name, and the verdict on it: its code, its sign and what its headline and its sentence contain."""
+
+    name: str
+    code: str
+    sign: str
+    headline: str
+    sentence: str
+    is_recorded: bool = True
+
+
+CASES = {
+    "recorded": Case(f"{NAAN}k1a", "recorded", "✓", "Plan of the mill", "leads to maps.example"),
+    "works": Case(f"{NAAN}k1b", "recorded", "✓", "Thing b", "The link worked on 20"),
+    "dead": Case(f"{NAAN}k1c", "link-dead", "✕", "Thing c", "maps.example answers 404. The identifier is right."),
+    "no answer": Case(f"{NAAN}k1d", "link-dead", "✕", "Thing d", "maps.example does not answer"),
+    "moved": Case(f"{NAAN}k1e", "link-moved", "△", "Thing e", "it now ends at new.example"),
+    "on hold": Case(f"{NAAN}k1f", "on-hold", "△", "Thing f", "A court has to decide."),
+    "withdrawn": Case(f"{NAAN}k1g", "withdrawn", "△", "Withdrawn: Thing g", "Recorded twice."),
+    "reserved": Case(f"{NAAN}k1h", "not-known", "✕", "Not known here", "belong to Museum", is_recorded=False),
+    "embargo": Case(f"{NAAN}k1i", "not-known", "✕", "Not known here", "belong to Museum", is_recorded=False),
+    "unknown": Case(f"{NAAN}k1zz", "not-known", "✕", "Not known here", "answers 404", is_recorded=False),
+    "similar": Case(f"{NAAN}k1A", "not-known", "✕", "Did you mean Plan of the mill?", "404", is_recorded=False),
+    "part": Case(f"{NAAN}k1a/f1", "part", "✓", "Part of Plan of the mill", "It is part of ark", is_recorded=False),
+    "part of a withdrawn name": Case(f"{NAAN}k1g/f1", "withdrawn", "△", "withdrawn", "never given", is_recorded=False),
+    "part of a held name": Case(f"{NAAN}k1f/f1", "on-hold", "△", "Thing f", "A court has", is_recorded=False),
+    "delegated": Case(f"{NAAN}d2x", "delegated", "○", "kept by City archive", "archive.example", is_recorded=False),
+    "retired": Case(f"{NAAN}r3x", "retired", "✕", "Not known here", "no longer assigned", is_recorded=False),
+    "of another institution": Case("ark:12148/btv1b8449691v", "holder-known", "✓", "of the", "", is_recorded=False),
+}
+
+
+@pytest.fixture(scope="module")
+def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
+    folder: Path = tmp_path_factory.mktemp("verdicts")
+    with open_bindings(folder / "names.sqlite", create=True) as bindings:
+        bindings.prefixes.set(f"{NAAN}k1", who="Museum", contact="ids@museum.example")
+        for letter in "abcdefg":
+            title = "Plan of the mill" if letter == "a" else f"Thing {letter}"
+            bindings.bind(
+                f"{NAAN}k1{letter}", f"https://maps.example/{letter}", passthrough=True, metadata={"what": title}
+            )
+        bindings.reserve(f"{NAAN}k1h", "https://secret.example/", metadata={"what": "Secret"})
+        later = bindings.now() + timedelta(days=30)
+        bindings.bind(f"{NAAN}k1i", "https://secret.example/", embargo=later, metadata={"what": "Secret"})
+        holding.hold(bindings, f"{NAAN}k1f", later, "A court has to decide.")
+        bindings.withdraw(f"{NAAN}k1g", reason="Recorded twice", successor=f"{NAAN}k1b")
+        bindings.prefixes.set(
+            f"{NAAN}d2", who="City archive", state="delegated", resolver="https://archive.example/$pid"
+        )
+        bindings.prefixes.set(f"{NAAN}r3", state="retired")
+        states: list[tuple[str, State, int | None]] = [
+            *(("b", "works", 200), ("c", "dead", 404), ("d", "dead", None), ("e", "moved", 200), ("f", "dead", 404)),
+        ]
+        Links(bindings).record(
+            TracedTarget(
+                identifier=f"{NAAN}k1{letter}",
+                key=f"{NAAN}k1{letter}",
+                target=f"https://maps.example/{letter}",
+                state=state,
+                status=status,
+                url="https://new.example/e",
+                code="direct",
+                sentence="As traced.",
+                since=bindings.now(),
+                traced=bindings.now(),
+            )
+            for letter, state, status in states
+        )
+        yield bindings
+
+
+@pytest.fixture(scope="module")
+def client(bindings: Bindings) -> FlaskClient:
+    accounts = Accounts(bindings)
+    jane = accounts.add("jane", "administrator")
+    client = create_app(bindings, prefix="https://ids.museum.example", trace_elsewhere=False).test_client()
+    client.set_cookie("ararat", accounts.sessions.start(jane))
+    return client
+
+
+def _page(case: Case, client: FlaskClient, read_page: Callable[[str], Any]) -> tuple[str, str, str]:
+    card = read_page(client.get("/", query_string={"q": case.name}).text).one("article", "card")
+    return card.one("span", "tag").text, card.one("h1").text, card.all("p", "summary")[0].text if case.sentence else ""
+
+
+def _in_json(case: Case, client: FlaskClient) -> dict[str, str]:
+    (found,) = client.get("/api/inspect", query_string={"q": case.name}).get_json()["found"]
+    return found["verdict"]
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_page_title_and_json_have_the_verdict(case: Case, client: FlaskClient, read_page: Callable[[str], Any]) -> None:
+    found = _in_json(case, client)
+    assert found["code"] == case.code
+    assert case.headline in found["headline"]
+    assert case.sentence in found["sentence"]
+    tag, headline, sentence = _page(case, client, read_page)
+    assert tag.split()[0] == case.sign
+    assert tag.endswith(found["tag"])
+    assert headline.strip() == found["headline"]
+    assert sentence.strip() == (found["sentence"] if case.sentence else "")
+    title = read_page(client.get("/", query_string={"q": case.name}).text).one("title").text
+    is_good = case.sign in "✓○" or case.code in ("withdrawn", "not-known", "retired")
+    assert title.startswith(found["headline"] if is_good else f"{found['tag']}: {found['headline']}")
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_row_of_a_list_has_the_verdict(case: Case, client: FlaskClient, read_page: Callable[[str], Any]) -> None:
+    page = read_page(client.get("/", query_string={"q": f"{case.name}\nurn:isbn:0451450523"}).text)
+    row = page.one("div", "list").one("tbody").all("tr")[0]
+    assert case.sign in row.text
+    # The similar name of one identifier is looked up, and those of the first of a list.
+    assert _in_json(case, client)["headline"] in row.text
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_command_has_the_verdict(case: Case, client: FlaskClient, bindings: Bindings) -> None:
+    database = str(bindings.where)
+    result = CliRunner().invoke(main, ["inspect", "--json", "--database", database, case.name])
+    assert json.loads(result.output)["verdict"] == _in_json(case, client)
+    shown = CliRunner().invoke(main, ["inspect", "--database", database, case.name], env={"COLUMNS": "300"}).output
+    assert _in_json(case, client)["headline"] in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("case", [each for each in CASES.values() if each.is_recorded], ids=lambda each: each.name)
+def test_the_desk_has_the_tag(case: Case, client: FlaskClient, read_page: Callable[[str], Any]) -> None:
+    lead = read_page(client.get("/desk/name", query_string={"name": case.name}).text).one("p", "lead")
+    tags = [badge.text for badge in lead.all("span", "badge")]
+    if case.code in ("link-dead", "link-moved", "on-hold"):
+        assert any(_in_json(case, client)["tag"] in tag for tag in tags)
+        assert any(case.sign in tag for tag in tags)
+    else:
+        assert not any(word in " ".join(tags) for word in ("dead", "moved", "hold"))
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        pytest.param("k1a", "Open the item", id="recorded"),
+        pytest.param("k1c", "See the description", id="dead"),
+        pytest.param("k1f", "See the description", id="on hold"),
+        pytest.param("k1g", "Open the new identifier: Thing b", id="withdrawn"),
+        pytest.param("k1A", "Use ark:12345/k1a", id="similar"),
+        pytest.param("d2x", "Open at archive.example", id="delegated"),
+    ],
+)
+def test_the_filled_button_is_the_next_step(
+    name: str, label: str, client: FlaskClient, read_page: Callable[[str], Any]
+) -> None:
+    card = read_page(client.get("/", query_string={"q": f"{NAAN}{name}"}).text).one("article", "card")
+    filled = [each for each in card.all(None, "button") if "quiet" not in each.classes and "small" not in each.classes]
+    assert [each.text.strip() for each in filled] == [label]
+
+
+def test_a_reserved_name_has_the_verdict_of_an_unknown_one(client: FlaskClient) -> None:
+    unknown = _in_json(CASES["unknown"], client)
+    for case in ("reserved", "embargo"):
+        found = _in_json(CASES[case], client)
+        assert found == unknown
