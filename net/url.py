@@ -102,7 +102,7 @@ def parse(url: str) -> WebURL:
         raise BadURL(Translatable("the path or query of the address contains a character that is not allowed in a URL"))
     host, port, address = _authority(found["authority"])
     target = found["target"]
-    # RFC 9110, section 7.1: "If the target URI's path component is empty, the client MUST send "/" as the path within
+    # RFC 9112, section 3.2.1: "If the target URI's path component is empty, the client MUST send "/" as the path within
     # the origin-form of request-target."
     return WebURL(
         scheme, host, port or DEFAULT_PORTS[scheme], target if target.startswith("/") else "/" + target, address

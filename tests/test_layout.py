@@ -250,6 +250,7 @@ def test_packages_import_only_themselves_and_earlier_ones():
         assert own & set(ROOMS) <= set(allowed), path
 
 
+# URN-004
 @pytest.mark.parametrize(
     "path", [pytest.param(path, id=module_name(path)) for path in FILES if path.is_relative_to(ROOT / "identifiers")]
 )

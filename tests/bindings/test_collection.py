@@ -48,12 +48,14 @@ def test_names_are_bound_as_the_requirements_state(vector, bindings: Bindings) -
         assert found.target == target
 
 
+# ARK-030
 def test_a_policy_element_requires_an_authority_name(bindings: Bindings) -> None:
     with pytest.raises(BindingError, match="no-name"):
         bindings.bind("ark:12345", PLACE)
     assert bindings.bind("ark:12345/0", PLACE, resource="the holder of the NAAN") == "bound"
 
 
+# ARK-036
 def test_a_variant_can_be_withdrawn_without_its_name(bindings: Bindings) -> None:
     for name in (NAME, f"{NAME}.pdf"):
         bindings.bind(name, PLACE)

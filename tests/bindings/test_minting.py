@@ -29,6 +29,7 @@ def has_check_character(text: str) -> bool:
     return check_character(text[:-1]) == text[-1]
 
 
+# ARK-010, ARK-065
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -118,6 +119,7 @@ def test_an_invalid_request_is_refused(
     assert not list(characters.hidden_runs(str(refused.value).replace("\n", " ")))
 
 
+# ARK-057
 def test_the_longest_name_has_255_characters_and_can_be_bound(bindings: Bindings) -> None:
     [name] = mint(bindings, "12345/x5", length=243)
     assert len(name) == 255
@@ -208,6 +210,7 @@ def test_drawing_ends_if_no_unused_name_is_found(bindings: Bindings, monkeypatch
     assert refused.value.code == "names-exhausted"
 
 
+# ARK-069, POL-051
 def test_sequential_numbers_continue_for_each_pattern(bindings: Bindings) -> None:
     assert mint(bindings, "12345/x5", length=2, sequential=True, count=2) == ["ark:12345/x500", "ark:12345/x501"]
     bindings.bind("ark:12345/x502", "/x")
@@ -227,6 +230,7 @@ def test_the_actor_of_a_minted_name_is_kept(bindings: Bindings) -> None:
             connection.execute(text(statement))
 
 
+# ARK-015
 def test_an_unregistered_naan_causes_a_warning(bindings: Bindings, caplog: pytest.LogCaptureFixture) -> None:
     mint(bindings, "12148/x5")
     assert caplog.messages == []

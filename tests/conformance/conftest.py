@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import functools
+import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from ararat.cli.conformance.answers import COUNTS, Requirement, counts, requirements
 
 TESTS = Path(__file__).parents[1]
+VECTORS = TESTS / "data" / "vectors.jsonl"
 _WIDTH = 96
 
 
@@ -33,6 +35,40 @@ def tests_there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
                 for kind in _kinds(node):
                     by_kind[kind].append(name)
     return frozenset(names), {kind: tuple(found) for kind, found in by_kind.items()}
+
+
+@functools.cache
+def text_of_test(name: str) -> str:
+    """Return the source of a test, ``file::name``, with its marks and the comments directly above it."""
+    file, _, function = name.partition("::")
+    source = (TESTS / file).read_text("utf-8")
+    lines = source.splitlines()
+    test = next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == function)
+    first = min(node.lineno for node in (test, *test.decorator_list)) - 1
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    return "\n".join(lines[first : test.end_lineno])
+
+
+@functools.cache
+def requirements_of_vectors() -> frozenset[tuple[str, str]]:
+    """Return each kind of vectors with each requirement that one of them names."""
+    vectors = map(json.loads, VECTORS.read_text("ascii").splitlines())
+    return frozenset((vector["kind"], number) for vector in vectors for number in vector["req"])
+
+
+def silent(requirement: Requirement) -> list[str]:
+    """Return the tests of a requirement that do not name it: neither their source, nor a vector of their kind."""
+    named = requirements_of_vectors()
+    return [
+        name
+        for name in requirement.tests
+        if (
+            (name.removeprefix("kind:"), requirement.id) not in named
+            if name.startswith("kind:")
+            else requirement.id not in text_of_test(name)
+        )
+    ]
 
 
 def _kinds(test: ast.FunctionDef) -> Iterator[str]:
@@ -55,17 +91,26 @@ def there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
     return tests_there_are()
 
 
+@pytest.fixture
+def unnamed_by() -> Callable[[Requirement], list[str]]:
+    """``unnamed_by(requirement)`` returns the tests of a requirement that do not name it."""
+    return silent
+
+
 def main() -> int:
-    """Print the table. Return 1 if a requirement has neither an existing test nor a reason."""
+    """Print the table. Return 1 if a requirement has neither a test that names it nor a reason."""
     gaps = 0
     for requirement in requirements():
         missing = lacking(requirement)
-        gaps += bool(missing)
+        unnamed = [] if missing else silent(requirement)
+        gaps += bool(missing or unnamed)
         shown = requirement.reason or f"{len(requirement.tests)} test{'' if len(requirement.tests) == 1 else 's'}"
         title = requirement.title if len(requirement.title) <= _WIDTH else f"{requirement.title[: _WIDTH - 3]}..."
-        print(f"{requirement.id}  {title.ljust(_WIDTH)}  {'GAP' if missing else shown}")
+        print(f"{requirement.id}  {title.ljust(_WIDTH)}  {'GAP' if missing or unnamed else shown}")
         for name in missing:
             print(f"         {name} does not exist")
+        for name in unnamed:
+            print(f"         {name} does not name {requirement.id}")
         if requirement.why:
             print(f"         {requirement.why}")
     said = ", ".join(f"{count} {word}" for word, count in counts().items())

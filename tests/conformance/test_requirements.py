@@ -27,6 +27,12 @@ def test_every_test_in_the_table_exists(document, there_are):
     assert sorted(named - names - kinds) == []
 
 
+@pytest.mark.parametrize("document", COUNTS)
+def test_each_test_in_the_table_names_its_requirement(document, unnamed_by):
+    rows = (row for row in requirements() if row.id.startswith(document))
+    assert [(row.id, names) for row in rows if (names := unnamed_by(row))] == []
+
+
 def test_a_row_has_tests_or_a_reason():
     for row in requirements():
         assert bool(row.tests) != (row.reason in REASONS), row.id

@@ -319,6 +319,7 @@ def test_enter_submits_the_text_box_of_the_home_page(page, chord):
     expect(page.locator(".card")).to_be_visible()
 
 
+# URN-003
 def test_the_copy_button_copies_ascii(page, context, inspect):
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     answer = inspect("ark:/12345/a\u202eb")

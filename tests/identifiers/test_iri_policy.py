@@ -65,6 +65,7 @@ def test_an_ark_is_equivalent_under_each_resolver(vector):
     assert {iri_policy.equivalence_class(member, P) for member in members} == {members}
 
 
+# ARK-002, POL-042, POL-049, POL-053
 @pytest.mark.parametrize(
     ("iri", "namespaces", "literal"),
     [
@@ -92,6 +93,7 @@ def test_namespaces_of_further_iris(iri, namespaces, literal):
     assert iri_policy.printed(P).matching(iri) == literal
 
 
+# POL-012, POL-024, POL-038, POL-047
 @pytest.mark.parametrize("code", [code for code, known in FINDINGS.items() if known.example is not None])
 def test_the_example_of_a_code_has_that_finding(code):
     found = {each.code: each for each in evaluate(FINDINGS[code].example or "", P).findings}
@@ -190,6 +192,7 @@ def test_known_facts_of_an_allocation_are_checked(known, iri, code):
     assert evaluate(iri, P, known).codes == ((code,) if code else ())
 
 
+# POL-004, POL-013, POL-038, POL-054
 @pytest.mark.parametrize(
     ("iri", "codes"),
     [
@@ -234,6 +237,7 @@ def test_further_iris_have_the_expected_findings(iri, codes):
     assert evaluate(iri, P).codes == codes
 
 
+# POL-001
 @pytest.mark.parametrize(
     "text",
     [
@@ -271,6 +275,7 @@ def test_a_finding_has_a_position():
     assert marked == {"phrase-style": "Some-Book", "filename-extension": ".html"}
 
 
+# POL-048, POL-056
 def test_several_iris_are_compared_with_each_other():
     given = [f"{SITE}/{UUID}_a", f"{SITE}/{UUID}_b", f"{SITE}/20201004T120000Z/a", f"{SITE}/20201004T120000Z/b", SITE]
     codes = [verdict.codes for verdict in evaluate_all(given, P)]
@@ -291,6 +296,7 @@ def test_a_report_contains_the_verdict_of_the_first_policy_in_scope():
     assert [(found.code, found.severity) for found in report.problems] == [("no-ark-label", "note")]
 
 
+# POL-043
 @pytest.mark.parametrize(
     ("tag", "valid"),
     [

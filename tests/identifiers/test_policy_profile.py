@@ -28,6 +28,7 @@ extensions = ["html"]
 """
 
 
+# POL-021
 def test_the_built_in_profile_has_the_settings_of_the_document():
     profile = iri_policy.built_in("17beta")
     assert profile.hosts == ("17beta.top", "male-to-female.org")

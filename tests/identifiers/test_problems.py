@@ -11,6 +11,7 @@ from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.problems import caret
 
 
+# URN-041
 @pytest.mark.parametrize("code", [code for code, known in PROBLEMS.items() if known.example is not None])
 def test_the_example_of_a_code_has_that_problem(code):
     report = examine(PROBLEMS[code].example or "")
@@ -57,6 +58,7 @@ def test_an_error_shows_an_excerpt_around_the_position(length):
     assert len(shown) < 150
 
 
+# URN-068
 @pytest.mark.parametrize(
     ("text", "places"),
     [

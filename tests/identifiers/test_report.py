@@ -61,6 +61,7 @@ def test_a_limited_report_has_the_outer_segments_and_the_first_problems(text: st
     assert replace(limited, segments=whole.segments, problems=whole.problems) == whole
 
 
+# ARK-004
 @pytest.mark.parametrize(
     "text", ["", "ark", "ark:12345/x", "https://n2t.net/ark:/12345/x?info", "urn:isbn:0451450523", "\ud800\x00"]
 )
@@ -79,12 +80,14 @@ def test_the_given_spelling_is_the_first_equivalent():
     )
 
 
+# ARK-033
 @pytest.mark.parametrize("path", [".en.pdf", ".pdf.en", ".e-n", ".v1", ".%C3%A9", ".a.b.c"])
 def test_variants_follow_the_name(path):
     for prefix in ("ark:12345/", "ark:/123-45/", "https://n2t.net/ark:12345/"):
         assert examine(f"{prefix}ax20315{path}").variant_of == "ark:12345/ax20315"
 
 
+# URN-047
 @given(
     st.text(), st.sampled_from(["", "ark:12345/", "ark:/12345/x.", "urn:foo:", "https://n2t.net/ark:12345/x?", "urn:"])
 )
@@ -128,6 +131,7 @@ def test_hostile_identifiers_get_the_correct_verdict(naughty):
     assert all(match.literal == naughty.input[match.start : match.end] for match in find(naughty.input))
 
 
+# URN-044
 def test_an_encoded_nul_is_valid_in_rfc8141_but_not_in_the_draft():
     # n0500 of the hostile identifiers expects a refusal. By section 2.7 of the requirements it is valid in one
     # specification.

@@ -167,6 +167,7 @@ def test_exceptions_of_the_site_are_raised(store, path):
 # What is ours ---------------------------------------------------------------------------------------------------------
 
 
+# ARK-091
 @pytest.mark.parametrize(
     "path", ["/ark:12345/doc", "/ark:12345/nope", "/ARK:", "/urn:x", "/ark:12345/doc?info", "/ark:12345/doc?x"]
 )
@@ -373,6 +374,7 @@ class Broken(BindingSource):
         raise self.error
 
 
+# ARK-023
 def test_names_answer_503_and_the_site_works_while_the_store_is_down(caplog):
     client = Client(ResolverMiddleware(Site(), Broken(BindingsUnavailable("no\nhost\u202e"))))  # type: ignore[arg-type]
     for path in ("/ark:12345/doc", "/ark:12345/doc?info", "/urn:foo:a"):
@@ -502,6 +504,7 @@ def test_importing_the_middleware_loads_nothing_of_the_inspector():
     assert done.stdout == "[]\n"
 
 
+# ARK-034
 def test_the_description_links_to_the_policy_of_the_naming_authority(held, binding):
     store = held(
         binding("ark:12345/doc", "/doc", metadata={"policy": "https://example.org/policy"}),

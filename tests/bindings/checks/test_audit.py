@@ -17,6 +17,7 @@ def found(bindings: Bindings, **options) -> list[tuple[str, str]]:
     return [(finding.identifier, finding.code) for finding in check(bindings, **options)]
 
 
+# ARK-035, ARK-065, ARK-068
 @pytest.mark.parametrize(
     ("bound", "expected"),
     [
@@ -108,6 +109,7 @@ def test_every_name_is_checked_once(tmp_path, open_store: Callable[..., Bindings
     assert found(bindings) == [(name, "generic-missing") for name in sorted(names)]
 
 
+# ARK-010, POL-024
 @pytest.mark.parametrize(
     ("name", "expected"),
     [

@@ -70,6 +70,7 @@ def test_equivalent_spellings_have_one_key(spelling: str, key: str) -> None:
     assert assignable(parse(spelling)) == key
 
 
+# ARK-019, ARK-030
 @pytest.mark.parametrize(("text", "code"), NEVER)
 def test_names_that_cannot_be_bound_are_refused(text: str, code: str) -> None:
     with pytest.raises(BindingError) as refused:

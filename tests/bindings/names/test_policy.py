@@ -55,6 +55,7 @@ def test_without_a_policy_the_same_name_is_bound(database):
     assert "erc.availability" not in binding.metadata
 
 
+# POL-018
 @pytest.mark.parametrize(
     ("stated", "kept"), [(None, "lifetime"), ("subinfinite", "subinfinite"), ("lifetime", "lifetime"), ("none", "none")]
 )
@@ -66,6 +67,7 @@ def test_a_persistent_name_needs_an_allowed_availability(governed, stated, kept)
     assert len(governed.history("ark:21206/1b")) == 1
 
 
+# POL-016, POL-020
 def test_a_name_can_become_persistent_later(governed):
     governed.bind("ark:21206/1b", "/x")
     governed.bind("urn:example:a", "/x")
@@ -81,6 +83,7 @@ def test_a_name_can_become_persistent_later(governed):
         governed.mark_persistent("ark:21206/1b")
 
 
+# POL-048
 def test_a_uuid_identifies_one_resource_in_all_forms_and_slugs(governed):
     governed.bind(f"urn:uuid:{UUID}", "/about", resource="the thing")
     governed.bind("ark:21206/1b", f"/{UUID}_notes", resource="the thing")
@@ -129,6 +132,7 @@ def test_a_file_store_applies_the_policy(tmp_path):
         assert "name-reserved" in str(bindings.source.refusal)
 
 
+# POL-030
 def test_mint_uses_the_shoulders_of_the_policy(database):
     ours = iri_policy.Profile("ours", ("example.org",), naan="99152", shoulders="decimal", reserved_shoulders=("30",))
     with open_bindings(database, policy=ours, create=True) as bindings:

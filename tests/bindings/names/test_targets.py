@@ -104,6 +104,7 @@ REFUSED = [
 ]
 
 
+# ARK-011
 @pytest.mark.parametrize(("target", "stored"), STORED)
 def test_a_target_is_stored_as_a_uri(target: str, stored: str) -> None:
     assert check(target, "located") == stored
@@ -272,6 +273,7 @@ def test_ascii_urls_are_checked_like_other_urls(origin: str, rest: str, fragment
     assert outcome(f"{url}\u00e9") == (first, stored and f"{stored}%C3%A9")
 
 
+# URN-059
 def test_selectors_are_stored_in_lower_case_and_sorted() -> None:
     given = {"text/HTML;EN": "/x.en", "de-AT": "/x.de", "application/pdf": "https://Example.org/x.pdf"}
     assert list(check_alternates(given, "located").items()) == [

@@ -102,6 +102,7 @@ def test_a_minted_name_has_the_warnings_of_its_target(ararat: Callable[..., Resu
     assert "(target-shared)" in result.stderr
 
 
+# ARK-015
 def test_an_unregistered_naan_causes_a_warning(tmp_path: Path) -> None:
     database = tmp_path / "x.sqlite"
     open_bindings(database, create=True).close()

@@ -9,6 +9,7 @@ from ararat.cli.doctor.registered import examine
 BNF = "https://ark.bnf.fr"
 
 
+# ARK-022, ARK-088
 @pytest.mark.parametrize(
     ("naan", "prefixes", "name", "found"),
     [

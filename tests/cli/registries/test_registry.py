@@ -60,6 +60,7 @@ def test_force_writes_the_tables_although_naans_are_missing(update, table):
     assert table(tables.SHOULDERS).records["10101/w6"].status == 303
 
 
+# ARK-021
 def test_a_missing_naan_ends_with_1_and_writes_nothing(update, table, tmp_path):
     update("naan-v2.json", "--force")
     before = table(NAANS)

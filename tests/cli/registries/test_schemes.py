@@ -96,6 +96,7 @@ def test_show_uses_the_registry_for_a_scheme_without_a_record(ararat):
     assert ararat("show", "https", "--json").exit_code == 1
 
 
+# SCH-042
 def test_a_new_record_contains_only_its_name(ararat):
     made = ararat("new", "atlas")
     assert made.exit_code == 0

@@ -79,6 +79,7 @@ def test_comparison_of_urls_ignores_the_prefix():
     assert hash(a) == hash(b)
 
 
+# ARK-062
 @given(
     st.sampled_from(["https://n2t.net/", "http://a.example:80//b/", "urn:", "file:///srv/"]),
     st.sampled_from(["x", "x/y.pdf?info#f"]),

@@ -38,6 +38,7 @@ def test_all_ways_to_the_normal_form_agree(found):
     assert "".join(normal(found.written.parts)) == found.normal_form
 
 
+# ARK-082
 @given(arks(), arks(), arks())
 def test_theorem_1_equivalence_is_an_equivalence_relation(a, b, c):
     assert a == ark.parse(a.text)

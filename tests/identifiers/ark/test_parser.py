@@ -14,6 +14,7 @@ from ararat.identifiers.ark.normalization import normal
 from .strategies import arks, candidates, cut
 
 
+# ARK-004
 @pytest.mark.vectors("ark-parse")
 def test_texts_are_parsed_as_the_draft_and_the_decisions_require(vector):
     report = examine(vector.input)
@@ -54,6 +55,7 @@ def test_control_characters_are_refused(char):
         assert text[refused.value.problem.start : refused.value.problem.end] == char
 
 
+# ARK-070
 @pytest.mark.parametrize(
     "text",
     [

@@ -53,6 +53,7 @@ def test_a_bundled_table_contains_no_mail_address(registry):
     assert not re.search(r"[\w.]@[\w-]+\.\w", bundled(registry).text())
 
 
+# SCH-001
 def test_the_bundled_registries_are_complete():
     counts = {registry.name: len(bundled(registry).records) for registry in REGISTRIES}
     assert counts["naan"] >= 1863

@@ -75,6 +75,7 @@ def refusal(text: str) -> str:
     return str(refused.value)
 
 
+# ARK-013
 def test_a_repeated_naan_is_an_error_with_both_positions():
     text = whole(record(), record(what="20202"), record())
     first, _, second = [number for number, line in enumerate(text.split("\n"), 1) if line == "  {"]
@@ -159,6 +160,7 @@ def test_the_text_form_contains_its_date_and_source(tables):
     assert (snapshot.date, snapshot.source) == ("2020-01-29", "https://n2t.net/e/pub/naan_registry.txt")
 
 
+# ARK-020
 def test_the_text_form_has_all_facts_of_a_naan(tables):
     assert tables("naan.txt")["naan"].records["10101"] == Authority(
         key="10101",

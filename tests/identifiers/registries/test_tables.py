@@ -111,5 +111,6 @@ def test_two_snapshots_are_compared():
     assert compare(new, new) == ((), {}, ())
 
 
+# ARK-021
 def test_only_the_naan_registry_is_permanent():
     assert [registry.name for registry in (NAANS, SHOULDERS, NAMESPACES, SCHEMES) if registry.permanent] == ["naan"]

@@ -114,12 +114,14 @@ def test_each_rule_has_a_record_that_breaks_it():
     assert SHOWN.keys() == RULES.keys()
 
 
+# SCH-004, SCH-008, SCH-009, SCH-013, SCH-023, SCH-025, SCH-026, SCH-031, SCH-032, SCH-034
 @pytest.mark.parametrize("code", SHOWN)
 def test_a_rule_reports_only_the_record_that_breaks_it(code):
     found = [finding.code for finding in lint(SHOWN[code], update=code == "status-not-allowed")]
     assert found == [code]
 
 
+# SCH-013
 @pytest.mark.parametrize(
     "syntax",
     [
@@ -186,7 +188,40 @@ def test_an_unknown_profile_is_refused():
 def test_there_are_questions_for_reviewers_and_steps_for_registrants():
     assert {number for number, _ in QUESTIONS} & {rule.requirement for rule in RULES.values()} == set()
     assert all(text.endswith("?") for _, text in QUESTIONS)
-    assert len(CHECKLIST) == 5
+
+
+# SCH-007, SCH-010, SCH-011, SCH-014 to SCH-022, SCH-024, SCH-029, SCH-033, SCH-040
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        ("SCH-007", ["scheme provide", "registered schemes do not"]),
+        ("SCH-010", ["hierarchical", "generic components"]),
+        ("SCH-011", ["syntax", "registered scheme", "follow"]),
+        ("SCH-014", ["reserved character", "percent-encoded"]),
+        ("SCH-015", ["how the scheme works"]),
+        ("SCH-016", ["not a locator", "find the resource"]),
+        ("SCH-017", ["is a locator", "access", "defined"]),
+        ("SCH-018", ["maps another name space", "both directions"]),
+        ("SCH-019", ["octets", "strings", "encoded", "cannot be mapped"]),
+        ("SCH-020", ["operations on the resource", "defined"]),
+        ("SCH-021", ["not provide access", "operations"]),
+        ("SCH-022", ["protocol or application", "reference"]),
+        ("SCH-024", ["text for people", "encoding"]),
+        ("SCH-029", ["general considerations"]),
+        ("SCH-033", ["trademark"]),
+        ("SCH-040", ["IETF document", "Expert Review", "status"]),
+    ],
+)
+def test_each_question_asks_what_its_requirement_says(number, words):
+    text = dict(QUESTIONS)[number]
+    assert [word for word in words if word not in text] == []
+
+
+# SCH-041, SCH-042
+def test_the_steps_of_a_registrant_are_complete_and_in_order():
+    words = ["Search the registry", "template", "mailing list", "request to IANA", "IESG decides disputes"]
+    assert len(CHECKLIST) == len(words)
+    assert all(word in step for word, step in zip(words, CHECKLIST, strict=True))
 
 
 def test_every_registered_scheme_has_a_known_status():

@@ -42,6 +42,7 @@ def test_every_registered_name_is_valid_and_not_available():
         assert not reading.registrable
 
 
+# SCH-008
 @pytest.mark.parametrize(
     ("name", "similar"),
     [

@@ -42,6 +42,7 @@ def test_atoms_contain_every_character_and_show_no_hidden_ones(text):
 octets = st.integers(0, 255).map("%{:02x}".format) | st.sampled_from([*"%a\u00e9", "%C3%A9", "%E2%80%AE", "%ED%A0%80"])
 
 
+# URN-049
 @given(st.text(st.characters(exclude_categories=[])), st.lists(octets).map("".join))
 def test_decoded_text_can_be_encoded_again(text, encoded):
     for identifier in (display.percent(text), encoded):

@@ -19,6 +19,7 @@ def test_build_encodes_characters_that_are_not_allowed(vector):
     assert building.build(vector.input["nid"], vector.input["raw_nss"]) == vector.expect["urn"]
 
 
+# URN-043, URN-046
 @given(nids, st.text(min_size=1))
 def test_a_built_urn_is_valid_in_the_draft_or_refused(nid, raw):
     try:

@@ -10,6 +10,7 @@ from ararat.identifiers.urn import parser as urn
 from .strategies import urns
 
 
+# URN-006, URN-052
 @given(urns())
 def test_the_normal_form_is_idempotent_and_decodes_nothing(found):
     again = urn.parse(found.normal_form)
@@ -20,6 +21,7 @@ def test_the_normal_form_is_idempotent_and_decodes_nothing(found):
     assert found.steps == () or found.steps[-1].after == found.normal_form
 
 
+# URN-010
 @given(urns())
 def test_the_segments_of_a_urn_cover_it(found):
     assert "".join(found.text[segment.start : segment.end] for segment in found.segments) == found.text

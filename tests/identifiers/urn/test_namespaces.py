@@ -232,6 +232,7 @@ def test_a_difference_names_all_applied_rules(a, b, asked):
     assert answer.by == asked
 
 
+# URN-053
 @given(names(), names())
 def test_a_namespace_only_adds_equivalences(a, b):
     # URN draft, section 5: "they MUST NOT say that two URNs are not equivalent if the procedure above says they are"
@@ -251,6 +252,7 @@ def test_any_record_adds_equivalences_and_returns_names(name, rule):
     assert urn.parse(f"urn:example-shelf:{folded}").nss == folded
 
 
+# URN-032
 @given(names())
 def test_a_canonical_urn_is_ascii_and_idempotent(name):
     again = urn.parse(name.canonical)
@@ -275,6 +277,7 @@ def test_functional_equivalence_is_never_claimed():
 # -- what is shown -----------------------------------------------------------------------------------------------------
 
 
+# URN-049
 @pytest.mark.parametrize(
     ("text", "canonical", "shown"),
     [
@@ -406,6 +409,7 @@ def test_names_without_parts_are_not_built_from_parts():
     assert refused.value.problem.code == "empty-nss"
 
 
+# URN-040
 def test_special_characters_can_be_percent_encoded(register):
     def needless(text: str) -> list[str]:
         return [text[found.start : found.end] for found in urn.parse(text).problems if "needless" in found.code]
@@ -419,11 +423,13 @@ def test_special_characters_can_be_percent_encoded(register):
 # -- records -----------------------------------------------------------------------------------------------------------
 
 
+# URN-042, URN-061
 @every_namespace
 def test_the_included_records_have_no_findings(nid):
     assert lint(known(nid)) == ()
 
 
+# URN-009
 def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
     record = register()
     assert lint(record) == ()
@@ -432,6 +438,7 @@ def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
     assert namespaces.lookup("foo") is None
 
 
+# URN-021, URN-022, URN-026
 @pytest.mark.parametrize(
     ("fields", "severity", "field"),
     [
@@ -494,6 +501,7 @@ def test_a_registered_namespace_is_replaced_only_with_replace(register):
         namespaces.register(shelf(nid="urn"), replace=True)
 
 
+# URN-009
 def test_a_record_of_a_site_affects_all_functions(register):
     register(
         equivalence="The case of the letters does not matter.",
@@ -522,12 +530,14 @@ def fragment_codes(text: str) -> tuple[list[str], list[str]]:
     return of_report, [code for code in report.profiles[DRAFT]["problems"] if "fragment" in code]
 
 
+# URN-020
 def test_a_fragment_causes_a_warning_unless_allowed():
     assert fragment_codes("urn:foo:a#sec1") == (["fragment-not-opted-in"], ["fragment-not-opted-in"])
     assert fragment_codes("urn:isbn:0451450523#sec1") == (["fragment-not-opted-in"], ["fragment-not-opted-in"])
     assert fragment_codes("urn:nbn:fi-fe19981001#sec1") == ([], [])
 
 
+# URN-023
 @pytest.mark.parametrize(
     ("option", "known", "unknown"),
     [

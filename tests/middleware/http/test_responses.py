@@ -56,6 +56,7 @@ UNBOUND = [
 
 
 # POL-032: "MUST include a link ... with the "describedby" relation"
+# POL-034
 @pytest.mark.parametrize("path", BOUND)
 @pytest.mark.parametrize(("settings", "root"), [({"prefix": "https://r.example"}, "https://r.example"), ({}, "")])
 def test_answers_for_bound_names_link_to_the_description(client, path, settings, root):

@@ -39,6 +39,7 @@ def client(store):
     return Client(ResolverMiddleware(site, store, prefix=PREFIX, services="/uri-res"))
 
 
+# URN-060
 @pytest.mark.parametrize(
     ("asked", "status", "location"),
     [
@@ -67,6 +68,7 @@ def test_n2l_redirects_to_the_target_and_n2c_to_the_description(client, asked, s
     assert 'rel="describedby"' in answer.headers["Link"]
 
 
+# URN-060
 @pytest.mark.parametrize(
     ("asked", "lines"),
     [
@@ -98,6 +100,7 @@ def test_a_browser_receives_the_list_as_a_page(client):
     assert "knows no location" in client.get("/uri-res/N2Ls?urn:example:idea", headers={"Accept": "text/html"}).text
 
 
+# URN-060
 @pytest.mark.parametrize("service", ["N2L", "N2Ls", "N2C"])
 @pytest.mark.parametrize(
     ("asked", "status", "code"),

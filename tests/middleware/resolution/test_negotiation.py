@@ -16,6 +16,7 @@ TONGUES = {"de": "de", "en-gb": "en-gb", "fr": "fr"}
 BOTH = {"text/html;de": "html de", "text/html;en": "html en", "application/json": "json", "en": "en"}
 
 
+# URN-059
 @pytest.mark.parametrize(
     ("alternates", "media_types", "languages", "chosen"),
     [
@@ -115,6 +116,7 @@ def client(held, binding):
     return Client(ResolverMiddleware(site, store, prefix="https://r.example"))
 
 
+# ARK-107
 def test_vary_names_the_fields_that_change_the_answer(client):
     answer = client.get("/ark:12345/doc", headers={"Accept": "application/json"})
     assert (answer.status_code, answer.location) == (302, "https://example.org/json")

@@ -49,6 +49,7 @@ def answer(store):
     return ask
 
 
+# ARK-012, POL-036, POL-039
 @pytest.mark.parametrize(
     ("identifier", "status", "outcome", "target"),
     [
@@ -68,6 +69,7 @@ def test_each_kind_has_its_answer(answer, identifier, status, outcome, target):
     assert resolution.problem is None
 
 
+# ARK-091, POL-026
 @pytest.mark.parametrize(
     "spelling",
     [
@@ -174,6 +176,7 @@ def test_forward_query_appends_queries_to_targets(answer, identifier, target):
     assert answer("ark:12345/idea?x=1", forward_query=True).problem.code == "unknown-inflection"
 
 
+# URN-024
 def test_a_fragment_is_passed_unchanged(answer):
     resolution = answer("urn:foo:a%2C1#S%2f")
     assert resolution.given == "urn:foo:a%2C1#S%2f"
@@ -182,6 +185,7 @@ def test_a_fragment_is_passed_unchanged(answer):
     assert (resolution.key, resolution.target) == ("urn:foo:a%2C1", "https://example.org/urn-a")
 
 
+# ARK-019, ARK-096, ARK-104
 @pytest.mark.parametrize(
     ("identifier", "status", "code"),
     [
@@ -214,6 +218,7 @@ def test_an_invalid_request_is_refused_without_a_lookup(held, identifier, status
     assert store.asked in ([], [["ark:12345/x"]], [["ark:12345/doc"]])
 
 
+# ARK-102
 @pytest.mark.vectors("length")
 def test_identifiers_within_the_minimum_length_are_never_refused(vector, answer):
     case = vector.input if isinstance(vector.input, dict) else {"configured_limit": 255, "ark": vector.input}

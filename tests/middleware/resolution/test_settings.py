@@ -27,6 +27,7 @@ def test_middleware_rejects_an_unknown_setting(held):
         ResolverMiddleware(None, held(), prefixes="https://example.org")  # pyright: ignore[reportCallIssue]
 
 
+# ARK-043, ARK-046, ARK-087
 @pytest.mark.parametrize(
     ("setting", "said"),
     [

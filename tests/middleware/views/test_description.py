@@ -30,6 +30,7 @@ def told(view, form: str) -> str:
 
 
 # POL-033, ARK-040, ARK-041
+# ARK-008
 @pytest.mark.parametrize("form", FORMS)
 def test_every_known_element_is_shown(binding, form):
     text = told(describe(binding("ark:12345/doc", "https://example.org/doc", metadata=FULL), "https://r.example"), form)
@@ -182,6 +183,7 @@ def test_the_citation_is_shown_only_for_persistent_names(binding, vector, form):
     assert "persistent identifier" not in text(metadata={"persistence": "lifetime"}, status="withdrawn")
 
 
+# ARK-034
 def test_the_page_links_to_the_policy_of_the_naming_authority(binding):
     page = told(describe(binding("ark:12345/doc", "/doc", metadata=FULL), ""), "as_html")
     assert '<link rel="terms-of-service" href="https://example.org/policy">' in page

@@ -43,6 +43,7 @@ def test_the_first_segment_of_a_url_is_its_prefix():
     ]
 
 
+# URN-001, URN-035
 def test_segments_of_a_urn_use_the_terms_of_urns():
     labels = [part.label for part in card_of("urn:isbn:0451450523").parts]
     assert labels == ["label", "NID", "", "NSS"]
@@ -125,6 +126,7 @@ def test_a_long_hierarchy_omits_and_counts_its_first_members():
     assert card.members[-1].here
 
 
+# URN-048
 def test_the_given_spelling_is_the_first_to_copy_and_ascii():
     card = card_of("ark:/12345/\u0431-1", prefix="https://example.org")
     assert [(spelling.label, spelling.copy) for spelling in card.spellings] == [

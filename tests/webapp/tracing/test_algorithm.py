@@ -24,6 +24,7 @@ Script, redirect, answer, run, codes, ticking = (
 # The algorithm --------------------------------------------------------------------------------------------------------
 
 
+# ARK-118
 @pytest.mark.vectors("resolve")
 def test_the_vectors_of_the_reference_algorithm(vector):
     given = vector.input
@@ -49,6 +50,7 @@ def test_the_vectors_of_the_reference_algorithm(vector):
 
 
 #
+# ARK-112
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_statuses(status):
     hops, end = run((status, "https://a.example/"), answer(200))
@@ -67,12 +69,14 @@ def test_a_cached_response_has_a_note_with_its_age(age, words):
     assert (first.as_dict()["age"], second.as_dict()["age"]) == (age, None)
 
 
+# ARK-127
 @pytest.mark.parametrize("status", [200, 204, 206, 226, 304])
 def test_success_statuses(status):
     _, end = run(answer(status))
     assert (end.outcome, end.code, end.state) == ("success", "found", "direct")
 
 
+# ARK-119
 @pytest.mark.parametrize("status", [400, 403, 404, 410, 418, 451, 500, 503, 599])
 def test_failure_statuses(status):
     _, end = run(answer(status, ("Location", "https://a.example/")))
@@ -93,6 +97,7 @@ def test_the_state_related_is_kept():
     assert end.state == "related"
 
 
+# ARK-105
 @pytest.mark.parametrize("inflection", ["?", "??", "?info", "?%69nfo", "?other"])
 def test_an_inflection_gives_the_state_metadata(inflection):
     hops, end = run((303, "/1"), answer(200), identifier=f"ark:12345/x{inflection}")
@@ -101,6 +106,7 @@ def test_an_inflection_gives_the_state_metadata(inflection):
     assert "The answer to the inflection" in end.sentence
 
 
+# URN-066
 def test_a_urn_is_resolved_like_an_ark():
     script = Script((303, "/about"), answer(200))
     start, *_, end = trace("urn:isbn:0451450523#p", fetch=script, resolver="https://r.example/x/")
@@ -305,6 +311,7 @@ def test_a_target_that_is_not_http_is_a_success_and_not_requested(uri):
 # Fragments ------------------------------------------------------------------------------------------------------------
 
 
+# URN-025, URN-027
 @pytest.mark.parametrize(
     ("identifier", "locations", "fragment"),
     [
@@ -324,6 +331,7 @@ def test_fragments_are_kept_and_never_sent(identifier, locations, fragment):
     assert (f"{end.url}#{fragment}" in end.sentence) is (fragment is not None)
 
 
+# URN-027
 @pytest.mark.parametrize("identifier", ["urn:foo:a#p1", "ark:12345/x#p1"])
 def test_a_note_states_that_the_fragment_is_not_sent(identifier):
     hops, end = run((302, "https://a.example/"), answer(200), identifier=identifier, resolver="https://example.org")

@@ -8,6 +8,7 @@ import pytest
 
 from ararat.net.hop import HopFailed, HopResponse
 from ararat.webapp.tracing.algorithm import End, Start, trace
+from ararat.webapp.tracing.messages import THIS_SITE, closing, trust
 
 # Test folders are not packages, so the module is loaded by path.
 _scripted = run_path(str(Path(__file__).with_name("scripted.py")))
@@ -40,6 +41,7 @@ def test_each_kind_of_response_has_its_note(code):
     assert codes(hops[0]) == []
 
 
+# ARK-107
 def test_a_vary_field_without_a_location_does_not_mention_one():
     hops, _ = run(answer(200, ("Vary", "Accept")))
     assert codes(hops[0]) == []
@@ -74,6 +76,7 @@ def test_a_404_of_another_host_is_not_called_that_of_a_resolver():
     assert "no-location" in codes(hops[1])
 
 
+# ARK-133
 @pytest.mark.parametrize(
     ("resolver", "noted"),
     [
@@ -89,6 +92,7 @@ def test_a_resolver_without_tls_has_a_note(resolver, noted):
     assert [note.code for note in start.notes] == ["resolver-without-tls"] * noted
 
 
+# ARK-132
 @pytest.mark.parametrize(
     "chain",
     [
@@ -225,3 +229,10 @@ def test_texts_of_other_hosts_are_printable_ascii():
         assert text.isascii()
         assert text.isprintable()
         assert len(text) < 500
+
+
+# ARK-135
+def test_a_result_names_the_hosts_that_it_relies_on():
+    said = closing(2, 0.05, ["n2t.net", "a.example", "n2t.net"])
+    assert said.endswith("This result relies on n2t.net and a.example.")
+    assert trust([THIS_SITE]) == "This server answered all requests itself."

@@ -147,6 +147,7 @@ def compared(peer: Any, identifier: str, other: str) -> Result:
     return CliRunner().invoke(main.main, ["trace", identifier, *options])
 
 
+# ARK-038
 def test_two_resolvers_with_the_same_target_are_equal(peer):
     result = compared(peer, "ark:12345/kept", peer.origin)
     last = json.loads(result.output.splitlines()[-1])
@@ -154,6 +155,7 @@ def test_two_resolvers_with_the_same_target_are_equal(peer):
     assert last["sentence"].startswith(f"Both traces end at {peer.origin}/end.")
 
 
+# ARK-038
 def test_two_resolvers_differ_if_one_does_not_know_the_name(peer):
     # No name is bound below this prefix.
     result = compared(peer, "ark:12345/kept", f"{peer.origin}/nowhere")

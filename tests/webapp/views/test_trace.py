@@ -336,6 +336,7 @@ def test_this_site_answers_404_for_an_unbound_name_on_request(inspector):
     assert "It is unspecified whether the resource or its resolution failed." in response.text
 
 
+# ARK-136
 def test_trace_elsewhere_uses_the_official_resolver(inspector, read_page):
     section = card_of(inspector(trace_elsewhere=True), read_page, "ark:12345/unbound")
     assert "starts at the official resolver" in section.text

@@ -153,6 +153,7 @@ def test_the_longest_prefix_with_a_text_is_inherited():
 # Character sets (ARK-138) ---------------------------------------------------------------------------------------------
 
 
+# ARK-138
 @pytest.mark.parametrize(
     ("name", "characters", "wrong"),
     [
@@ -172,6 +173,7 @@ def test_first_character_outside_the_set(name, characters, wrong):
     assert character_sets.first_wrong(name, character_sets.check(characters)) == wrong
 
 
+# ARK-138
 def test_new_names_with_other_characters_are_refused(bindings):
     bindings.bind("ark:12345/x5old", "/old")
     bindings.prefixes.set(SHOULDER, characters="0-9")
@@ -200,6 +202,7 @@ def test_a_reserved_name_with_another_character_is_not_published(bindings):
     assert bindings.delete("ark:12345/x5old") == "deleted"
 
 
+# ARK-138
 def test_the_longest_prefix_with_characters_decides(bindings):
     bindings.prefixes.set(NAAN, characters="digits")
     bindings.prefixes.set(SHOULDER, characters="a-z")
@@ -209,6 +212,7 @@ def test_the_longest_prefix_with_characters_decides(bindings):
     assert refused(bindings.bind, "ark:12345/a", "/1").code == "name-characters"
 
 
+# ARK-138
 def test_import_refuses_a_new_name_with_another_character(bindings):
     bindings.bind("ark:12345/x5old", "/old", resource="1")
     bindings.prefixes.set(SHOULDER, characters="digits")
@@ -220,6 +224,7 @@ def test_import_refuses_a_new_name_with_another_character(bindings):
     assert "'b'" in summary.refused[0].message
 
 
+# ARK-138
 def test_mint_makes_only_permitted_names(bindings):
     bindings.prefixes.set(SHOULDER, characters="digits")
     assert refused(mint, bindings, "12345/x5").code == "name-characters"
