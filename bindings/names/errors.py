@@ -77,9 +77,16 @@ class StatementStopped(BindingsUnavailable):
 
 
 class TooBroad(StatementStopped):
-    """Raised if a list, search or count reads more names than the limit of its time permits."""
+    """Raised if a list, search or count reads more names than the limit of its time permits.
+
+    ``counted`` is the number of names that a count found so far.
+    """
 
     code = "too-broad"
+
+    def __init__(self, message: str, counted: int = 0) -> None:
+        super().__init__(message)
+        self.counted = counted
 
 
 class OutcomeUnknown(BindingsUnavailable):

@@ -164,12 +164,15 @@ class Page(NamedTuple):
     - ``next``: the argument ``after`` for the next page, or None at the end.
     - ``unreadable``: the names of rows that another program wrote and that cannot be read.
     - ``note``: a sentence if the search for words did not work as documented, or None.
+    - ``searched``: the last name or row that was compared, if the time of the page ended before it was full or the list
+      had ended; else None. ``next`` continues there.
     """
 
     names: list[Binding]
     next: str | None
     unreadable: list[str]
     note: str | None = None
+    searched: str | None = None
 
 
 def select(

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from time import monotonic
 from typing import Any, NamedTuple
 
 from ..names.binding import Binding, rfc3339
-from ..names.errors import UnreadableBinding
+from ..names.errors import TooBroad, UnreadableBinding
 from ..names.metadata.folding import MIN_PART, parts, trigrams
 from ..names.operation import Operation
 from ..names.selection import (
@@ -43,9 +44,14 @@ _FEW_NAMES = 20_000
 """The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`)."""
 
 _FEW_MATCHES = 5_000
-"""The number of names with some words, targets or resources up to which SQLite reads them first and then sorts them.
-PostgreSQL does so for a fifth of them, because it reads their rows. With more of them, a page of the sorted list of all
-names is soon full."""
+"""The number of names with some words, targets or resources up to which they are read first and then sorted. With more
+of them, a page of the sorted list of all names is soon full."""
+
+_MOST_WALKED = 20_000
+"""The number of names of an order that one query compares with the other conditions."""
+
+SEARCH_SECONDS = 0.25
+"""The time after which a page is returned with the names that were found so far (:attr:`.Page.searched`)."""
 
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
@@ -70,6 +76,8 @@ _OWNED = "first.actor = ? AND first.revision = 1"
 """The events of the names that an account bound first. They are a range of the index ``events_first``."""
 
 _OWNED_KEYS = f"SELECT first.key FROM events AS first WHERE {_OWNED}"
+
+_MATCHES = "search_trigrams MATCH ?"
 
 _AFTER_HOST = "substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)"
 _LAST_CHARACTER = "\U0010ffff"
@@ -107,6 +115,49 @@ class _Query(NamedTuple):
     order: tuple[str, ...]
     direction: str = ""
     position: tuple[str, ...] = ()
+    has_few: bool = False
+
+    def walked(self) -> tuple[list[str], list[object], bool]:
+        """Return the conditions that are a range of the order, their parameters, and whether there are other ones."""
+        within: list[str] = []
+        values: list[object] = []
+        number, is_filtered = 0, False
+        for condition in self.conditions:
+            count = condition.count("?")
+            if self._is_range(condition):
+                within.append(condition)
+                values += self.parameters[number : number + count]
+            elif not self._is_repeated(condition):
+                is_filtered = True
+            number += count
+        return within, values, is_filtered
+
+    def _is_range(self, condition: str) -> bool:
+        first = self.order[0]
+        if condition in (_OWNED, _MATCHES):
+            return True
+        if condition.startswith("bindings.status"):
+            # The index of the states has the names of a state in their order.
+            return first == "bindings.key" and "bindings.status <> 'live'" in self.conditions
+        if condition == _AFTER_HOST or condition.endswith(" IS NOT NULL"):
+            column = re.match(r"(?:substr\()?bindings\.(\w+)", condition)
+            return column is not None and column[1] in first
+        if first not in condition or (first == "first.key" and "bindings.key" in condition):
+            return False
+        return re.search(r"[a-zA-Z+]", condition.replace(first, "").replace("bindings.key", "")) is None
+
+    def _is_repeated(self, condition: str) -> bool:
+        """Return whether a condition only repeats a range, or is true for almost all names of it."""
+        if self.order[0] == "first.key":
+            return re.search(r"[a-zA-Z+]", condition.replace("bindings.key", "").replace("first.key", "")) is None
+        return _MATCHES in self.conditions and "bindings.search_text" in condition
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the conditions have a set of few names."""
+        return self.has_few or any(
+            each.startswith(("bindings.key IN (SELECT", "bindings.key = ANY(")) for each in self.conditions
+        )
 
 
 class Lists:
@@ -120,13 +171,13 @@ class Lists:
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
         self._dialect = dialect_name
         in_bytes = "" if self._is_sqlite else ' COLLATE "C"'
-        self._target = f"{TARGET}{in_bytes}"
+        # A list of the names of an owner reads the table of events, too.
+        self._target, resource = (each.replace("(", "(bindings.", 1) + in_bytes for each in (TARGET, RESOURCE))
         self._ordered = {
             "title": f"bindings.sort_title{in_bytes}",
-            "resource": f"{RESOURCE}{in_bytes}",
+            "resource": resource,
             **_TIMES,
         }
-        self._few = _FEW_MATCHES if self._is_sqlite else _FEW_MATCHES // 5
         # An array: PostgreSQL would read all names in their order, and look up the first event of each.
         self._few_owned = (
             f"bindings.key IN ({_OWNED_KEYS})" if self._is_sqlite else f"bindings.key = ANY(ARRAY({_OWNED_KEYS}))"
@@ -144,11 +195,14 @@ class Lists:
             return named_first(partial(self.page, read), selection, after, limit)
         rows: list[Row] = []
         has_trigrams = not (selection.words or selection.element) or self._has_trigrams(read, selection)
-        for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
+        until = monotonic() + SEARCH_SECONDS
+        for query, reached in self._parts(selection, after, read, has_trigrams=has_trigrams):
             text, parameters = self._select(query, limit + 1 - len(rows))
             rows += read(text, parameters)
-            if len(rows) > limit:
+            if len(rows) > limit or (reached and monotonic() > until):
                 break
+        else:
+            reached = None
         page = Page([], None, [], None if has_trigrams else WITHOUT_TRIGRAMS[self._dialect])
         width = len(STATE)
         for row in rows[:limit]:
@@ -156,7 +210,51 @@ class Lists:
                 page.names.append(self._current(binding_of(row[:width])))
             except UnreadableBinding:
                 page.unreadable.append(str(row[0]))
-        return page._replace(next=cursor(*rows[limit - 1][width:]) if len(rows) > limit else None)
+        if len(rows) > limit:
+            return page._replace(next=cursor(*rows[limit - 1][width:]))
+        return page if reached is None else page._replace(next=cursor(*reached), searched=str(reached[-1]))
+
+    def _parts(
+        self, selection: Selection, after: str | None, read: Read, *, has_trigrams: bool
+    ) -> Iterator[tuple[_Query, Row | None]]:
+        """Yield the queries of a list, each with the position at which it ends, None for the last part of a query.
+
+        A query that compares the names of an order with other conditions is divided, because it could read all names
+        for a page. Sets of few names, and ranges of an index without other conditions, are not divided.
+        """
+        for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
+            within, values, is_filtered = query.walked()
+            if not is_filtered or query.is_bounded:
+                yield query, None
+                continue
+            begin, end = (" < ", " >= ") if query.direction else (" > ", " <= ")
+            # A comparison of both columns is a range of the index.
+            place, marks = ", ".join(query.order), ", ".join("?" * len(query.order))
+            place, marks = (f"({place})", f"({marks})") if len(query.order) > 1 else (place, marks)
+            tables = query.tables.partition(" CROSS JOIN ")[0]
+            reached: list[object] = []
+            while True:
+                here = query._replace(
+                    conditions=[*query.conditions, f"{place}{begin}{marks}"] if reached else query.conditions,
+                    parameters=[*query.parameters, *reached],
+                )
+                ahead = query._replace(
+                    tables=tables,
+                    conditions=[*within, f"{place}{begin}{marks}"] if reached else within,
+                    parameters=[*values, *reached],
+                )
+                text, parameters = self._select(ahead, 1, f"OFFSET {_MOST_WALKED}", columns="")
+                rows = read(text, parameters)
+                if not rows:
+                    yield here, None
+                    break
+                reached = list(rows[0][-len(query.order) :])
+                yield (
+                    here._replace(
+                        conditions=[*here.conditions, f"{place}{end}{marks}"], parameters=[*here.parameters, *reached]
+                    ),
+                    rows[0],
+                )
 
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
@@ -164,7 +262,8 @@ class Lists:
 
         ``selection`` contains the conditions for names. ``read`` runs a query and returns its rows.
 
-        With ``most`` and without ``by``, names above this number are not counted.
+        With ``most`` and without ``by``, names above this number are not counted, and :class:`TooBroad` is raised if
+        few of many names meet the conditions.
         """
         if selection.named is not None:
             counts = Counter(self.count(read, replace(selection, named=None), by, most))
@@ -181,15 +280,26 @@ class Lists:
         # Few names of an owner are found faster than many with the words.
         best = read if selection.owner is not None else None
         has_trigrams = self._has_trigrams(read, selection)
+        if most is not None and by is None:
+            return {"": self._count_some(read, selection, most, has_trigrams=has_trigrams)}
         for query in self._queries(selection, None, best, has_trigrams=has_trigrams, is_ordered=False):
             rows = f"FROM {query.tables}{_where(query.conditions)}"
-            text, values = f"SELECT {group}, count(*) {rows} GROUP BY 1", query.parameters
-            if most is not None:
-                text = f"SELECT '', count(*) FROM (SELECT 1 {rows} LIMIT ?) AS counted"
-                values = [*values, most - counts.total()]
-            for name, number in read(self.marked(text), values):
+            text = f"SELECT {group}, count(*) {rows} GROUP BY 1"
+            for name, number in read(self.marked(text), query.parameters):
                 counts[name] += number
         return dict(sorted(counts.items()))
+
+    def _count_some(self, read: Read, selection: Selection, most: int, *, has_trigrams: bool) -> int:
+        """Count the names that meet conditions, up to a number. Raise TooBroad if most names do not meet them."""
+        total, until = 0, monotonic() + SEARCH_SECONDS
+        for query, reached in self._parts(selection, None, read, has_trigrams=has_trigrams):
+            text = f"SELECT count(*) FROM (SELECT 1 FROM {query.tables}{_where(query.conditions)} LIMIT ?) AS counted"
+            total += read(self.marked(text), [*query.parameters, most - total])[0][0]
+            if total >= most:
+                break
+            if reached and monotonic() > until:
+                raise TooBroad(f"the names were counted for {SEARCH_SECONDS} s", total)
+        return total
 
     def _current(self, binding: Binding) -> Binding:
         return binding if binding.embargo is None else binding.at(self._clock())
@@ -250,10 +360,14 @@ class Lists:
                 last = rows[-1][0]
         return dict(sorted(counts.items()))
 
-    def _select(self, query: _Query, limit: int) -> tuple[str, list[object]]:
-        columns = ", ".join((self._columns, *(query.position or query.order)))
+    def _select(
+        self, query: _Query, limit: int, offset: str = "", columns: str | None = None
+    ) -> tuple[str, list[object]]:
+        """Return the statement for rows of a query: ``columns``, by default those of a name, and the position."""
+        wanted = [self._columns if columns is None else columns, *(query.position or query.order)]
         order = ", ".join(f"{column}{query.direction}" for column in query.order)
-        text = f"SELECT {columns} FROM {query.tables}{_where(query.conditions)} ORDER BY {order} LIMIT ?"
+        where = f"{_where(query.conditions)} ORDER BY {order} LIMIT ? {offset}"
+        text = f"SELECT {', '.join(filter(None, wanted))} FROM {query.tables}{where}".rstrip()
         return self.marked(text), [*query.parameters, limit]
 
     def _narrow(
@@ -338,7 +452,9 @@ class Lists:
         direction = " DESC" if selection.descending else ""
         without = ("resource",) if selection.sort is None and order == "resource" else ()
         conditions, parameters, is_sorted = self._found(selection, words, read, *without)
-        if self._is_sqlite and not is_sorted and not _are_few(read, selection):
+        # SQLite then reads the few names of a prefix or state by their index, and sorts them.
+        has_few = self._is_sqlite and not is_sorted and _are_few(read, selection)
+        if self._is_sqlite and not is_sorted and not has_few:
             # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
             conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
             if order in ("title", "resource"):
@@ -352,7 +468,8 @@ class Lists:
             if reached is not None:
                 time, key = map(str, reached)
                 _continue_behind(conditions, parameters, column, (time, key), selection.descending)
-            yield _Query("bindings", conditions, parameters, (f"{plus}{column}", f"{plus}bindings.key"), direction)
+            ordered = (f"{plus}{column}", f"{plus}bindings.key")
+            yield _Query("bindings", conditions, parameters, ordered, direction, has_few=has_few)
             return
         sign = "<" if selection.descending else ">"
         has_value = f"{'bindings.sort_title' if order == 'title' else 'bindings.resource'} IS NOT NULL"
@@ -363,14 +480,17 @@ class Lists:
                 values += reached
             # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
             columns = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query("bindings", present, values, columns, direction)
+            yield _Query("bindings", present, values, columns, direction, has_few=has_few)
         if not without:
+            # These names are in the order of their keys, so a prefix is a range of it again.
+            conditions = [each.replace("+bindings.key", "bindings.key") for each in conditions]
             present, values = [has_value.replace("IS NOT", "IS"), *conditions], [*parameters]
             if reached is not None and not reached[0]:
                 present.append(f"{plus}bindings.key {sign} ?")
                 values.append(reached[1])
             order_by = (f"{plus}bindings.key",)
-            yield _Query("bindings", present, values, order_by, direction, ("''", "bindings.key"))
+            of_row = ("''", "bindings.key")
+            yield _Query("bindings", present, values, order_by, direction, of_row, has_few=has_few)
 
     def _found(
         self, selection: Selection, words: _Condition | None, read: Read | None, *without: str
@@ -403,10 +523,29 @@ class Lists:
                 matches = f"bindings{_where(within)}"
                 keys = f"SELECT bindings.key FROM {matches}"
             number = f"SELECT count(*) FROM (SELECT 1 FROM {matches} LIMIT ?) AS first_rows"
-            if read(self.marked(number), [*values, self._few + 1])[0][0] > self._few:
+            if read(self.marked(number), [*values, _FEW_MATCHES + 1])[0][0] > _FEW_MATCHES:
                 continue
             return [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
+        for narrow in self._ranges(selection) if read is not None else ():
+            within, values = _conditions(narrow)
+            number = self.marked(_FIRST_ROWS.format(_where(within)))
+            if _has_few_matches(read, number, values, _FEW_NAMES):
+                keys = f"SELECT bindings.key FROM bindings{_where(within)}"
+                few = f"bindings.key IN ({keys})" if self._is_sqlite else f"bindings.key = ANY(ARRAY({keys}))"
+                return [few, *conditions], [*values, *parameters], self._is_sqlite
         return conditions, parameters, False
+
+    def _ranges(self, selection: Selection) -> Iterator[Selection]:
+        """Yield the conditions of a list that are a range of another index than that of its order."""
+        order = selection.order
+        if selection.hold in ("yes", "any"):
+            yield Selection(hold=selection.hold, now=selection.now)
+        if selection.prefix and order not in ("name", "words") and not self._is_sqlite:
+            yield Selection(prefix=selection.prefix, status=selection.status)
+        if (selection.changed_since or selection.changed_before) and order != "changed":
+            yield Selection(changed_since=selection.changed_since, changed_before=selection.changed_before)
+        if (selection.created_since or selection.created_before) and order != "created":
+            yield Selection(created_since=selection.created_since, created_before=selection.created_before)
 
     def _few_keys(self, read: Read, within: list[str], values: list[Any]) -> list[str] | None:
         """Return the keys of the names that PostgreSQL finds, or None if there are many.
@@ -414,8 +553,8 @@ class Lists:
         With the condition itself, it would read all names in their order, because it expects many matches.
         """
         text = f"SELECT bindings.key FROM bindings{_where(within)} LIMIT ?"
-        keys = [str(key) for (key,) in read(self.marked(text), [*values, self._few + 1])]
-        return keys if len(keys) <= self._few else None
+        keys = [str(key) for (key,) in read(self.marked(text), [*values, _FEW_MATCHES + 1])]
+        return keys if len(keys) <= _FEW_MATCHES else None
 
     def _owns_few(self, read: Read | None, owner: str) -> bool:
         """Return whether an account bound only few names first."""
@@ -436,7 +575,7 @@ class Lists:
                 " OR ".join("({})".format(" AND ".join(f'"{each}"' for each in trigrams(part))) for part in word)
                 for word in long_words
             )
-            return ["search_trigrams MATCH ?"], [" AND ".join(f"({word})" for word in words)]
+            return [_MATCHES], [" AND ".join(f"({word})" for word in words)]
         # Only LIKE uses the index. A part has no percent sign and no underscore.
         likes = ["({})".format(" OR ".join(["bindings.search_text LIKE ?"] * len(word))) for word in long_words]
         return likes, [f"%{part}%" for word in long_words for part in word]
@@ -509,6 +648,9 @@ class Lists:
                 return _Query(
                     "bindings", ["bindings.key = ANY(?)", *conditions], [keys, *parameters], ("bindings.key",)
                 )
+            if read is not None:
+                # Many names have the words, so they are near in the order of the names, and their index is not read.
+                return _Query("bindings", conditions, parameters, ("bindings.key",))
             return _Query("bindings", [*within, *conditions], [*values, *parameters], ("bindings.key",))
         ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
         narrowed = self._narrow(read, selection, "search_trigrams.rowid", ids)
@@ -537,7 +679,7 @@ class Lists:
                 values += [len(start) + 1, *HOST_ENDS]
             if reached is not None:
                 _begin_at(all_conditions, values, f"{target} >= ?", str(reached[0]))
-                all_conditions.append(f"({target} > ? OR bindings.key > ?)")
+                all_conditions.append(f"({target}, bindings.key) > (?, ?)")
                 values += [reached[0], reached[1]]
             yield _Query("bindings", all_conditions, values, (target, "bindings.key"))
 

@@ -274,9 +274,13 @@ RESPONSES: dict[str, Schema] = {
     "Names": _shown(
         names=_list(ref("Name")),
         next={**MAYBE_TEXT, "description": "the parameter after of the next page; null at the end"},
+        searched={
+            **MAYBE_TEXT,
+            "description": "where the search stopped before the page was full, so that next continues there; else null",
+        },
         unreadable={**_list(TEXT), "description": "names whose rows another program wrote and that cannot be read"},
         total={"type": "integer", "description": "the number of names that meet the conditions, at most 2,500"},
-        total_is_exact={"type": "boolean", "description": "false if more names than total meet the conditions"},
+        total_is_exact={"type": "boolean", "description": "false if more names than total can meet the conditions"},
     ),
     "Saved": _shown(
         names=_list(

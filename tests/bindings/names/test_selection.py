@@ -74,6 +74,8 @@ def statements(
     def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
         if statement.startswith("SELECT count(*)"):
             return [(10**9,)]
+        if " OFFSET " in statement:
+            return []  # the page ends before the next part of its list
         made.append((statement, parameters))
         return []
 
@@ -188,7 +190,7 @@ def test_each_list_of_an_owner_has_the_same_names(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     assert isinstance(bindings.store, DatabaseStore)
-    monkeypatch.setattr(bindings.store.lists, "_few", few)
+    monkeypatch.setattr(storage_listing, "_FEW_MATCHES", few)
     monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
     for number in range(6):
         metadata, owner = {"what": f"Map {number}"}, ("Maria", "Ada")[number % 2]
@@ -387,7 +389,7 @@ def test_next_page_does_not_read_the_pages_before_it(
     assert isinstance(store, DatabaseStore)
     [(statement, parameters)] = statements(store, select(**conditions), listing.cursor(*values), 10)
     bounds = [each for each in statement.partition(" WHERE ")[2].split(" AND ") if column in each and ">" in each]
-    assert len([each for each in bounds if " OR " not in each]) == 1
+    assert len(bounds) == (2 if column == "target" else 1)
     assert parameters[0] == values[0]
 
 
@@ -511,8 +513,7 @@ def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: p
 def test_a_search_for_few_or_many_matches_has_the_same_pages(
     filled: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    if isinstance(filled.store, DatabaseStore):
-        monkeypatch.setattr(filled.store.lists, "_few", few)
+    monkeypatch.setattr(storage_listing, "_FEW_MATCHES", few)
     selection, found, after = select(text="map", prefix="ark:12345/"), [], None
     while True:
         page = filled.list_names(selection, after=after, limit=1)
@@ -523,14 +524,16 @@ def test_a_search_for_few_or_many_matches_has_the_same_pages(
     assert sorted(found) == ["ark:12345/a1", "ark:12345/a2"]
 
 
-@pytest.mark.parametrize(("matches", "by_key"), [(1_000, True), (1_001, False)])
+@pytest.mark.parametrize(("matches", "by_key"), [(5_000, True), (5_001, False)])
 def test_postgresql_reads_the_words_of_few_names_before_it_sorts_them(matches: int, by_key: bool) -> None:
     """It expects many matches of the beginning of a word, and would read all names in their order."""
     statements: list[str] = []
 
     def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
-        statements.append(statement)
         assert statement.count("%s") == len(parameters)
+        if " OFFSET " in statement:
+            return []
+        statements.append(statement)
         if statement.startswith("SELECT count"):
             return [(1,)]
         return [("ark:12345/x",)] * matches if statement.startswith("SELECT bindings.key FROM") else []

@@ -14,6 +14,7 @@ from werkzeug.test import Client, create_environ, run_wsgi_app
 
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.selection import cursor
+from ararat.bindings.storage import listing
 from ararat.middleware import Bindings
 from ararat.middleware.feeds import oai_pmh
 from ararat.middleware.feeds.oai_tokens import encode
@@ -186,6 +187,21 @@ def test_a_whole_set_is_listed_by_name(ticking, as_file, feed_of, monkeypatch):
         assert [name for part in parts for name, _, _ in part] == sorted(names)
         assert list(map(len, parts)) == [2, 2, 1]
         assert repository.names("ListRecords", set_="12345:x5", from_="2026-01-31") == names
+
+
+def test_a_set_by_date_of_many_names_has_a_token_and_no_error(ticking, feed_of, monkeypatch):
+    """Others that changed in the time are compared in parts, so that no part takes long."""
+    for name, value in (("_FEW_NAMES", 0), ("_MOST_WALKED", 2), ("SEARCH_SECONDS", -1)):
+        monkeypatch.setattr(listing, name, value)
+    ticking.prefixes.set("ark:12345/x5", what="Maps")
+    for number in range(8):
+        ticking.bind(f"ark:12345/y{number}", "/y")
+        ticking.bind(f"ark:12345/x5{number}", "/x") if number > 4 else None
+    repository = Repository(feed_of(ticking, oai=PATH))
+    parts = list(repository.parts("ListRecords", set_="12345:x5", from_="2026-01-31"))
+    assert [name for part in parts for name, _, _ in part] == [f"ark:12345/x5{number}" for number in (5, 6, 7)]
+    assert len(parts) > 1
+    assert all(parts)
 
 
 def test_a_token_with_the_position_of_another_order_is_refused(ticking, repository):

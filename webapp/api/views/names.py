@@ -10,7 +10,7 @@ from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from ....bindings.names import selection as listing
-from ....bindings.names.errors import BindingError, Stale
+from ....bindings.names.errors import BindingError, Stale, TooBroad
 from ....bindings.names.fields import DEFAULTS
 from ....bindings.names.selection import MAX_TOTAL
 from ...accounts.model import Caller
@@ -42,12 +42,16 @@ def list_names() -> Response:
         conditions: dict[str, Any] = {name: given.get(name) for name in _CONDITIONS}
         selection = listing.select(**conditions, text=given.get("q"), changed_since=since)
         page = management().list_names(caller(), selection, given.get("after"), limit)
-        total = management().count_names(caller(), selection, most=MAX_TOTAL + 1).get("", 0)
+        try:
+            total, is_all = management().count_names(caller(), selection, most=MAX_TOTAL + 1).get("", 0), True
+        except TooBroad as error:
+            total, is_all = error.counted, False
     except BindingError as error:
         raise parameters.refused(error) from error
     names = [representations.of_name(name) for name in page.names]
-    counted = {"total": min(total, MAX_TOTAL), "total_is_exact": total <= MAX_TOTAL}
-    response = as_json({"names": names, "next": page.next, "unreadable": page.unreadable, **counted})
+    counted = {"total": min(total, MAX_TOTAL), "total_is_exact": is_all and total <= MAX_TOTAL}
+    shown = {"names": names, "next": page.next, "searched": page.searched, "unreadable": page.unreadable}
+    response = as_json({**shown, **counted})
     if page.next is not None:
         following = urlencode({**given, "after": page.next})
         response.headers["Link"] = f'<{url("management.list_names")}?{following}>; rel="next"'

@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.imports.exporting import Delimited, delimited
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import STATUSES
-from ....bindings.names.errors import BindingError
+from ....bindings.names.errors import BindingError, TooBroad
 from ....bindings.names.metadata import metadata
 from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
@@ -39,6 +39,9 @@ from .search import SCOPES, Read, Scope
 if TYPE_CHECKING:
     from ....bindings.names.binding import Binding
     from ....bindings.names.selection import Page
+
+_UNCOUNTED = MAX_TOTAL + 2
+"""The number of names of a list that was not counted to its end, because it has few of many names."""
 
 MAX_STREAMED = 20_000
 """The maximum number of names whose export is made while it is sent. More names are exported by a job."""
@@ -334,16 +337,21 @@ def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int]:
 
 
 def _count(chain: Sequence[Selection], most: int = MAX_TOTAL) -> int:
-    """Return the number of names of a chain. Above ``most`` it is one more than that."""
+    """Return the number of names of a chain. Above ``most`` it is one more than that, or :data:`_UNCOUNTED`."""
     found = 0
     for selection in chain:
-        found += management().count_names(caller(), selection, most=most + 1 - found).get("", 0)
+        try:
+            found += management().count_names(caller(), selection, most=most + 1 - found).get("", 0)
+        except TooBroad:
+            return _UNCOUNTED
         if found > most:
             break
     return found
 
 
 def _shown(number: int) -> str:
+    if number == _UNCOUNTED:
+        return "?"
     return f"{figure(MAX_TOTAL)}+" if number > MAX_TOTAL else figure(number)
 
 
@@ -353,7 +361,10 @@ def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int
     # Each name that was found by a text or an owner is read to count it.
     most, total = MAX_TOTAL if filters.search.text or filters.search.filter.owner else FEW, 0
     for selection in chain:
-        total += management().count_names(caller(), selection, most=most + 1 - total).get("", 0)
+        try:
+            total += management().count_names(caller(), selection, most=most + 1 - total).get("", 0)
+        except TooBroad:
+            return None
         if total > most:
             cache: CountCache = current_app.extensions[COUNTS]
             kept = None if filters.given.keys() - {"sort", "state"} else cache.kept()

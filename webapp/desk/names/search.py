@@ -40,12 +40,14 @@ class SearchPage(NamedTuple):
     - ``names``: the bindings. ``unreadable``: the names that cannot be read.
     - ``next``: the position of the next page; None at the end.
     - ``note``: a sentence about the search, or None.
+    - ``searched``: the name up to which names were compared, if the search goes on with ``next``; else None.
     """
 
     names: list[Binding]
     next: str | None
     unreadable: list[str]
     note: str | None = None
+    searched: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,7 +140,7 @@ def page(read: Read, chain: Sequence[Selection], after: str | None, limit: int) 
         found.unreadable.extend(some.unreadable)
         found = found._replace(note=found.note or some.note)
         if some.next is not None:
-            return found._replace(next=f"{place}.{some.next}")
+            return found._replace(next=f"{place}.{some.next}", searched=some.searched)
     return found
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from ararat.bindings.storage import listing as storage_listing
 from ararat.webapp.api.views import names as view
 from tests.webapp.api.conftest import BASE, assert_problem
 
@@ -402,6 +403,23 @@ def test_names_are_sorted_and_counted(many, sort, first, monkeypatch):
     monkeypatch.setattr(view, "MAX_TOTAL", 3)
     page = many.ok("GET", "/names?q=example")
     assert (page["total"], page["total_is_exact"]) == (3, False)
+
+
+def test_a_search_of_too_many_names_has_a_page_and_a_cursor(many, monkeypatch):
+    """It never fails: the names that were found, and the place from which the next page goes on."""
+    for name, value in (("_FEW_MATCHES", 0), ("_FEW_NAMES", 0), ("_MOST_WALKED", 1), ("SEARCH_SECONDS", -1)):
+        monkeypatch.setattr(storage_listing, name, value)
+    query = "/names?hold=no&sort=name"
+    page, found, pages = many.ok("GET", query), [], 1
+    assert page["searched"] is not None
+    assert (page["total"], page["total_is_exact"]) == (2, False)
+    while True:
+        found += [each["identifier"] for each in page["names"]]
+        if page["next"] is None:
+            break
+        page, pages = many.ok("GET", f"{query}&after={page['next']}"), pages + 1
+    assert page["searched"] is None
+    assert (found, pages) == (identifiers(many, "sort=name"), 4)
 
 
 def test_pages_are_linked_and_complete(many):

@@ -10,6 +10,7 @@ import json
 import pytest
 
 from ararat.bindings.imports.importing import import_table
+from ararat.bindings.storage import listing as storage_listing
 from ararat.middleware import open_bindings
 from ararat.webapp.desk.names import listing
 from ararat.webapp.links.model import TracedTarget
@@ -140,6 +141,15 @@ def test_more_names_than_can_be_counted_have_no_numbers(unchanged, read_page, mo
     monkeypatch.setattr(listing, "FEW", 2)
     page = read_page(unchanged.signed_in("rita").get("/desk/names").text)
     assert [" ".join(each.text.split()) for each in page.one("ul", "views").all("a")][:2] == ["All", "Live"]
+
+
+def test_a_page_of_a_search_of_too_many_names_leads_to_the_next(unchanged, read_page, monkeypatch):
+    for name, value in (("_FEW_MATCHES", 0), ("_FEW_NAMES", 0), ("_MOST_WALKED", 1), ("SEARCH_SECONDS", -1)):
+        monkeypatch.setattr(storage_listing, name, value)
+    client = unchanged.signed_in("jane")
+    page = read_page(client.get("/desk/names?q=map&sort=-name").text)
+    assert "compared only a part of the names" in page.text
+    assert "after=" in page.one("a", rel="next").attributes["href"]
 
 
 def test_dead_target_is_said_in_its_row(desk, jane, read_page):
