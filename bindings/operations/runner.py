@@ -165,11 +165,13 @@ class Hooks(NamedTuple):
       error, the transaction writes nothing.
     - ``finish``: called in the last transaction with its connection and the result.
     - ``progress``: called after each transaction with the number of names or rows so far.
+    - ``turn``: called between two transactions, so that other work can have its turn.
     """
 
     beat: Callable[[Connection, int], object] = _nothing
     finish: Callable[[Connection, Any], object] = _nothing
     progress: Callable[[int], object] = _nothing
+    turn: Callable[[], object] = _nothing
 
 
 class OperationRun(Generic[R]):
@@ -271,6 +273,8 @@ class OperationRun(Generic[R]):
             self._repeated(decide, actor)
             self._pace.rest()
             self._hooks.progress(source.done)
+            if not is_last:
+                self._hooks.turn()
         self._is_checked = True
         return source.result
 
@@ -317,6 +321,8 @@ class OperationRun(Generic[R]):
                 return self.stop(is_written=False)
             self._pace.rest()
             self._hooks.progress(source.done)
+            if not is_last:
+                self._hooks.turn()
         return source.result
 
     def stop(self, *, is_written: bool = True) -> R:

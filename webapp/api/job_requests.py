@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from flask import Response
 from sqlalchemy import Connection
@@ -13,15 +13,12 @@ from ..config import url
 from ..errors import HTTPRefusal
 from ..jobs.imports import current_imports
 from ..jobs.model import Job
-from ..jobs.queue import MAX_UNFINISHED
+from ..jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
 from ..management.permissions import require_curator
 from ..responses import as_json
 from . import idempotency, parameters
 from .blueprint import caller, management
 from .idempotency import OneRequest, StoredReply
-
-RETRY_SECONDS: Final = 30
-"""The seconds after which a client asks again for a job that is not finished."""
 
 
 def start_job(

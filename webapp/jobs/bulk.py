@@ -23,6 +23,7 @@ from ..accounts.rights import rights_of
 from ..management.permissions import Forbidden, require_right
 from .model import Job, caller_of, stored_caller
 from .queue import Claim, Jobs, problem
+from .turns import pass_on
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -179,7 +180,7 @@ class BulkJobs:
             plan = plan_of(job.parameters["operation"])
             with bulk.acting(caller, plan.action) as actor:
                 names = JobNames(bindings, plan, job.number, actor)
-                run = OperationRun(bindings, names, job.number, actor=actor, hooks=Hooks(beat, finish))
+                run = OperationRun(bindings, names, job.number, actor=actor, hooks=Hooks(beat, finish, turn=pass_on))
                 if job.kind == CHANGE:
                     names.begin_change()
                     run.begun()
@@ -224,6 +225,7 @@ class BulkJobs:
             yield from (each.identifier for each in page.names)
             if (after := page.next) is None:
                 return
+            pass_on()
 
     def _shown(self, keys: Sequence[str], caller: Caller) -> Iterator[str]:
         """Yield the keys without those of reserved names for which a caller without the right to read has no grant."""

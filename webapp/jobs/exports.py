@@ -11,7 +11,7 @@ from itertools import count
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, cast
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, func, insert, select, text
 
 from ...bindings.imports.exporting import name_lines
 from ...bindings.names.errors import BindingError, BindingsUnavailable
@@ -25,9 +25,11 @@ from ...bindings.tables.delimited import BYTE_ORDER_MARK, LineWriter
 from ...bindings.tables.formulas import unforced
 from ...bindings.tables.text_tables import Format
 from ...identifiers.text.translatable import Translatable
+from ..errors import HTTPRefusal
 from ..management.permissions import require_reader
 from .model import Job, caller_of, stored_caller
-from .queue import Claim, Jobs
+from .queue import RETRY_SECONDS, Claim, Jobs
+from .turns import pass_on
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from ..management import Management
 
 KIND = "export"
+
+MAX_UNFINISHED = 2
+"""The maximum number of exports of one account that wait or run."""
 
 MAX_KEPT = 10
 """The maximum number of files of one account. A new one replaces the oldest."""
@@ -51,6 +56,15 @@ _TUPLES = ("targets", "words", "element", "beginnings")
 
 _PART = select(export_parts.c.data).where(
     export_parts.c.job == bindparam("job"), export_parts.c.place == bindparam("place")
+)
+_UNFINISHED = (
+    select(func.count())
+    .select_from(jobs_table)
+    .where(
+        jobs_table.c.account == bindparam("account"),
+        jobs_table.c.kind == KIND,
+        text("state IN ('waiting', 'running')"),
+    )
 )
 _NUMBERS = (
     select(jobs_table.c.id)
@@ -90,7 +104,17 @@ class ExportJobs:
         - ``caller``: the account that makes the request.
         - ``chain``: the selections of the names, one after the other.
         - ``file``: the format of the file.
+
+        Raises :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of the account wait or run.
         """
+        unfinished = connection.execute(_UNFINISHED, {"account": caller.account.number}).scalar_one()
+        if unfinished >= MAX_UNFINISHED:
+            raise HTTPRefusal(
+                429,
+                "too-many-exports",
+                Translatable("%(number)s exports of your account wait or run. Wait for one.", number=MAX_UNFINISHED),
+                retry_after=RETRY_SECONDS,
+            )
         parameters = {"chain": [*map(_stored, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
         return self.jobs.add(connection, caller.account.number, KIND, parameters, b"", 0)
 
@@ -169,6 +193,7 @@ class ExportJobs:
                     self.management.accounts.write(
                         lambda connection, row=row: self._store(connection, claim, row, names)
                     )
+                    pass_on()
         except BindingsUnavailable:
             raise  # a database that cannot be read now
         except BindingError as error:
@@ -204,6 +229,7 @@ class ExportJobs:
                     names += 1
                     if names % _EVERY == 0:
                         progress(names)
+                        pass_on()
         finally:
             read_current(False)
         to.write(packed.flush())

@@ -50,7 +50,7 @@ class Imports:
 
     def __init__(self, management: Management, lease: float = LEASE_SECONDS) -> None:
         self.management = management
-        self.jobs = Jobs(management.accounts, lease)
+        self.jobs = Jobs(management.accounts, lease, frozenset({PREVIEW, READ, CHECK, exports.KIND}))
         self.uploads = UploadJobs(management, self.jobs)
         self.bulk = BulkJobs(management, self.jobs)
         self.exports = ExportJobs(management, self.jobs)

@@ -16,7 +16,8 @@ import json
 import logging
 import secrets
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,9 @@ LEASE_SECONDS = 30.0
 
 MAX_DEATHS = 3
 """The number of workers of a job that end without progress before the job fails."""
+
+RETRY_SECONDS = 30
+"""The seconds after which a client asks again for a job that is not finished."""
 
 MAX_UNFINISHED = 10
 """The maximum number of jobs of one account that wait or run."""
@@ -84,11 +88,17 @@ class Claim:
 
 
 class Jobs:
-    """The jobs in the database of ``accounts``. All threads and forked processes can use one object."""
+    """The jobs in the database of ``accounts``. All threads and forked processes can use one object.
 
-    def __init__(self, accounts: Accounts, lease: float = LEASE_SECONDS) -> None:
+    Jobs of the kinds ``reading`` change no name.
+    """
+
+    def __init__(
+        self, accounts: Accounts, lease: float = LEASE_SECONDS, reading: Collection[str] = frozenset()
+    ) -> None:
         self.accounts = accounts
         self.lease = lease
+        self._reading = reading
 
     def add(
         self, connection: Connection, account: int, kind: str, parameters: Mapping[str, Any], data: bytes, total: int
@@ -146,22 +156,40 @@ class Jobs:
         """
         return connection.execute(_OF_ACCOUNT, {"account": account}).scalar_one() >= MAX_UNFINISHED
 
+    def is_reading(self, job: Job) -> bool:
+        """Return whether a job changes no name: an export, a check, a preview."""
+        return job.kind in self._reading or bool(job.parameters.get("dry_run"))
+
     def data(self, number: int) -> bytes:
         """Return the bytes that an unfinished job needs. ``number`` is the number of the job."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(base64.b64decode(stored))
 
-    def claim(self) -> Claim | None:
-        """Claim the oldest job that waits, or whose worker has ended. Return None if there is none.
+    def claim(self, busy: Collection[tuple[int | None, bool]] = ()) -> Claim | None:
+        """Claim a job that waits, or whose worker has ended. Return None if there is none.
+
+        The jobs of accounts without a running one come first, then changes before reading, then the oldest. ``busy``
+        has the accounts of the jobs that this process carries out, each with :meth:`is_reading`: no second one is
+        claimed. A job whose worker has ended without progress is carried out alone, so that it ends no other job.
 
         A job fails, with a line in the log, if :data:`MAX_DEATHS` workers ended without progress.
         """
         now = self.accounts.bindings.now()
-        for job in self.unfinished():
-            # A later report was written before the clock was set back, so it is not a sign of a worker.
-            if job.state == "running" and -CLOCK_SKEW <= now - job.changed < timedelta(seconds=self.lease):
-                continue
+        # A later report was written before the clock was set back, so it is not a sign of a worker.
+        unfinished = self.unfinished()
+        running = {
+            job.number: job
+            for job in unfinished
+            if job.state == "running" and -CLOCK_SKEW <= now - job.changed < timedelta(seconds=self.lease)
+        }
+        of_account = Counter(job.account for job in running.values())
+        free = [
+            job for job in unfinished if job.number not in running and (job.account, self.is_reading(job)) not in busy
+        ]
+        for job in sorted(free, key=lambda each: (of_account[each.account], self.is_reading(each), each.number)):
             marks = self._marks(job)
+            if marks["deaths"] and busy:
+                continue
             marked = json.dumps({**job.parameters, **marks, "claim": secrets.token_hex(8)})
             claimed = Claim(job, json.dumps(dict(job.parameters)))
             values = {"state": "running", "parameters": marked, "changed": rfc3339(now), "progress": 0}

@@ -13,6 +13,7 @@ from ...bindings.names.errors import BindingError, BindingsUnavailable, TableErr
 from ...bindings.operations.runner import Hooks, OperationRun
 from .model import caller_of, result_of
 from .queue import Claim, Jobs, problem
+from .turns import pass_on
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -56,7 +57,7 @@ def carry_out_import(
             # Rules, prefix records and counters are for administrators.
             only_names = not actor.caller.is_administrator
             source = TableRows(management.bindings, replace(table, only_names=only_names), actor, listeners)
-            hooks = Hooks(beat, finish, progress)
+            hooks = Hooks(beat, finish, progress, pass_on)
             run = OperationRun(management.bindings, source, job.number, actor=actor, hooks=hooks)
             try:
                 if run.begun() is None:

@@ -1,7 +1,7 @@
-"""The thread of a server process that carries out jobs, one at a time.
+"""The threads of a server process that carry out jobs. One of them works at a time (:mod:`.turns`).
 
-The thread starts when a job is added or asked for, and when a process begins (:meth:`Worker.begin`). It ends when no
-job waits or runs. Another thread reports while a job runs that its worker is alive.
+A thread claims jobs. It starts when a job is added or asked for, and when a process begins (:meth:`Worker.begin`), and
+ends when no job waits or runs. Each job has a thread, and one that reports that its worker is alive.
 
 A job whose database is locked or away, and a job of a process that ends in order, wait again: the claim is released.
 """
@@ -15,7 +15,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from ...bindings.log import kept_copies
 from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError, ReadOnlyBindings
@@ -24,15 +23,14 @@ from ...bindings.system.fork_safety import ForkSafeLock
 from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from .queue import Claim, ClaimLost, Jobs
-
-if TYPE_CHECKING:
-    pass
+from .turns import Turns
 
 Work = Callable[[Claim, Callable[[int], None]], None]
 """A function that carries out a job and finishes it. The second argument is called with the progress."""
 
 _CLEANING_MINUTES = 60
 _SECONDS_TO_END = 3.0
+_MAX_ACTIVE = 16
 _DEFECT = Translatable("Something went wrong on the side of the server. The error was logged.")
 
 _log = logging.getLogger(__name__)
@@ -62,6 +60,9 @@ class Worker:
         self._begun: int | None = None
         self._progress: dict[int, int] = {}
         self._unreleased: list[Claim] = []
+        self._turns = Turns()
+        self._active: dict[tuple[int | None, bool], threading.Thread] = {}
+        self._alone: threading.Thread | None = None
         self._ends = False
         # Some servers close the bindings, and others end without it.
         jobs.accounts.bindings.source.before_close.append(self.end)
@@ -82,6 +83,7 @@ class Worker:
             self._lock, self._woken = ForkSafeLock(), threading.Event()
             self._pid, self._thread, self._progress = os.getpid(), None, {}
             self._unreleased, self._ends = [], False
+            self._turns, self._active, self._alone = Turns(), {}, None
         self._woken.set()
         with self._lock:
             if self._thread is None or not self._thread.is_alive():
@@ -106,21 +108,25 @@ class Worker:
 
     def _run(self) -> None:
         is_away = False
-        while not self._ends:
+        while True:
             self._woken.clear()
             try:
-                self._release_all()
+                if self._ends:
+                    for thread in [*self._active.values()]:
+                        thread.join(_SECONDS_TO_END)
                 # After a time without the database, let other processes release their claims first.
-                while not (is_away or self._ends or self._unreleased) and (claim := self._jobs.claim()) is not None:
-                    with slots.apart():
-                        self._carry_out(claim)
+                is_waiting = is_away or bool(self._unreleased)
                 self._release_all()
+                if self._ends:
+                    return
+                if not is_waiting:
+                    self._start_jobs()
                 with self._lock:
-                    if not self._woken.is_set() and not self._jobs.unfinished():
+                    if not (self._woken.is_set() or self._active or self._unreleased or self._jobs.unfinished()):
                         self._thread = None
                         return
             except BindingsUnavailable as error:
-                if self._jobs.accounts.bindings.source.is_closed:
+                if self._ends or self._jobs.accounts.bindings.source.is_closed:
                     return
                 if not is_away:
                     _log.warning("the jobs cannot be read: %s", error)
@@ -155,6 +161,34 @@ class Worker:
             pass  # the next time; readers go by the clock
         except Exception:  # noqa: BLE001 - a defect must not end the thread
             _log.exception("the publication of names cannot be written")
+
+    def _start_jobs(self) -> None:
+        """Claim jobs of accounts that have none in this process, and start a thread for each."""
+        while len(self._active) < _MAX_ACTIVE and not (self._ends or self._unreleased):
+            if self._alone is not None and self._alone.is_alive():
+                return
+            if (claim := self._jobs.claim([*self._active])) is None:
+                return
+            of = claim.job.account, self._jobs.is_reading(claim.job)
+            thread = threading.Thread(target=self._take_turns, args=(claim, of), name="ararat-job", daemon=True)
+            self._active[of] = thread
+            self._alone = thread if claim.job.parameters.get("deaths") else None
+            try:
+                thread.start()
+            except RuntimeError as error:
+                # The limit of threads is reached.
+                del self._active[of]
+                _log.warning("job %d was interrupted: %s", claim.job.number, error)
+                self._unreleased.append(claim)
+
+    def _take_turns(self, claim: Claim, of: tuple[int | None, bool]) -> None:
+        account, is_reading = of
+        try:
+            with slots.apart(), self._turns.taking(account, is_reading=is_reading):
+                self._carry_out(claim)
+        finally:
+            self._active.pop(of, None)
+            self._woken.set()
 
     def _carry_out(self, claim: Claim) -> None:
         job = claim.job
@@ -195,6 +229,7 @@ class Worker:
 
     def _note(self, number: int, progress: int) -> None:
         self._progress[number] = progress
+        self._alone = None if self._alone is threading.current_thread() else self._alone
         if self._ends:
             raise _ProcessEnds
 

@@ -9,7 +9,7 @@ from sqlalchemy import delete, insert
 
 from ararat.bindings.storage.tables.desk_tables import bulk_progress
 from ararat.webapp.jobs import queue
-from ararat.webapp.jobs.queue import MAX_DEATHS, ClaimLost
+from ararat.webapp.jobs.queue import MAX_DEATHS, ClaimLost, Jobs
 
 
 def test_a_job_waits_runs_and_ends(jobs, add, clock):
@@ -159,3 +159,31 @@ def test_unfinished_jobs_are_limited_by_account(jobs, add, accounts):
     assert [accounts.write(lambda each, n=number: jobs.is_full(each, n)) for number in (1, 2)] == [True, False]
     jobs.end(jobs.claim(), "done", {})
     assert not accounts.write(lambda each: jobs.is_full(each, 1))
+
+
+def test_claims_begin_with_accounts_that_have_no_running_job_and_with_changes(accounts, clock):
+    accounts.add("joe", "curator", ["ark:12345/x6"])
+    jobs = Jobs(accounts, 30.0, reading=frozenset({"export"}))
+
+    def add(account, kind, **parameters):
+        return accounts.write(lambda connection: jobs.add(connection, account, kind, parameters, b"", 1)).number
+
+    first, export, change = add(1, "export"), add(1, "export"), add(1, "change")
+    checked, other = add(2, "change", dry_run=True), add(2, "export")
+    claimed, busy = [], []
+    while (claim := jobs.claim(busy)) is not None:
+        claimed.append(claim.job.number)
+        busy.append((claim.job.account, jobs.is_reading(claim.job)))
+        # As after the end of the others.
+        if len(busy) == 3:
+            busy.clear()
+    assert claimed == [change, checked, first, other, export]
+
+
+def test_a_job_whose_worker_ended_is_carried_out_alone(jobs, add, expire):
+    number = add()
+    jobs.claim()
+    expire()
+    assert jobs.claim([(2, False)]) is None
+    claim = jobs.claim()
+    assert (claim.job.number, claim.job.parameters["deaths"]) == (number, 1)

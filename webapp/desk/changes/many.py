@@ -22,7 +22,7 @@ from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
-from ...jobs.queue import MAX_UNFINISHED
+from ...jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
 from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import messages
@@ -91,6 +91,7 @@ def add_job(add: Callable[[Connection], Job]) -> Job:
                 429,
                 "too-many-imports",
                 Translatable("%(number)s jobs of your account wait or run. Wait for one.", number=MAX_UNFINISHED),
+                retry_after=RETRY_SECONDS,
             )
         return add(connection)
 

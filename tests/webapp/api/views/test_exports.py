@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
+import time
 
 import pytest
 
 from ararat.bindings.log import kept_copies
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.names.errors import BindingError
-from ararat.webapp.jobs import exports
+from ararat.webapp.jobs import exports, turns
 from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
 from tests.webapp.api.views.test_imports import finished
 
@@ -139,3 +141,48 @@ def test_a_file_is_deleted_by_age_by_number_and_by_a_redaction(app, curator, bin
         redact(bindings, NAMES[0])
     assert finished(curator, started)["problem"]["code"] == "name-redacted"
     assert_problem(file_of(curator, new), 404, "export-deleted")
+
+
+def test_an_account_has_at_most_two_unfinished_exports(reader, client_of, app, monkeypatch):
+    monkeypatch.setattr(imports_of(app).worker, "wake", lambda: None)
+    assert [reader("POST", "/exports", {"format": "csv"}).status_code for _ in range(2)] == [202, 202]
+    # Another token of the account does not help.
+    for client in (reader, client_of("reader")):
+        refused = client("POST", "/exports", {"format": "csv"})
+        assert_problem(refused, 429, "too-many-exports")
+        assert int(refused.headers["Retry-After"]) > 0
+    assert client_of("curator")("POST", "/exports", {"format": "csv"}).status_code == 202
+
+
+def test_an_import_waits_for_one_block_of_the_exports_and_checks_of_another_account(
+    curator, administrator, app, monkeypatch
+):
+    gate, blocks, ends = threading.Event(), [], []
+    jobs, worker = imports_of(app).jobs, imports_of(app).worker
+    finish = jobs.finish
+
+    def pass_on():
+        gate.wait(20)
+        blocks.append(1)
+        turns.pass_on()
+
+    def note(connection, claim, *arguments, **options):
+        ends.append((claim.job.kind, len(blocks)))
+        finish(connection, claim, *arguments, **options)
+
+    monkeypatch.setattr(exports, "_EVERY", 1)
+    monkeypatch.setattr(exports, "pass_on", pass_on)
+    monkeypatch.setattr(jobs, "finish", note)
+    answers = [administrator("POST", "/exports", {"format": "csv"}).status_code for _ in range(10)]
+    assert answers == [202, 202, *[429] * 8]
+    check = {"operation": {"action": "edit", "fields": {"listed": False}}, "selection": {}}
+    answers = [administrator("POST", "/changes", check).status_code for _ in range(10)]
+    assert answers == [*[202] * 8, *[429] * 2]
+    sent = curator("POST", "/imports", b"identifier,target\nark:12345/x5new,/new\n", Content_Type="text/csv")
+    deadline = time.monotonic() + 20
+    while not worker._turns._waiting:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    gate.set()
+    assert finished(curator, sent)["state"] == "done"
+    assert ends[0] == ("import", 1)
