@@ -41,9 +41,6 @@ def _path(name: str, about: str, example: str) -> Schema:
     return {"name": name, "in": "path", "required": True, "description": about, "schema": schema, "example": example}
 
 
-_OCTETS: Schema = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-"""The same body for programs that send bytes: many generators of clients know no texts."""
-
 _IDENTIFIER = "an identifier; the whole value, without trimming"
 _ERRORS = {
     400: "The request does not match this description.",
@@ -105,7 +102,7 @@ def _traces() -> Schema:
     }
     operation["requestBody"] = {
         "description": "The identifiers as text in UTF-8, one per line.",
-        "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1"}, **_OCTETS},
+        "content": {"text/plain": {"schema": TEXT, "example": "ark:12345/x6np1"}},
     }
     return operation
 
@@ -131,7 +128,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             **_operation("inspectText", "The same for the text in the body", "Inspection", errors=(400, 413, 503)),
             "requestBody": {
                 "description": "The text in UTF-8. The media type is ignored.",
-                "content": {"text/plain": {"schema": TEXT, "example": f"See {_ARK}."}, **_OCTETS},
+                "content": {"text/plain": {"schema": TEXT, "example": f"See {_ARK}."}},
             },
         },
     },
@@ -162,7 +159,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             ),
             "requestBody": {
                 "description": "The addresses or the sitemap in UTF-8.",
-                "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}, **_OCTETS},
+                "content": {"text/plain": {"schema": TEXT, "example": "https://17beta.top/en/"}},
             },
         },
     },
