@@ -33,7 +33,7 @@ VENDORED = {
 CATALOGUES = Path("middleware", "views", "po"), Path("webapp", "language", "po")
 
 
-MODULES = ("__init__", "__main__", "asgi", "testing", "wsgi")
+MODULES = ("__init__", "__main__", "asgi", "client", "testing", "wsgi")
 
 
 class BuildPy(build_py):

@@ -241,6 +241,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             "patchName",
             "Change some values of a name",
             _NAME,
+            _KEY,
             body=_body("Patch", {"metadata": {"erc.who": "Noah", "erc.when": None}}, media_type=MERGE_PATCH),
         ),
         "delete": _operation(

@@ -96,7 +96,7 @@ def _replace(name: str) -> Response:
 
 def _change(name: str) -> Response:
     patch = bodies.read_json("Patch", bodies.MERGE_PATCH, bodies.JSON)
-    expected = _expected(name)
+    expected: int | None = None
     if "target" in patch and patch["target"] is None:
         # A name without a target is described (see Kind).
         patch["kind"] = patch.get("kind") or "described"
@@ -104,13 +104,19 @@ def _change(name: str) -> Response:
         if elements in patch:
             if patch[elements] is None:
                 recorded = management().show(caller(), name)
-                expected = recorded.revision if expected is None else expected
+                expected = recorded.revision if _expected(name) is None else None
                 patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
             patch[elements] = {element: text or "" for element, text in patch[elements].items()}
     for member in DEFAULTS.keys() & patch.keys():
         patch[member] = DEFAULTS[member] if patch[member] is None else patch[member]
-    return _saved([management().change(caller(), name, _fields(patch), revision=expected)]).response()
+    fields = _fields(patch)
+
+    def act(by: Caller) -> list[ChangeResult]:
+        revision = _expected(name) if expected is None else expected
+        return [management().change(by, name, fields, revision=revision)]
+
+    return idempotency.manage(management(), caller(), act, _saved)
 
 
 def _delete(name: str) -> Response:

@@ -1,0 +1,403 @@
+"""A client of the JSON API for programs that manage names. Each call can be repeated: nothing is minted twice.
+
+Install it with ``pip install 'ararat[client]'``. It needs only httpx, and loads no other part of Ararat.
+
+.. code-block:: python
+
+    from ararat.client import Ararat
+
+    with Ararat("https://museum.example/api/v1", token) as site:
+        name = site.mint("ark:12345/x5", resource="INV 17", target="https://museum.example/objects/17")
+        site.update(name, metadata={"erc.what": "Vase"})
+
+A request that changes something has a random ``Idempotency-Key``, so that it is sent again if the connection breaks. No
+redirect is followed, because the request has the token. Errors are :class:`Problem`.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+from urllib.parse import quote
+
+import httpx
+
+__all__ = ["Ararat", "Delegated", "Name", "NameFields", "OutcomeUnknown", "Problem", "Stale", "Taken"]
+
+Progress = Callable[[int, int | None], object]
+"""A function that a job calls with the number of names or lines so far, and of all, or None if it is not known."""
+
+_BLOCK = 1000
+_MOST_SECONDS = 60.0
+_ENDED = ("done", "failed", "cancelled")
+_BYTES = "application/octet-stream"
+_TABLES = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".jsonl": "application/jsonl"}
+
+
+class NameFields(TypedDict, total=False):
+    """The values of a name, as the member ``names`` of ``POST /names`` has them. The OpenAPI document explains each."""
+
+    target: str | None
+    kind: Literal["located", "related", "described", "served"] | None
+    state: Literal["live", "reserved"]
+    metadata: Mapping[str, str | None] | None
+    alternates: Mapping[str, str | None] | None
+    passthrough: bool | Literal["no", "normal", "given"] | None
+    redirect: Literal[302, 307] | None
+    listed: bool | None
+    scope: Literal["name", "subtree"] | None
+    embargo: str | None
+
+
+@dataclass(frozen=True)
+class Name:
+    """A recorded name.
+
+    ``etag`` is the version for safe changes; None for a name of a list. ``outcome`` is what happened to it, such as
+    "bound" or "exists". ``row`` has all members of the API.
+    """
+
+    identifier: str
+    state: str
+    target: str | None
+    resource: str | None
+    metadata: Mapping[str, str]
+    etag: str | None = None
+    outcome: str | None = None
+    row: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], etag: str | None = None, outcome: str | None = None) -> Name:
+        """Return the name of a row of the API."""
+        known = (row[each] for each in ("identifier", "state", "target", "resource", "metadata"))
+        return cls(*known, etag=etag, outcome=outcome, row=row)
+
+    def __str__(self) -> str:
+        return self.identifier
+
+
+class Problem(Exception):
+    """Raised if the API refuses a request, or cannot be reached (``status`` 0). Nothing was changed then.
+
+    ``code`` is stable, and ``detail`` is a sentence for people. ``pointer`` is the place of the wrong value in the
+    body, and ``errors`` lists all of them. ``existing`` is the recorded name of a conflict. ``retry_after`` are
+    seconds. ``document`` has all members.
+    """
+
+    def __init__(self, status: int, document: Mapping[str, Any], retry_after: float | None = None) -> None:
+        self.status = status
+        self.code = str(document.get("code", "unknown"))
+        self.detail = str(document.get("detail", ""))
+        self.pointer: str | None = document.get("pointer")
+        self.errors: list[dict[str, str]] = document.get("errors", [])
+        existing = document.get("existing")
+        self.existing = Name.of(existing) if existing else None
+        self.minter: str | None = document.get("minter")
+        self.retry_after = retry_after
+        self.document = document
+        super().__init__(f"{self.detail} ({self.code})")
+
+
+class Stale(Problem):
+    """The name was changed in the meantime. ``existing`` is the recorded one."""
+
+
+class Taken(Problem):
+    """The name has other recorded values, which the request does not match. ``existing`` has them."""
+
+
+class Delegated(Problem):
+    """Another resolver has the names below the prefix. ``minter`` is the address that mints them, or None."""
+
+
+class OutcomeUnknown(Problem):
+    """The answer was lost each time, so the change may be written. Read the name, or send the same call again."""
+
+
+class Ararat:
+    """The names of a site, by its JSON API.
+
+    - ``api``: the address of the API, such as "https://museum.example/api/v1".
+    - ``token``: a token of an account, or of the provider of the institution. A function returns it for each request.
+    - ``retries``: how often a request is sent again if the connection breaks or the site is busy.
+    - ``transport``: a transport of httpx, such as ``httpx.WSGITransport(app=app)`` in tests.
+    """
+
+    def __init__(
+        self,
+        api: str,
+        token: str | Callable[[], str],
+        *,
+        retries: int = 3,
+        timeout: float = 60,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._api = api.rstrip("/")
+        self._token = token
+        self._retries = retries
+        self._sleep: Callable[[float], object] = time.sleep
+        self._http = httpx.Client(follow_redirects=False, timeout=timeout, transport=transport)
+
+    def __enter__(self) -> Ararat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def mint(self, shoulder: str, *, resource: str | None, key: str | None = None, **fields: Any) -> Name:
+        """Return the name of a thing below ``shoulder``, and mint it if the thing has none.
+
+        The outcome is "exists", or "bound" for a new name. ``resource`` identifies the thing, such as an inventory
+        number; None always mints. ``key`` is an own Idempotency-Key. ``fields`` are :class:`NameFields` of a new name.
+
+            site.mint("ark:12345/x5", resource="INV 17", target="https://museum.example/17")
+        """
+        return self._mint([{"shoulder": shoulder, "resource": resource, **fields}], resource is not None, key)[0]
+
+    def mint_many(
+        self, shoulder: str, rows: Iterable[Mapping[str, Any]], progress: Progress | None = None
+    ) -> list[Name]:
+        """Return the names of many things in the order of ``rows``, as :meth:`mint`. Each row needs a ``resource``.
+
+        They are sent in blocks of 1,000. After a break, call it again with the same rows.
+        """
+        waiting, names = iter(rows), list[Name]()
+        while block := [{"shoulder": shoulder, **row} for row in islice(waiting, _BLOCK)]:
+            names += self._mint(block, True, None)
+            if progress:
+                progress(len(names), None)
+        return names
+
+    def get(self, name: str | Name) -> Name | None:
+        """Return a name as it is recorded now, or None if it is not recorded."""
+        try:
+            return self._name("GET", _path(name))
+        except Problem as problem:
+            if problem.code == "not-bound":
+                return None
+            raise
+
+    def find(self, **conditions: str | None) -> Iterator[Name]:
+        """Yield the names that meet conditions, such as ``resource="INV 17"``, ``prefix``, ``state``, or ``metadata``.
+
+        The OpenAPI document explains the conditions of ``GET /names``.
+        """
+        parameters = {"limit": "1000", **{name: value for name, value in conditions.items() if value is not None}}
+        while True:
+            page = self._send("GET", "names", params=parameters).json()
+            yield from map(Name.of, page["names"])
+            if page["next"] is None:
+                return
+            parameters["after"] = page["next"]
+
+    def update(self, name: str | Name, **fields: Any) -> Name:
+        """Change some values of a name: a merge patch of :class:`NameFields`, in which None deletes.
+
+        A :class:`Name` with an ``etag`` must not have changed since, else :class:`Stale` is raised.
+
+            site.update("ark:12345/x5np1", metadata={"erc.what": "Vase", "erc.when": None})
+        """
+        return self._name("PATCH", _path(name), fields, name, media_type="application/merge-patch+json")
+
+    def relocate(self, name: str | Name, target: str, **fields: Any) -> Name:
+        """Move a name to another target. The caller knows that it leads to the same thing."""
+        return self._name("POST", f"{_path(name)}/relocate", {"target": target, **fields}, name)
+
+    def publish(self, name: str | Name, target: str | None = None, **fields: Any) -> Name:
+        """Make a reserved name live, at ``target`` or at its recorded one. A published name can never be deleted."""
+        place = {} if target is None else {"target": target}
+        return self.update(name, state="live", **place, **fields)
+
+    def withdraw(self, name: str | Name, *, reason: str | None = None, successor: str | None = None) -> Name:
+        """Withdraw a live name. A page with the reason and the name that replaces it remains."""
+        return self._name("POST", f"{_path(name)}/withdraw", {"reason": reason, "successor": successor}, name)
+
+    def restore(self, name: str | Name, *, resource: str | None = None) -> Name:
+        """Make a withdrawn name live again, for the same thing."""
+        return self._name("POST", f"{_path(name)}/restore", {"resource": resource}, name)
+
+    def history(self, name: str | Name) -> list[dict[str, Any]]:
+        """Return the changes of a name, the oldest first."""
+        return self._send("GET", f"{_path(name)}/history").json()["events"]
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        format: Literal["csv", "tsv", "jsonl"] = "csv",
+        progress: Progress | None = None,
+        **selection: str,
+    ) -> int:
+        """Write the names that meet the conditions ``selection`` to the file ``path``. Return their number."""
+        job = self._send("POST", "exports", json={"format": format, "selection": selection}).json()
+        job = self._finished("exports", job, progress)
+        part = Path(f"{path}.part")
+        for attempt in range(self._retries + 1):
+            try:
+                with (
+                    self._http.stream(
+                        "GET", f"{self._api}/exports/{job['number']}/file", headers=self._fields()
+                    ) as answer,
+                    part.open("wb") as file,
+                ):
+                    if answer.status_code != httpx.codes.OK:
+                        answer.read()
+                        raise _problem(answer)
+                    for block in answer.iter_bytes():
+                        file.write(block)
+                break
+            except httpx.TransportError as error:
+                if attempt == self._retries:
+                    raise _unreachable(Problem, error) from error
+                self._sleep(_pause(attempt, None))
+        part.replace(path)
+        return job["names"]
+
+    def import_table(
+        self, path: str | Path, *, progress: Progress | None = None, dry_run: bool = False, **options: Any
+    ) -> dict[str, Any]:
+        """Import a table or workbook, and return the result: ``operation``, ``counts``, ``refused`` and ``warned``.
+
+        ``options`` are parameters of ``POST /imports``, such as ``mint="ark:12345/x5"``, ``key="Inventarnummer"`` and
+        ``atomic=True``. With ``dry_run`` nothing is written.
+        """
+        parameters = {
+            name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in options.items()
+        }
+        media_type = _TABLES.get(Path(path).suffix.lower(), _BYTES)
+        answer = self._send(
+            "POST",
+            "imports",
+            params=parameters | ({"dry_run": "1"} if dry_run else {}),
+            content=Path(path).read_bytes(),
+            headers={"Content-Type": media_type},
+        )
+        return self._finished("imports", answer.json(), progress)["result"]
+
+    def operations(self) -> Iterator[dict[str, Any]]:
+        """Yield the operations on many names, the newest first."""
+        parameters: dict[str, str] = {}
+        while True:
+            page = self._send("GET", "operations", params=parameters).json()
+            yield from page["operations"]
+            if page["next"] is None:
+                return
+            parameters["before"] = str(page["next"])
+
+    def undo(self, operation: int, *, progress: Progress | None = None) -> dict[str, Any]:
+        """Undo an operation on many names, such as an import, and return the result with its ``counts``.
+
+        Names that were changed since are left out: the result lists them as ``refused``.
+        """
+        body = {"operation": {"action": "undo", "operation": operation}}
+        checked = self._finished("changes", self._send("POST", "changes", json=body).json(), None)
+        job = self._send("POST", f"changes/{checked['number']}/apply", params={"skip_refused": "1"}).json()
+        return self._finished("changes", job, progress)["result"]
+
+    def _mint(self, rows: list[dict[str, Any]], once: bool, key: str | None) -> list[Name]:
+        body = {"names": rows, **({"unless": "resource"} if once else {})}
+        answer = self._send("POST", "names", json=body, headers={"Idempotency-Key": key} if key else {})
+        etag = answer.headers.get("ETag")
+        return [Name.of(each["name"], etag, each["outcome"]) for each in answer.json()["names"]]
+
+    def _name(
+        self, method: str, path: str, body: Any = None, name: str | Name = "", *, media_type: str = "application/json"
+    ) -> Name:
+        fields = {"If-Match": name.etag} if isinstance(name, Name) and name.etag else {}
+        if body is not None:
+            fields["Content-Type"] = media_type
+        answer = self._send(method, path, json=body, headers=fields)
+        return Name.of(answer.json(), answer.headers["ETag"])
+
+    def _finished(self, kind: str, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+        """Wait for the end of a job, and return it. Raise :class:`Problem` if it failed."""
+        while job["state"] not in _ENDED:
+            answer = self._send("GET", f"{kind}/{job['number']}")
+            job = answer.json()
+            if progress:
+                progress(job.get("names", job.get("lines", 0)), job.get("total"))
+            if (seconds := _seconds(answer)) is not None:
+                self._sleep(seconds)
+        if job["problem"] or job["state"] != "done":
+            raise Problem(0, job["problem"] or {"code": job["state"], "detail": "The job did not end."})
+        return job
+
+    def _fields(self) -> dict[str, str]:
+        token = self._token if isinstance(self._token, str) else self._token()
+        return {"Authorization": f"Bearer {token}"}
+
+    def _send(
+        self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **content: Any
+    ) -> httpx.Response:
+        """Send a request, again after a broken connection or if the site is busy, and return the answer of success."""
+        key = {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
+        kind = Problem if method == "GET" else OutcomeUnknown
+        for attempt in range(self._retries + 1):
+            seconds: float | None = None
+            try:
+                answer = self._http.request(
+                    method, f"{self._api}/{path}", headers={**key, **(headers or {}), **self._fields()}, **content
+                )
+            except httpx.TransportError as error:
+                if attempt == self._retries:
+                    raise _unreachable(kind, error) from error
+            else:
+                if answer.is_success:
+                    return answer
+                seconds = _seconds(answer)
+                problem = _problem(answer)
+                # A front server answers 502 and 504 while the site can have carried out the request.
+                is_unknown = answer.status_code in (502, 504) or problem.code == "idempotency-key-busy"
+                if not is_unknown and answer.status_code not in (429, 503):
+                    raise problem
+                if attempt == self._retries:
+                    raise kind(problem.status, problem.document, seconds) if is_unknown else problem
+            self._sleep(_pause(attempt, seconds))
+        raise AssertionError("the last attempt raises an exception")
+
+
+def _path(name: str | Name) -> str:
+    return f"names/{quote(str(name), safe='')}"
+
+
+def _seconds(answer: httpx.Response) -> float | None:
+    text = answer.headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdecimal() else None
+
+
+def _pause(attempt: int, seconds: float | None) -> float:
+    """Return the seconds before the next attempt: those of Retry-After, or twice as long each time."""
+    return min(_MOST_SECONDS, random.uniform(0.5, 1) * 2**attempt / 2 if seconds is None else seconds)  # noqa: S311
+
+
+def _problem(answer: httpx.Response) -> Problem:
+    """Return the error of an answer without success."""
+    try:
+        document = answer.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        document = {"code": "no-problem-document", "detail": f"The server answers {answer.status_code}."}
+        if answer.is_redirect:
+            detail = f"The server redirects to {answer.headers['Location']}. Use the address of the API."
+            document = {"code": "redirect", "detail": detail}
+    known = {"prefix-delegated": Delegated, "outcome-unknown": OutcomeUnknown}
+    kind = known.get(str(document.get("code")))
+    if kind is None:
+        has_row = answer.status_code == httpx.codes.CONFLICT and document.get("existing")
+        kind = Stale if answer.status_code == httpx.codes.PRECONDITION_FAILED else Taken if has_row else Problem
+    return kind(answer.status_code, document, _seconds(answer))
+
+
+def _unreachable(kind: type[Problem], error: Exception) -> Problem:
+    return kind(0, {"code": "unreachable", "detail": f"The site cannot be reached: {type(error).__name__}."})
