@@ -71,8 +71,8 @@ def trace_command(
 
     Each hop, which is a request with its response, is printed when it arrives.
 
-    Requests go to public addresses at the ports 80 and 443 only. --allow-network permits other networks. If ID is a URL
-    that contains an ARK, the ARK is resolved at --resolver.
+    Requests go to public addresses at the ports 80 and 443 only. --allow-network permits other networks. A trace of
+    a link to an identifier starts at this link. With --resolver, the identifier is resolved there instead.
 
     Exit code: 0 success, 1 --compare found different targets, 2 ID is not valid, 3 failure, 4 a response that the draft
     does not define.
@@ -131,9 +131,11 @@ def _require_identifier(text: str) -> None:
 
 
 def _default(identifier: str) -> str:
-    """Return the resolver of a trace without --resolver: the official one of ARKs, or the known one of a URN."""
-    from ..webapp.tracing.known_resolvers import namespace_of, no_resolver, prefix_for
+    """Return the resolver of a trace without --resolver: that of a link, the official one of ARKs, or that of a URN."""
+    from ..webapp.tracing.known_resolvers import namespace_of, no_resolver, pasted_prefix, prefix_for
 
+    if (pasted := pasted_prefix(identifier)) is not None:
+        return pasted
     if (namespace := namespace_of(identifier)) is None:
         return DEFAULT_RESOLVER
     if (official := prefix_for(identifier)) is None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..bindings.names.origins import check_prefix
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text.translatable import Translatable, joined, sentence
 from ..net import url as weburl
 from .config import Site, site
 from .errors import HTTPRefusal
-from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, namespace_of, no_resolver, prefix_for
+from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, namespace_of, no_resolver, pasted_prefix, prefix_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,14 @@ class ResolverChoice:
     unknown: str = ""
 
 
-def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> ResolverChoice:
-    """Choose the resolver of a trace: the wanted one, else this site if the name is bound here, else the official one.
+def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted: str = "") -> ResolverChoice:
+    """Choose the resolver of a trace: the wanted one, else that of a pasted link, else this site if the name is bound
+    here, else the official one.
 
     A URN that is not bound here starts at the known resolver of its namespace.
 
-    - ``text``: the identifier.
+    - ``text``: the identifier, or a link to it. ``pasted``: the text before the identifier in a link, if ``text`` does
+      not contain it.
     - ``wanted``: a resolver prefix, or "registry" for the known resolver of the identifier; None without a request.
     - ``bound``: whether the name is bound here; None if the bindings could not be read.
 
@@ -60,6 +60,9 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None) -> Res
         return ResolverChoice(prefix, why, may_ask(prefix, known))
     if wanted is not None:
         return ResolverChoice(wanted, Translatable("You chose this resolver."), may_ask(wanted, known))
+    link = f"{pasted}{text}"
+    if link[:4].lower() == "http" and (prefix := pasted_prefix(link)) is not None and may_ask(prefix, known):
+        return ResolverChoice(prefix, Translatable("The trace starts at the address that you pasted."), True)
     home = own_prefix(known)
     if home is not None and bound:
         return ResolverChoice(home, Translatable("The name is recorded here, so this site resolves it."), True)
@@ -119,6 +122,9 @@ def may_ask(resolver: str, known: Site) -> bool:
 
 
 def _options(text: str, known: Site, pasted: str) -> Iterator[ResolverOption]:
+    link = f"{pasted}{text}"
+    if link[:4].lower() == "http" and (prefix := pasted_prefix(link)) is not None:
+        yield ResolverOption(prefix, Translatable("the address that you pasted"))
     likely = expected_of(text)
     expected: list[ResolverOption] = []
     if likely is not None and likely.prefix is not None:
@@ -132,9 +138,6 @@ def _options(text: str, known: Site, pasted: str) -> Iterator[ResolverOption]:
     else:
         # n2t.net resolves no URNs.
         yield from [*expected, *own]
-    with contextlib.suppress(ValueError):
-        if pasted:
-            yield ResolverOption(check_prefix(pasted.rstrip("/")), Translatable("the address that you pasted"))
     for listed in known.settings.offered:
         yield ResolverOption(listed.prefix, listed.title)
 

@@ -88,6 +88,10 @@ def test_the_known_resolver_of_a_urn_namespace_is_offered(client):
         ("urn:nbn:zz:1-2", False, "", "No resolver of urn:nbn:zz is known"),
         ("urn:isbn:0451450523", True, HERE, "is recorded here"),
         ("ark:12345/y", False, "https://n2t.net", "starts at the official resolver"),
+        ("https://gallica.bnf.fr/ark:/12148/x/f1", False, "https://gallica.bnf.fr", "that you pasted"),
+        ("https://old.example/id/ark:12345/x", True, "https://old.example/id", "that you pasted"),
+        ("https://nbn-resolving.org/urn:nbn:fi-fe1", False, "https://nbn-resolving.org", "that you pasted"),
+        ("https://www.familysearch.org/ark:/61903/1:1:M", None, "https://www.familysearch.org", "that you pasted"),
     ],
 )
 def test_a_trace_of_a_urn_starts_at_the_known_resolver_of_its_namespace(client, text, is_bound, resolver, why):
@@ -130,10 +134,15 @@ def test_a_card_offers_resolvers_without_javascript(client, read_page):
     ]
 
 
-def test_the_address_that_was_pasted_is_offered(client, read_page):
-    form = read_page(client.get("/?q=https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ").text).one("form", "plan")
-    titles = [option.text for option in form.all("option")]
-    assert "the address that you pasted: https://www.familysearch.org" in titles
+def test_the_address_that_was_pasted_is_opened_and_traced_first(client, read_page):
+    page = read_page(client.get("/?q=https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ").text)
+    opened = page.one("div", "do").one("a", "button", href="https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ")
+    assert opened.text == "Open at www.familysearch.org"
+    form = page.one("form", "plan")
+    first = form.all("option")[0]
+    assert first.text == "the address that you pasted: https://www.familysearch.org"
+    assert first.attributes["value"] == "https://www.familysearch.org"
+    assert "selected" in first.attributes
     assert form.one("input", type="hidden").attributes["value"] == "ark:/61903/1:1:MW98-MNJ"
 
 

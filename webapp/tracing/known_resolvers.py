@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse, registries
+from ...bindings.names.origins import check_prefix
+from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, examine, parse, registries
 from ...identifiers.ark import embedded
 from ...identifiers.ark import parser as ark
 from ...identifiers.registries import target_templates
@@ -81,6 +82,19 @@ def expected(name: Ark | Urn) -> ExpectedResolver | None:
     country = _country(name)
     prefix = NBN_RESOLVERS.get(country) if country else None
     return ExpectedResolver(f"urn:nbn:{country}", url.parse(prefix).host, prefix) if prefix else None
+
+
+def pasted_prefix(text: str) -> str | None:
+    """Return the resolver prefix of a link to an identifier: its beginning, or None for another text.
+
+    >>> pasted_prefix("https://gallica.bnf.fr/ark:/12148/btv1b8449691v"), pasted_prefix("ark:12345/x")
+    ('https://gallica.bnf.fr', None)
+    """
+    before = examine(text).parts.get("prefix") or ""
+    try:
+        return check_prefix(before.rstrip("/")) if before else None
+    except ValueError:
+        return None
 
 
 def namespace_of(identifier: str) -> str | None:

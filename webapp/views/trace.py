@@ -119,13 +119,15 @@ def plan(subject: str, bound: str | None, unread: bool, pasted: str = "") -> Tra
     too_long = TraceOffer(Translatable("The identifier is too long for a trace."))
     if len(subject) >= MAX_URL_LENGTH:
         return too_long
-    choice = resolver_choice.choose_resolver(subject, None, bound=None if unread else bound is not None)
+    known = None if unread else bound is not None
+    choice = resolver_choice.choose_resolver(subject, None, bound=known, pasted=pasted)
     if not choice.resolver and site().settings.trace_elsewhere:
         return TraceOffer(
             choice.why, None, Translatable("Run the trace"), None, resolver_choice.resolver_options(subject, pasted)
         )
     if choice.possible:
-        why, wish, label, command = choice.why, TraceRequest(subject), Translatable("Run the trace"), None
+        wish = TraceRequest(subject, choice.resolver if pasted else None)
+        why, label, command = choice.why, Translatable("Run the trace"), None
     else:
         why = _elsewhere(choice, bound, unread=unread)
         wish = TraceRequest(subject, resolver_choice.own_prefix(site()))
