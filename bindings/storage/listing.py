@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..names.binding import Binding, rfc3339
 from ..names.errors import TooBroad, UnreadableBinding
-from ..names.metadata.folding import MIN_PART, parts, trigrams
+from ..names.metadata.folding import MIN_PART, parts, rarest, trigrams
 from ..names.operation import Operation
 from ..names.selection import (
     HOST_ENDS,
@@ -540,7 +540,8 @@ class Lists:
         order = selection.order
         if selection.hold in ("yes", "any"):
             yield Selection(hold=selection.hold, now=selection.now)
-        if selection.prefix and order not in ("name", "words") and not self._is_sqlite:
+        is_narrow = selection.prefix is not None or selection.status not in (None, "live")
+        if is_narrow and order not in ("name", "words") and not self._is_sqlite:
             yield Selection(prefix=selection.prefix, status=selection.status)
         if (selection.changed_since or selection.changed_before) and order != "changed":
             yield Selection(changed_since=selection.changed_since, changed_before=selection.changed_before)
@@ -572,13 +573,15 @@ class Lists:
             return None
         if self._is_sqlite:
             words = (
-                " OR ".join("({})".format(" AND ".join(f'"{each}"' for each in trigrams(part))) for part in word)
+                " OR ".join(
+                    "({})".format(" AND ".join(f'"{each}"' for each in trigrams(rarest(part)))) for part in word
+                )
                 for word in long_words
             )
             return [_MATCHES], [" AND ".join(f"({word})" for word in words)]
         # Only LIKE uses the index. A part has no percent sign and no underscore.
         likes = ["({})".format(" OR ".join(["bindings.search_text LIKE ?"] * len(word))) for word in long_words]
-        return likes, [f"%{part}%" for word in long_words for part in word]
+        return likes, [f"%{rarest(part)}%" for word in long_words for part in word]
 
     def _conditions(self, selection: Selection, *without: str) -> _Condition:
         """Return all conditions, without those on ``without``: "words", "resource" or "targets".

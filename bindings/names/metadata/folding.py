@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MIN_PART = 3
 """The number of letters from which a part of a word is found. Fewer letters must begin a word, and one is a word."""
 
+_WORDS_OF_ADDRESS = 4
+"""The number of words from which a part of a query is probably an address, such as "example org c0 12345"."""
+
 MAX_SORTED = 120
 """The number of folded characters of a title by which a list is sorted."""
 
@@ -184,6 +187,23 @@ def contains(text: str, words: Iterable[tuple[str, ...]]) -> bool:
     True
     """
     return all(any(part in text for part in word) for word in words)
+
+
+def rarest(part: str) -> str:
+    """Return the piece of ``part``, a part of a word of a query, that few texts have. It is looked up in an index.
+
+    The words of an address, such as its scheme and host, are in the texts of many names. Its number is not: the longest
+    word with a digit, with the space before it.
+
+    >>> rarest("h45 example org c0 12345"), rarest("objekt 17"), rarest("inv 1901 0001")
+    (' 12345', 'objekt 17', 'inv 1901 0001')
+    """
+    words = part.split(" ")
+    numbers = [each for each in words if len(each) > MIN_PART and any(map(str.isdigit, each))]
+    if len(words) < _WORDS_OF_ADDRESS or not numbers:
+        return part
+    longest = max(numbers, key=len)
+    return longest if longest == words[0] else f" {longest}"
 
 
 def trigrams(part: str) -> list[str]:
