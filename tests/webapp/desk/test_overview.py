@@ -62,7 +62,7 @@ def test_desk_without_a_shoulder_says_what_to_do_first(desk, ada, read_page, pat
     assert steps.one("h2").text == "There is no shoulder yet"
     assert "A NAAN is the number of an organization" in steps.text
     assert "Ask an administrator" not in steps.text
-    assert "/desk/prefixes/edit" in [link.attributes["href"] for link in steps.all("a")]
+    assert "/desk/prefixes/first" in [link.attributes["href"] for link in steps.all("a")]
     desk.accounts.add("joan", "curator")
     joan = read_page(desk.signed_in("joan").get(path).text)
     assert "Ask an administrator for one: ada." in joan.one("div", "empty").text

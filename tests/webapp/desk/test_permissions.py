@@ -176,6 +176,8 @@ CASES = (
     page("/prefixes"),
     page("/prefixes.<any(csv, jsonl):form>", path="/prefixes.csv"),
     page("/prefixes/record", path=f"/prefixes/record?prefix={GRANTED}"),
+    page("/prefixes/first", ADMINISTRATORS),
+    form("/prefixes/first", ADMINISTRATORS, naan="12345", letters="q7", shown="ark:12345/q7"),
     page("/prefixes/edit", ADMINISTRATORS, f"/prefixes/edit?prefix={GRANTED}"),
     form("/prefixes/edit", ADMINISTRATORS, prefix="ark:12345/x7", what="Maps"),
     form("/prefixes/preview", ADMINISTRATORS, prefix="ark:12345/x7", what="Maps"),

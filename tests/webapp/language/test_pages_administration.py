@@ -166,6 +166,11 @@ def test_prefixes_holds_and_branding(desk: Desk):
         for browser in (ada, jane):
             walk.get(browser, "/desk/prefixes", "no prefixes")
         walk.get(ada, "/desk/holds", "no holds")
+        walk.get(ada, "/desk/prefixes/first", "first shoulder")
+        for name, naan, letters, status in (("example", "12345", "q7", 200), ("wrong", "x5", "Museum", 422)):
+            walk.post(
+                ada, "/desk/prefixes/first", {"naan": naan, "letters": letters}, f"first shoulder, {name}", status
+            )
         walk.get(ada, "/desk/prefixes/edit", "new record")
         walk.get(ada, "/desk/prefixes/edit?prefix=ark:12345/x5", "new record of a prefix")
         walk.get(ada, f"/desk/prefixes/record?prefix={key}", "unknown prefix", 404)

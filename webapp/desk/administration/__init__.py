@@ -1,5 +1,14 @@
 """The pages for administration: tokens, accounts, branding, and the records of NAANs and shoulders."""
 
-from . import accounts, branding, own_account, prefix_changes, prefix_transfers, prefixes, tokens
+from . import accounts, branding, first_shoulder, own_account, prefix_changes, prefix_transfers, prefixes, tokens
 
-__all__ = ["accounts", "branding", "own_account", "prefix_changes", "prefix_transfers", "prefixes", "tokens"]
+__all__ = [
+    "accounts",
+    "branding",
+    "first_shoulder",
+    "own_account",
+    "prefix_changes",
+    "prefix_transfers",
+    "prefixes",
+    "tokens",
+]

@@ -13,6 +13,7 @@ from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import BindingError
+from ....bindings.names.policy import is_registered
 from ....bindings.names.prefixes import prefixes, rule_templates
 from ....bindings.names.prefixes.prefixes import PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.texts import EDITED, TEXTS
@@ -29,6 +30,7 @@ from ...management.permissions import require_administrator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem, statement_of
+from .first_shoulder import LENGTH
 from .prefix_history import LABELS, differences, values_of
 
 
@@ -115,6 +117,13 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
         key = prefixes.check_prefix(values["prefix"], management().bindings.naming.test_naans)
     except BindingError as error:
         problems["prefix"] = FieldProblem.of(error)
+    naan = key[4:].partition("/")[0] if key.startswith("ark:") else ""
+    if naan and len(naan) != LENGTH and not is_registered(naan) and "prefix" not in problems:
+        message = Translatable("No registry has %(naan)s as a NAAN.", naan=naan)
+        problems["prefix"] = FieldProblem(message, Translatable("a NAAN, a slash and the shoulder, such as 12345/x5"))
+    is_new = request.form.get("etag", NO_RECORD) in ("", NO_RECORD) and management().bindings.prefixes.get(key) is None
+    if is_new and not any(values[field] for field in (*EDITED, "rule")):
+        problems.setdefault("what", FieldProblem.of(BindingError("prefix-empty")))
     for field in EDITED:
         try:
             prefixes.check(key, {field: values[field]})

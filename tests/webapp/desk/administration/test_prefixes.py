@@ -288,3 +288,69 @@ def test_the_form_to_mint_states_the_minter_of_a_delegated_prefix(ada: Browser, 
     refused = ada.post("/desk/new/mint", {"shoulder": PREFIX, "count": "1"})
     assert (refused.status_code, minter in refused.text) == (409, True)
     assert "Mint names" not in ada.get(f"/desk/prefixes/record?prefix={PREFIX}").text
+
+
+def test_the_first_shoulder_is_shown_with_an_example_before_it_is_created(desk: Desk, ada: Browser) -> None:
+    form = {"naan": " 12345 ", "letters": "q7"}
+    shown = ada.post("/desk/prefixes/first", form)
+    assert shown.status_code == 200
+    assert "All names begin with ark:12345/q7. 12345 is a NAAN for examples or tests." in text_of(shown.text)
+    example = re.search(r"ark:12345/q7[0-9bcdfghjkmnpqrstvwxz]{9}\b", shown.text)
+    assert example
+    assert 'value=" 12345 "' in shown.text or 'value="12345"' in shown.text
+    assert desk.bindings.prefixes.get("ark:12345/q7") is None
+    # Another beginning than the shown one is shown first.
+    assert ada.post("/desk/prefixes/first", form | {"letters": "q8", "shown": "ark:12345/q7"}).status_code == 200
+    created = ada.post("/desk/prefixes/first", form | {"shown": "ark:12345/q7"})
+    assert created.location == "/desk/new?many=1"
+    record = desk.bindings.prefixes.get("ark:12345/q7")
+    assert record is not None
+    assert record.pattern == "29^8+check"
+    assert "ark:12345/q7" in ada.get("/desk/new?many=1").text
+    again = ada.post("/desk/prefixes/first", form)
+    assert (again.status_code, "ark:12345/q7 has a record already." in again.text) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("naan", "letters", "field", "words"),
+    [
+        pytest.param("x5", "q7", "naan", "No registry has x5 as a NAAN.", id="a shoulder as NAAN"),
+        pytest.param("", "q7", "naan", "The NAAN is missing.", id="no NAAN"),
+        pytest.param("1234l", "q7", "naan", "No registry has 1234l as a NAAN.", id="a wrong letter"),
+        pytest.param("12345", "", "letters", "This is not the beginning of names.", id="no letters"),
+        pytest.param("12345", "Museum", "letters", "This is not the beginning of names.", id="a word"),
+        pytest.param("99999", "q7", "naan", "99999", id="the NAAN of tests"),
+    ],
+)
+def test_a_wrong_first_shoulder_is_explained_at_its_field(
+    desk: Desk, ada: Browser, naan: str, letters: str, field: str, words: str
+) -> None:
+    refused = ada.post("/desk/prefixes/first", {"naan": naan, "letters": letters})
+    assert refused.status_code == 422
+    assert words in html.unescape(text_of(refused.text))
+    assert f'id="{field}-error"' in refused.text
+    assert f'value="{naan}"' in refused.text
+    assert f'value="{letters}"' in refused.text
+
+
+@pytest.mark.parametrize(
+    ("naan", "words"),
+    [
+        ("12148", "12148 is the NAAN of National Library of France"),
+        ("54321", "This copy of the registry does not have 54321."),
+    ],
+)
+def test_the_registry_says_whose_a_naan_is(ada: Browser, naan: str, words: str) -> None:
+    assert words in text_of(ada.post("/desk/prefixes/first", {"naan": naan, "letters": "x5"}).text)
+
+
+def test_a_record_without_texts_and_a_shoulder_as_naan_are_explained_at_their_fields(desk: Desk, ada: Browser) -> None:
+    empty = ada.post("/desk/prefixes/edit", {"prefix": "ark:12345/q7", "etag": ""})
+    assert (empty.status_code, 'id="what-error"' in empty.text, 'value="ark:12345/q7"' in empty.text) == (
+        422,
+        True,
+        True,
+    )
+    wrong = ada.post("/desk/prefixes/edit", {"prefix": "x5", "what": "Objects of the museum", "etag": ""})
+    assert (wrong.status_code, "No registry has x5 as a NAAN." in wrong.text) == (422, True)
+    assert desk.bindings.prefixes.list() == []
