@@ -12,6 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final, Literal, NamedTuple
 
 from ...bindings.names.errors import BindingError
@@ -24,6 +25,7 @@ Format = Literal["anvl", "csv", "xml"]
 Compression = Literal["gzip", "zip"]
 SUFFIXES: Final[Mapping[Format, str]] = {"anvl": "txt", "csv": "csv", "xml": "xml"}
 
+_TIMES = ("_created", "_updated")
 _LINE_ENDS = re.compile("\r\n?|\n")
 _XML_DECLARATION = re.compile(r"\s*+<\?xml\s[^>]*+>\s*+")
 _PIECE = 1 << 16
@@ -36,18 +38,21 @@ class Described(NamedTuple):
     elements: Mapping[str, str]
 
 
-def written(records: Iterable[Described], form: Format, columns: Sequence[str]) -> Iterator[str]:
+def written(
+    records: Iterable[Described], form: Format, columns: Sequence[str], *, converts_times: bool = False
+) -> Iterator[str]:
     """Yield the text of a download in pieces.
 
     - ``records``: the identifiers with their elements, in the order of the file.
     - ``form``: the format of the file: "anvl", "csv" or "xml".
     - ``columns``: the names of the columns of a CSV file. The other formats ignore them.
+    - ``converts_times``: whether the times of a CSV file are in ISO 8601 instead of Unix seconds.
     """
     match form:
         case "anvl":
             yield from _anvl(records)
         case "csv":
-            yield from _csv(records, columns)
+            yield from _csv(records, columns, converts_times)
         case "xml":
             yield from _xml(records)
 
@@ -58,13 +63,15 @@ def _anvl(records: Iterable[Described]) -> Iterator[str]:
         yield f":: {identifier}\n{lines}\n"
 
 
-def _csv(records: Iterable[Described], columns: Sequence[str]) -> Iterator[str]:
+def _csv(records: Iterable[Described], columns: Sequence[str], converts_times: bool) -> Iterator[str]:
     # EZID writes the values unchanged.
     line = LineWriter(formulas="raw")
     yield line(columns)
     is_mapped = any(column.startswith("_mapped") for column in columns)
     for identifier, elements in records:
         known = {"_id": identifier, **elements}
+        for name in _TIMES if converts_times else ():
+            known[name] = datetime.fromtimestamp(int(known[name]), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         if is_mapped:
             known |= mapped_citation(elements)
         yield line(_LINE_ENDS.sub(" ", known.get(column, "")) for column in columns)

@@ -65,6 +65,7 @@ class Download:
     is_test: bool
     owners: tuple[str, ...] = ()
     listed: bool | None = None
+    converts_times: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the request for JSON."""
@@ -78,6 +79,7 @@ class Download:
             "is_test": self.is_test,
             "owners": list(self.owners),
             "listed": self.listed,
+            "converts_times": self.converts_times,
         }
 
     @classmethod
@@ -93,6 +95,7 @@ class Download:
             is_test=stored["is_test"],
             owners=tuple(stored.get("owners", ())),
             listed=stored.get("listed"),
+            converts_times=stored.get("converts_times", False),
         )
 
     def selections(self, prefixes: Iterable[str] | None) -> Iterator[Selection]:
@@ -140,8 +143,6 @@ def read(body: bytes) -> Download:
     columns = tuple(given.get("column", ()))
     if (form == "csv") != bool(columns) or not all(columns):
         raise bad_request("the form field column is required for the format csv, and not permitted for others")
-    # Times are Unix seconds in each format; EZID converts them for a CSV file on request.
-    _yes_or_no(given, "convertTimestamps")
     return Download(
         format=form,
         compression=cast("Compression", _one(given, "compression", get_args(Compression), "gzip")),
@@ -152,6 +153,7 @@ def read(body: bytes) -> Download:
         is_test=_one(given, "permanence", ("test", "real"), "real") == "test",
         owners=tuple(given.get("owner", ())),
         listed=_yes_or_no(given, "exported"),
+        converts_times=form == "csv" and bool(_yes_or_no(given, "convertTimestamps")),
     )
 
 

@@ -84,7 +84,9 @@ def download(asked: EzidRequest) -> Response:
     wanted = Download.of_dict(stored)
     if not asked.subject.endswith(f".{_ending(wanted)}"):
         raise Failed("bad request", "this download has another format", status=404)
-    text = download_formats.written(_records(known, wanted), wanted.format, wanted.columns)
+    text = download_formats.written(
+        _records(known, wanted), wanted.format, wanted.columns, converts_times=wanted.converts_times
+    )
     file = download_formats.compressed(text, wanted.compression, f"ezid.{SUFFIXES[wanted.format]}")
     return admission.download(file, _ENDINGS[wanted.compression], f"ezid.{_ending(wanted)}")
 

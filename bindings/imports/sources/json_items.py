@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 from ...names.errors import TableError
 from ...tables.text_stream import MAX_OCTETS
+from .record import joined
 
 _PIECE = 1 << 16
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -61,11 +62,15 @@ def read(stream: BinaryIO, file: str, *, keyed: bool = False) -> Iterator[Item]:
 def as_text(value: Any) -> str:
     """Return the JSON value ``value`` as the text of a metadata element. A string stays, and null is "".
 
-    >>> as_text("a"), as_text(None), as_text([1])
-    ('a', '', '[1]')
+    A list of strings has several values of the element.
+
+    >>> as_text("a"), as_text(None), as_text([1]), as_text(["a", "b"])
+    ('a', '', '[1]', 'a; b')
     """
     if value is None:
         return ""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return joined(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

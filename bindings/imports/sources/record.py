@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from ...names import validation
 from ...names.binding import NOTHING
+
+_SEPARATOR = "; "
+"""The text between several values of one element, such as several creators. All formats of a description read it."""
 
 State = Literal["public", "reserved", "unavailable"]
 
@@ -132,3 +135,12 @@ def no_time(element: str, text: str) -> Omission:
     ``element`` is the name of the value, and ``text`` the value.
     """
     return Omission(element, f"{validation.shown(text)} is not a time", "correct the time, or set it to Unix seconds")
+
+
+def joined(values: Iterable[str]) -> str:
+    """Return one value for an element that occurs several times. No value is lost, and none occurs twice.
+
+    >>> joined(["Smith, A", "Jones, B", "Smith, A"])
+    'Smith, A; Jones, B'
+    """
+    return _SEPARATOR.join(dict.fromkeys(value for each in values if (value := each.strip())))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import urllib.error
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -241,3 +243,20 @@ def test_the_documented_fields_of_ezid_are_accepted(
     curator.client.update(names["public"], {"_export": "no"})
     exported = gzip.decompress(fetched(*fields, ("exported", "no"))).decode().splitlines()
     assert exported[1:] == [names["public"]]
+
+
+def test_times_of_a_csv_file_are_converted_on_request(fetched: Callable[..., bytes], names: dict[str, str]) -> None:
+    fields = [("format", "csv"), *(("column", each) for each in ("_id", "_created", "_updated")), ("type", "ark")]
+
+    def times(*more: tuple[str, str]) -> list[str]:
+        return [row.partition(",")[2] for row in gzip.decompress(fetched(*fields, *more)).decode().splitlines()[1:]]
+
+    unix = times()
+    iso = times(("convertTimestamps", "yes"))
+    assert times(("convertTimestamps", "no")) == unix
+    assert all(re.fullmatch(r"[0-9]+,[0-9]+", each) for each in unix)
+    expected = [
+        ",".join(datetime.fromtimestamp(int(each), UTC).strftime("%Y-%m-%dT%H:%M:%SZ") for each in row.split(","))
+        for row in unix
+    ]
+    assert iso == expected

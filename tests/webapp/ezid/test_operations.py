@@ -425,3 +425,12 @@ def test_a_name_appends_the_rest_of_a_request_as_in_ezid(curator: Person, servic
     assert [passthrough(service, name) for name in (later, made)] == ["given", "given"]
     assert curator.client.update(made, {"_target": "https://example.org"}).status == 200
     assert passthrough(service, made) is False
+
+
+def test_a_block_of_erc_with_repeated_labels_keeps_all_values(curator: Person) -> None:
+    block = "who: Smith, A\nWho: Jones, B\nwhat: Plants\nwhere: UC1.TIF\nwhere: ark:/13030/m5"
+    name = f"{curator.key}erc"
+    curator.client.create(name, {"erc": block, "_target": "https://example.org/1"})
+    shown = curator.client.view(name).elements
+    assert (shown["erc.who"], shown["erc.what"]) == ("Smith, A; Jones, B", "Plants")
+    assert shown["erc.where"] == "UC1.TIF; ark:/13030/m5"

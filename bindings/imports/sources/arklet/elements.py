@@ -22,7 +22,7 @@ from datetime import datetime
 from typing import Any
 
 from .....identifiers.text import anvl
-from ..record import DumpRecord, Omission, no_time, read_time
+from ..record import DumpRecord, Omission, joined, no_time, read_time
 
 _IDENTIFIER = ("ark", "naan", "naan_id", "shoulder", "assigned_name")
 _NAMED = {
@@ -95,13 +95,20 @@ def _metadata(text: str) -> list[tuple[str, str]]:
         records = list(anvl.parse(text))
     except anvl.AnvlError:
         records = []
-    elements = [(each.label, each.value) for block in records for each in block.elements if each.label != "erc"]
+    several: dict[str, list[str]] = {}
+    for each in (each for block in records for each in block.elements):
+        label = each.label.lower() if each.label.lower() in _KERNEL else each.label
+        several.setdefault(label, []).append(each.value)
+    several.pop("erc", None)
+    elements = [(label, joined(values)) for label, values in several.items()]
     if elements and all(_NAME.fullmatch(name) or _FULL_NAME.fullmatch(name) for name, _ in elements):
         return elements
     return [("arklet.metadata", text)]
 
 
 def _written(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return joined(value)
     return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 

@@ -26,7 +26,7 @@ from typing import Final
 from .....identifiers.text import anvl
 from ....names import naming, validation
 from ....names.errors import BindingError
-from ..record import DumpRecord, Omission, State, no_time, read_time
+from ..record import DumpRecord, Omission, State, joined, no_time, read_time
 from .element_names import CITATION, DEFAULT_PROFILE, PROFILE, metadata_name
 
 _AT_EZID = re.compile(r"https?://(?:[a-z0-9-]+\.)?(?:ezid\.cdlib\.org|n2t\.net)/(?:ezid/)?(?:id/)?(.+)", re.IGNORECASE)
@@ -36,6 +36,9 @@ _KERNEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
 
 MAPPED: Final[Mapping[str, str]] = {part: next(iter(by_profile.values())) for part, by_profile in CITATION.items()}
 """The metadata elements for the elements that EZID derives from the others for a CSV file."""
+
+_DOCUMENTS = ("erc", "datacite", "crossref", "ararat.embargo", "ararat.hold")
+"""Elements whose values cannot be joined. Labels that a block ``erc`` repeats are joined (:func:`erc_elements`)."""
 
 _STATES: Mapping[str, State] = {"public": "public", "reserved": "reserved", "unavailable": "unavailable"}
 _NO_COUNTERPART = "keep the dump, or bind the value as a metadata element with a prefix, such as ezid.value"
@@ -52,13 +55,15 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
     ('unavailable', 'moved')
     """
     reading = _Reading()
-    seen: set[str] = set()
+    several: dict[str, list[str]] = {}
     for name, value in elements:
-        if name in seen:
+        if value and not value.isspace():
+            several.setdefault(name, []).append(value)
+    for name, values in several.items():
+        is_joined = not name.startswith("_") and name not in _DOCUMENTS
+        if len(values) > 1 and not is_joined:
             reading.omit(name, "the element occurs twice; the first value is imported", "remove one of the two values")
-        elif value and not value.isspace():
-            seen.add(name)
-            reading.read(name, value)
+        reading.read(name, joined(values) if len(values) > 1 and is_joined else values[0])
     if not reading.metadata:
         reading.metadata = reading.mapped
     reading.metadata |= reading.settings
@@ -214,19 +219,20 @@ def erc_elements(value: str) -> tuple[dict[str, str], bool]:
     r"""Parse the value ``value`` of the EZID element ``erc``. Return its elements, and whether the whole value is an
     ERC record.
 
-    >>> erc_elements("who: Noah\nwhat: The Ark"), erc_elements("Noah")
-    (({'erc.who': 'Noah', 'erc.what': 'The Ark'}, True), ({}, False))
+    A label can occur several times, in any case of its letters. Its values are joined.
+
+    >>> erc_elements("who: Noah\nwhat: The Ark\nWho: Shem"), erc_elements("Noah")
+    (({'erc.who': 'Noah; Shem', 'erc.what': 'The Ark'}, True), ({}, False))
     """
     try:
         parsed_elements = [element for block in anvl.parse(value) for element in block.elements]
     except anvl.AnvlError:
         return {}, False
-    kernel = [element for element in parsed_elements if _KERNEL.fullmatch(element.label) and element.label != "erc"]
-    is_whole = bool(parsed_elements) and len(kernel) == sum(
-        element.label != "erc" or bool(element.value) for element in parsed_elements
-    )
-    elements: dict[str, str] = {}
-    for element in kernel:
-        if element.value:
-            elements.setdefault(f"erc.{element.label}", element.value)
-    return elements, is_whole
+    labelled = [(element.label.lower(), element.value) for element in parsed_elements]
+    kernel = [(label, value) for label, value in labelled if _KERNEL.fullmatch(label) and label != "erc"]
+    is_whole = bool(parsed_elements) and len(kernel) == sum(label != "erc" or bool(value) for label, value in labelled)
+    several: dict[str, list[str]] = {}
+    for label, value in kernel:
+        if value:
+            several.setdefault(f"erc.{label}", []).append(value)
+    return {element: joined(values) for element, values in several.items()}, is_whole

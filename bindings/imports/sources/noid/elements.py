@@ -75,7 +75,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         else:
             ours = _EZID.get(name) or (f"noid.{name}" if _NAME.fullmatch(name) else name)
             # A binder can have one time under two names.
-            if ours != "_id" and (ours not in names or ours == name):
+            if ours != "_id" and (ours not in names or ours == name or ours.startswith("erc.")):
                 renamed.append((ours, value))
             names.add(ours)
     converted = ezid_elements.record(line, identifier_of(identifier), renamed)

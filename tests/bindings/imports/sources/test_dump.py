@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.imports.sources import compressed, dump
+from ararat.bindings.imports.sources.arklet import elements as arklet_elements
 from ararat.bindings.imports.sources.dump import SOURCES
 from ararat.bindings.imports.sources.record import Counter, DumpRecord, MintedName
 from ararat.bindings.names.errors import TableError
@@ -213,3 +214,54 @@ def test_an_erc_record_without_an_identifier_is_left_out() -> None:
     (part,) = read("erc:\nwho: Noah\nwhere: https://example.org/\n", "erc")
     assert part.omitted.element == "where"
     assert "belongs to no identifier" in str(refused("who: Noah\n", "erc"))
+
+
+_TWO = "Smith, A; Jones, B"
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "expected"),
+    [
+        pytest.param(
+            "ezid",
+            ":: ark:/12345/x5\nerc: who: Smith, A%0Awho: Jones, B%0Awhere: UC1.TIF%0Awhere: ark:/13030/m5\n",
+            {"erc.who": _TWO, "erc.where": "UC1.TIF; ark:/13030/m5"},
+            id="a block of EZID",
+        ),
+        pytest.param(
+            "ezid",
+            ":: ark:/12345/x5\nerc: Who: Smith, A%0AWHO: Jones, B\n",
+            {"erc.who": _TWO},
+            id="letters of any case",
+        ),
+        pytest.param(
+            "ezid", ":: ark:/12345/x5\ndc.creator: Smith, A\ndc.creator: Jones, B\n", {"dc.creator": _TWO}, id="EZID"
+        ),
+        pytest.param("noid", "# id: 12345/x5\nwho: Smith, A\nwho: Jones, B\n", {"erc.who": _TWO}, id="noid"),
+        pytest.param(
+            "n2t", '{"ark:/12345/x5": {"erc.who": ["Smith, A", "Jones, B"]}}', {"erc.who": _TWO}, id="N2T, a list"
+        ),
+        pytest.param(
+            "n2t", '{"ark:/12345/x5": {"erc": {"who": ["Smith, A", "Jones, B"]}}}', {"erc.who": _TWO}, id="N2T, a group"
+        ),
+        pytest.param("erc", "erc:\nwho: Smith, A\nwho: Jones, B\nwhere: ark:/12345/x5\n", {"erc.who": _TWO}, id="ERC"),
+    ],
+)
+def test_values_of_a_repeated_element_are_kept(source: Any, text: str, expected: dict[str, str]) -> None:
+    (record,) = dump.read(io.BytesIO(text.encode()), source)
+    assert isinstance(record, DumpRecord)
+    assert {name: record.elements.get(name) for name in expected} == expected
+    assert record.omitted == ()
+
+
+def test_a_repeated_target_is_reported() -> None:
+    text = ":: ark:/12345/x5\n_target: https://example.org/1\n_target: https://example.org/2\n"
+    (record,) = dump.read(io.BytesIO(text.encode()), "ezid")
+    assert isinstance(record, DumpRecord)
+    assert (record.target, [each.element for each in record.omitted]) == ("https://example.org/1", ["_target"])
+
+
+def test_values_of_a_repeated_element_of_arklet_are_kept() -> None:
+    for metadata in ("who: Smith, A\nWho: Jones, B", '{"who": ["Smith, A", "Jones, B"]}'):
+        record = arklet_elements.record(1, {"ark": "12345/x5", "metadata": metadata})
+        assert (record.elements, record.omitted) == ({"erc.who": _TWO}, ())
