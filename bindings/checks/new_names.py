@@ -148,7 +148,8 @@ def warnings_about(
                 warnings += naming.warnings_about(each.spelling or each.key)
             if others := cases.get(each.key.lower(), _NO_NAMES) - {each.key}:
                 warnings.append(NameWarning("name-case", naming.why_similar_in_case(min(others))))
-            if is_name_compared:
+            # A name that will be minted cannot be mistyped.
+            if is_name_compared and each.key:
                 warnings += _of_name(each.key, records, patterns, right, similar, recorded_keys)
             if each.resource in resources:
                 warnings += _shared("resource", resources[each.resource], each.key)

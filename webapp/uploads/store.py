@@ -83,7 +83,7 @@ _NAME_ROW = (
 )
 _CAUSES = (
     select(upload_rows.c.code, func.count())
-    .where(upload_rows.c.upload == bindparam("upload"), upload_rows.c.part == "refused")
+    .where(upload_rows.c.upload == bindparam("upload"), upload_rows.c.part == bindparam("part"))
     .group_by(upload_rows.c.code)
     .order_by(func.count().desc(), upload_rows.c.code)
 )
@@ -382,12 +382,12 @@ class Uploads:
         found = self.accounts.read(statement.order_by(upload_rows.c.number).limit(limit))
         return [(row[2], _row(row)) for row in found]
 
-    def causes(self, upload: int) -> list[tuple[str, int]]:
-        """Return the error codes of the refused rows with the number of rows for each, the most frequent first.
+    def causes(self, upload: int, part: Part = "refused") -> list[tuple[str, int]]:
+        """Return the codes of refused rows or of warnings with the number of rows for each, the most frequent first.
 
-        ``upload`` is the number of the upload.
+        ``upload`` is the number of the upload. ``part`` is "refused" or "warning".
         """
-        found = self.accounts.read(_CAUSES, upload=upload)
+        found = self.accounts.read(_CAUSES, upload=upload, part=part)
         return [(code or "", number) for code, number in found]
 
     def names(self, upload: int) -> Iterator[tuple[int, str]]:

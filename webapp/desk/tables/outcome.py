@@ -20,7 +20,7 @@ from ..blueprint import blueprint, caller, management, see_other
 from ..exports import csv_file
 from ..forms import comparable, number_of
 from ..names.new import shoulders
-from .refused import causes, cells_of, fix, suggests_minting
+from .refused import causes, cells_of, fix, suggests_minting, warning_causes
 from .uploads import CHANGED, error_of, job_of, known_upload, start_job, state_of, uploads
 
 if TYPE_CHECKING:
@@ -67,9 +67,8 @@ def page(number: int) -> AnyResponse | str:
     result = job.result or {}
     problem = error_of(job)
     has_rows = job.is_finished and problem is None and job.state != "cancelled"
-    counts: dict[Part, int] = {
-        part: sum(found.values()) for part, found in uploads().counts(number).items() if has_rows
-    }
+    outcomes = uploads().counts(number) if has_rows else {}
+    counts: dict[Part, int] = {part: sum(found.values()) for part, found in outcomes.items()}
     is_imported = known.stage == "import" and job.state == "done"
     can_correct = has_rows and known.stage == "preview"
     part = _part() or _most_important(counts)
@@ -97,6 +96,8 @@ def page(number: int) -> AnyResponse | str:
         columns=OF_FORMS,
         rows=[row for _, row in rows[:_PAGE]],
         groups=groups,
+        warnings=warning_causes(known) if can_correct else [],
+        public=outcomes.get("added", {}).get("bound", 0) + counts.get("published", 0),
         cells=cells_of(known, shown) if can_correct else {},
         shoulders=shoulders(management(), caller()) if can_correct and suggests_minting(known, counts) else [],
         fix=fix,

@@ -69,6 +69,14 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
     "cell-error": lambda number: Translatable.counted(
         "%(number)s row has a cell with an error", "%(number)s rows have a cell with an error", number
     ),
+    "resource-shared": lambda number: Translatable.counted(
+        "%(number)s object has a name already", "%(number)s objects have a name already", number
+    ),
+    "target-shared": lambda number: Translatable.counted(
+        "%(number)s row has the same target as another row or name",
+        "%(number)s rows have the same target as another row or name",
+        number,
+    ),
     "no-scheme": lambda number: Translatable.counted(
         "%(number)s identifier has no ark: or urn:", "%(number)s identifiers have no ark: or urn:", number
     ),
@@ -131,6 +139,17 @@ def causes(upload: Upload) -> list[Cause]:
             Cause(code=code, title=title, fix=fix(code), number=number, rows=rows, column=place, heading=heading)
         )
     return found
+
+
+def warning_causes(upload: Upload) -> list[Cause]:
+    """Return the causes of the warnings about an uploaded table, the most frequent first.
+
+    ``upload`` is the uploaded table.
+    """
+    return [
+        Cause(code=code, title=_title(code, number), fix=fix(code), number=number, rows=())
+        for code, number in uploads().causes(upload.number, "warning")[:_MOST_GROUPS]
+    ]
 
 
 def _title(code: str, number: int) -> str:

@@ -73,7 +73,7 @@ def test_reserved_names_that_become_public_have_their_own_part(desk: Desk, jane:
     desk.bindings.reserve(NAME)
     _, page = preview(jane, f"identifier,target,status\n{NAME},https://example.org/c,live\n")
     assert (counts(page)["Added"], counts(page)["Published"]) == (0, 1)
-    assert "1 reserved name will become public" in page
+    assert "1 name becomes public, and can never be deleted" in page
     _, page = preview(jane, f"identifier,target\n{NAME},https://example.org/c\n")
     assert (counts(page)["Changed"], counts(page)["Published"]) == (1, 0)
 

@@ -146,3 +146,19 @@ def test_a_table_of_another_account_is_not_shown(
     own, _ = preview(ada, "ARK,URL\nark:12345/x5a,/a\n")
     sent = jane.post(f"{own}/{path}", {}) if path == "corrections" else jane.get(f"{own}/{path}")
     assert sent.status_code == 404
+
+
+def test_the_warnings_of_minted_rows_are_true_and_counted_by_cause(desk: Desk, ada: Browser, preview: Any) -> None:
+    desk.bindings.prefixes.set("ark:12345/x5", what="Objects", actor="ada")
+    desk.bindings.bind("ark:12345/x5a", "https://m.example/1", resource="K 1")
+    desk.bindings.prefixes.set("ark:12345/x6", what="Prints", actor="ada")
+    table = "Inventarnummer;Titel;Weblink\r\n" + "".join(
+        f"K {place};Vase {place};https://m.example/{place % 2}\r\n" for place in range(1, 5)
+    )
+    columns = {"column-0": "resource", "column-1": "what", "column-2": "target"}
+    _, page = preview(ada, table, **{**MINT, "shoulder": "ark:12345/x6"}, **columns)
+    text = " ".join(re.sub("<[^>]+>", "", page).split())
+    assert "mistyped" not in text
+    assert "4 names become public, and can never be deleted." in text
+    assert "1 object has a name already" in text
+    assert "4 rows have the same target as another row or name" in text
