@@ -15,6 +15,9 @@ OTHER = "other"
 OF_FORMS = {
     "identifier": Translatable("ARK or URN"),
     "resource": Translatable("Inventory number"),
+    "number": Translatable("Corrected number"),
+    "further_numbers": Translatable("Further numbers"),
+    "former_numbers": Translatable("Former numbers"),
     "target": Translatable("Web address"),
     "what": Translatable("Title"),
     "who": Translatable("Creator"),

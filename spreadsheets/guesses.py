@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..bindings.names import validation
+from ..bindings.names.numbers import COLUMNS
 from ..bindings.tables.columns import Columns
 from ..identifiers.text.translatable import Translatable
 from . import column_values, heading_words
@@ -103,6 +104,8 @@ def _candidates(
 ) -> Iterator[_Candidate]:
     for place, (by_heading, found) in enumerate(zip(weights, values, strict=True)):
         column = own.get(place)
+        if column in COLUMNS and not is_own:
+            column = None  # "Number" is the key of other tables
         if column in _WITH_NAMES:
             if (is_own or has_names) and (fit := found.fits_own(column)):
                 yield _Candidate(2 * fit, place, column, 1)

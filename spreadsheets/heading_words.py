@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from ..bindings.tables.columns import Columns
 
-SECOND = frozenset[str]()
+SECOND = frozenset({"further_numbers", "former_numbers"})
 """The columns of which a table can have several sources without a question."""
 
 WORDS: Mapping[str, Mapping[float, str]] = {
@@ -143,6 +143,24 @@ identifikation""",
 id|biblionumber|biblio number|itemnumber|priref|mkey|obj id|objid|uuid|guid|system id|system number|database id|uid|pk
 datensatz id|datensatznummer|record no|id objet|id oggetto|id objeto|id notice|barcode|barcode number|strichcode
 code barres|codigo de barras|codice a barre|streepjescode""",
+    },
+    "former_numbers": {
+        0.9: """
+former number|former numbers|former inventory number|old number|old inventory number|old accession number
+previous number
+previous inventory number|previous accession number|former accession number|former call number|old call number
+altsignatur|alte signatur|fruhere signatur|fruhere inventarnummer|alte inventarnummer|fruhere nummer|alte nummer
+ancien numero|anciens numeros|ancien numero d inventaire|ancienne cote|anciennes cotes|numero anterior|numero antiguo
+signatura antigua|numero de inventario anterior|numero precedente|vecchio numero|vecchia segnatura|segnatura antica
+inventario precedente|oud nummer|oud inventarisnummer|oude inventarisnummer|vorig nummer|numero antigo|dawny numer
+stary numer|stare inv cislo|puvodni inventarni cislo|previous numbers|old numbers|vroeger nummer"""
+    },
+    "further_numbers": {
+        0.8: """
+further number|further numbers|other number|other numbers|other identifier|other identifiers|alternate identifier
+alternate identifiers|alternative number|additional number|weitere nummer|weitere nummern|andere nummer|autre numero
+autres numeros|otro numero|otros numeros|altro numero|altri numeri|ander nummer|andere nummers|overige nummers""",
+        0.45: "barcode|barcode number|strichcode|code barres|codigo de barras|codice a barre|streepjescode",
     },
     "dc.description": {1.0: "dc description|description abstract"},
     "reason": {1.0: "withdrawal reason"},

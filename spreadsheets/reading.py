@@ -33,6 +33,7 @@ class Reading:
     - ``last_row``: the number of the last row of data; 0 for all rows.
     - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
     - ``relocate``: whether a new target of a recorded name leads to the same resource.
+    - ``renumber``: whether another number of a recorded name is a correction of it.
     - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
     - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
     - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: the state of new names.
@@ -47,6 +48,7 @@ class Reading:
     last_row: int = 0
     columns: Sequence[str] = ()
     relocate: bool = False
+    renumber: bool = False
     detected: bool = False
     omit_hidden: bool = False
     fill_merged: bool = False

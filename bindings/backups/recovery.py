@@ -309,6 +309,7 @@ def _fields(lost: LostName) -> Fields:
         scope=binding.scope,
         alternates=binding.alternates,
         metadata=binding.metadata,
+        numbers=binding.numbers,
     )
     try:
         return full.for_name(lost.identifier, TEST_NAANS)

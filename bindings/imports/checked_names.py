@@ -153,7 +153,7 @@ class _Both(RecordedNames):
             found.setdefault(lowered, set()).update(several)
         return found
 
-    def sharing(
+    def sharing(  # type: ignore[override]
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
     ) -> dict[str, set[str]]:
         distinct_texts = list(texts)

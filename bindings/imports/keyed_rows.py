@@ -158,8 +158,20 @@ class KeyedRows:
                     faults[row.line] = BindingError("resource-text", message)
                 else:
                     keys[row.line] = key
-        names_by_key = self._transaction.recorded.of_things(keys.values(), self._pattern.beginning)
-        new = [line for line, key in keys.items() if not names_by_key.get(key)]
+        recorded, beginning = self._transaction.recorded, self._pattern.beginning
+        # A withdrawn name is the duplicate of a live one, and is found only without it.
+        names_by_key = recorded.of_things(keys.values(), beginning, withdrawn=False)
+        if missing := {key for key, names in names_by_key.items() if not names}:
+            names_by_key |= recorded.of_things(missing, beginning)
+        missing = {key for key, names in names_by_key.items() if not names}
+        former = recorded.formerly(missing, beginning)
+        for line, key in keys.items():
+            if key in former:
+                message = Translatable(
+                    "%(key)s is a former number of %(name)s", key=validation.shown(key, 100), name=former[key]
+                )
+                faults[line] = BindingError("key-former", message)
+        new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
         for row in batch:

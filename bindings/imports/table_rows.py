@@ -23,6 +23,7 @@ from ..names.binding import Binding, rfc3339
 from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
+from ..names.numbers import check as check_numbers
 from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
 from ..operations import pace
 from ..operations.progress import RunProgress
@@ -57,6 +58,7 @@ class ImportedTable:
     - ``rows``: yields its rows from the first one, each time in the same way.
     - ``mint``: the shoulder for rows without a name, or None.
     - ``relocate``: whether a new target needs no resource.
+    - ``renumber``: whether another resource of a recorded name is its corrected number. Its own resource stays.
     - ``only_names``: whether other rows than names are refused.
     - ``leave_out``: whether a refused row is left out and the others are written. Then nothing is checked before.
     """
@@ -65,6 +67,7 @@ class ImportedTable:
     rows: Callable[[ReadAs], Iterator[Row]]
     mint: Mint | None = None
     relocate: bool = False
+    renumber: bool = False
     only_names: bool = False
     leave_out: bool = False
 
@@ -144,6 +147,7 @@ class TableRows(Source[Summary]):
         """The file and the options, for the history."""
         table = self.table
         values: dict[str, Any] = {"file": table.file, **({"relocate": True} if table.relocate else {})}
+        values |= {"renumber": True} if table.renumber else {}
         return values | ({"mint": table.mint.shoulder} if table.mint else {})
 
     @property
@@ -383,6 +387,8 @@ class TableRows(Source[Summary]):
                     self._others.append((row, request))
                 continue
             fields = _with_record(row, request, current)
+            if self.table.renumber and isinstance(fields, Fields):
+                fields = _renumbered(fields, current.get(fields.key))
             if isinstance(fields, BindingError):
                 self._refuse(row, fields.code, _with_question(fields))
                 continue
@@ -679,6 +685,14 @@ def _with_record(row: Row, request: Fields | BindingError, current: Mapping[str,
         except BindingError as error:
             return error
     return request if isinstance(request, BindingError) else _keep_white_space(request, before)
+
+
+def _renumbered(fields: Fields, before: Binding | None) -> Fields:
+    """Return the fields of a row with the recorded resource, and with another one as the current number."""
+    if before is None or before.resource is None or fields.resource in (None, before.resource):
+        return fields
+    numbers = {"current": fields.resource or "", **(fields.numbers or {})}
+    return fields._replace(resource=before.resource, numbers=check_numbers(numbers))
 
 
 def _keep_white_space(fields: Fields, before: Binding) -> Fields:

@@ -119,12 +119,12 @@ def file_to_migrate(url_or_path: str | Path) -> tuple[Path, int] | None:
 
 
 def _add_missing_columns(connection: Connection) -> None:
-    """Add the columns that the other tables lack. They can be null: a step changes the tables of the names."""
+    """Add the columns that the tables lack. They can be null, such as the numbers of the names."""
     from sqlalchemy import inspect
 
     from ..storage.tables import schema
 
-    for table in schema.OTHER_TABLES:
+    for table in (schema.bindings, schema.events, *schema.OTHER_TABLES):
         column_names = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
             if column.name not in column_names:

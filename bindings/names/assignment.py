@@ -27,7 +27,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from . import targets, validation
+from . import numbers, targets, validation
 from .binding import PLACE, Action, Binding, Status, rfc3339
 from .errors import BindingConflict, BindingError
 from .fields import (
@@ -434,11 +434,22 @@ def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     return Change("relocated", next_revision(existing, moved, now), "updated" if existing.is_reserved else "relocated")
 
 
-_KEPT = ("kind", "target", "status", "alternates", "metadata", "spelling", "created", "changed", "once_public")
+_KEPT = (
+    "kind",
+    "target",
+    "status",
+    "alternates",
+    "metadata",
+    "numbers",
+    "spelling",
+    "created",
+    "changed",
+    "once_public",
+)
 # The fields that replace the recorded value if the request states them.
 _STATED = tuple(field.name for field in FIELDS if field.name not in _KEPT)
 # The fields that get their default if a request for a whole name does not state them.
-_REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata"}
+_REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata", "numbers"}
 
 
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
@@ -476,6 +487,7 @@ def _with_statements(existing: Binding, fields: Fields) -> Binding:
         **values,
         alternates=_merged(existing.alternates, fields.alternates),
         metadata=elements.ordered(_merged(existing.metadata, fields.metadata)),
+        numbers=numbers.merged(existing, fields.numbers, values.get("resource", existing.resource)),
     )
 
 

@@ -37,6 +37,30 @@ REDIRECTS = (302, 307)
 
 NOTHING: Mapping[Any, str] = MappingProxyType({})
 
+NUMBER_KINDS = ("current", "further", "former")
+"""The kinds of numbers of a thing. There is one current number, and there can be several of the others."""
+
+
+class Numbers(NamedTuple):
+    """The numbers of a thing: the ``current`` one or None, ``further`` ones and ``former`` ones."""
+
+    current: str | None
+    further: tuple[str, ...] = ()
+    former: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as a JSON object."""
+        return {"current": self.current, "further": [*self.further], "former": [*self.former]}
+
+
+def numbers_in(text: str) -> list[str]:
+    """Return the numbers in a cell or a recorded text: different ones, between vertical lines.
+
+    >>> numbers_in("B 1 | B 2 || B 1")
+    ['B 1', 'B 2']
+    """
+    return list(dict.fromkeys(part for each in text.split("|") if (part := each.strip())))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Binding:
@@ -66,6 +90,8 @@ class Binding:
     - ``hold_until``: the end of the hold of the name in UTC, also of one that has ended; None without a hold.
     - ``hold_reason``: the reason of the hold, or None.
     - ``embargo``: the time in UTC from which a reserved name is live, or None. Other names have none.
+    - ``numbers``: the numbers of the thing by their kinds (:mod:`.numbers`), as far as they differ from the
+      resource. :attr:`thing_numbers` has all.
     - ``recorded``: the time in UTC when this store recorded the last change, if an import set another time ``changed``;
       otherwise None. It is not a value of the name, so comparisons ignore it.
     """
@@ -91,6 +117,7 @@ class Binding:
     hold_until: datetime | None = None
     hold_reason: str | None = None
     embargo: datetime | None = None
+    numbers: Mapping[str, str] = field(default_factory=lambda: NOTHING)
     recorded: datetime | None = field(default=None, compare=False)
 
     if not TYPE_CHECKING:
@@ -158,6 +185,13 @@ class Binding:
         return self.status == "withdrawn"
 
     @property
+    def thing_numbers(self) -> Numbers:
+        """The numbers of the thing. Without a recorded number, the resource is the current one."""
+        recorded = self.numbers
+        several = (tuple(numbers_in(recorded.get(kind, ""))) for kind in NUMBER_KINDS[1:])
+        return Numbers(recorded.get("current") or self.resource, *several)
+
+    @property
     def hold(self) -> Hold | None:
         """The recorded hold of the name, which stops its redirect until a time. It is None without one.
 
@@ -174,6 +208,7 @@ class Binding:
         A name for tests also has the member ``test``, which is true.
         """
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.compare}
+        values["numbers"] = self.thing_numbers.as_dict()
         for name, value in values.items():
             if isinstance(value, Mapping):
                 values[name] = dict(value)
@@ -181,6 +216,9 @@ class Binding:
                 values[name] = rfc3339(value)
         return values | {"test": True} if self.is_test else values
 
+
+# A binding that was made without numbers has these. Python 3.11 does not accept them as a default.
+Binding.numbers = NOTHING
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)
 """The time from which a name is public that is not reserved."""

@@ -96,6 +96,10 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("not-bound", "the name is not bound", "a name that is bound", status=404, exit_code=NO, about="identifier"),
     # Fields of a binding
     ErrorCode("kind-unknown", "the kind of the binding is unknown", "located, related, described or served; in a table also rule, prefix, counter or uuid", about="kind"),
+    ErrorCode("key-former", "the key is a former number of a recorded thing", "the current number or the ARK of this thing, or the number of another thing", status=409, about="resource"),
+    ErrorCode("number-kind", "the kind of numbers does not exist", "current, further or former", about="numbers"),
+    ErrorCode("number-several", "there are too many numbers", "one current number, and at most 50 further or former ones", about="numbers"),
+    ErrorCode("number-text", "the text cannot be recorded as a number", "a text of 1 to 400 characters in one line, without control characters", about="numbers"),
     ErrorCode("status-unknown", "the status is unknown", "live or withdrawn; in a table also reserved", about="state"),
     ErrorCode("scope-unknown", "the scope is unknown", "name or subtree", about="scope"),
     ErrorCode("scope-not-served", "only a served name can have the scope subtree", "the kind served, or the scope name; for other kinds, passthrough covers the names below", about="kind"),

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from ...identifiers.text.translatable import Translatable
-from . import targets, validation
+from . import numbers, targets, validation
 from .binding import (
     KINDS,
     NOTHING,
@@ -47,8 +47,8 @@ MAX_ACTOR = 200
 class FieldArguments(TypedDict, total=False):
     """The keyword arguments of :meth:`.Bindings.bind`, ``relocate`` and ``reserve`` that set fields of a name.
 
-    These are ``kind``, ``passthrough``, ``scope``, ``redirect``, ``listed``, ``resource``, ``alternates``, ``metadata``
-    and ``embargo``. :meth:`.Bindings.bind` describes them.
+    These are ``kind``, ``passthrough``, ``scope``, ``redirect``, ``listed``, ``resource``, ``alternates``,
+    ``metadata``, ``embargo`` and ``numbers``. :meth:`.Bindings.bind` describes them.
     """
 
     kind: str | None
@@ -60,6 +60,7 @@ class FieldArguments(TypedDict, total=False):
     alternates: Mapping[str, str] | None
     metadata: Mapping[str, str] | None
     embargo: datetime | date | str | None
+    numbers: Mapping[str, Any] | None
 
 
 class Fields(NamedTuple):
@@ -93,6 +94,7 @@ class Fields(NamedTuple):
     hold_until: datetime | None = None
     hold_reason: str | None = None
     embargo: datetime | date | str | None = None
+    numbers: Mapping[str, Any] | None = None
     key: str = ""
 
     def for_name(self, identifier: Name, test_naans: Collection[str] = ()) -> Fields:
@@ -156,6 +158,8 @@ class Fields(NamedTuple):
                 values[name] = _without_deleted(values[name])
         if is_test(self.key):
             values["listed"] = False
+        if self.numbers:
+            values["numbers"] = numbers.merged(None, self.numbers, self.resource)
         values["embargo"] = self.embargo or None
         changed = values["changed"] = self.changed or now
         values["created"] = self.created or changed
@@ -420,6 +424,10 @@ def _check_embargo(embargo: Any, fields: Fields, key: str) -> datetime | Literal
     if fields.status not in (None, "reserved"):
         raise BindingError("embargo-state", Translatable("the state is %(status)s", status=fields.status))
     return validation.instant(embargo)
+
+
+def _check_numbers(given: Any, fields: Fields, key: str) -> Mapping[str, str]:
+    return numbers.check(given)
 
 
 def _any(value: Any, fields: Fields, key: str) -> Any:
@@ -706,6 +714,21 @@ FIELDS: Final = (
         request="fields",
         is_public=False,
         is_redacted=False,
+        hashed="set",
+    ),
+    Field(
+        name="numbers",
+        title=Translatable("Numbers"),
+        help=Translatable(
+            "the numbers of the thing: the current one, such as a corrected inventory number, further and former ones"
+        ),
+        type="texts",
+        check=_check_numbers,
+        limit=numbers.MAX_NUMBER,
+        default=NOTHING,
+        request="fields",
+        is_public=False,
+        is_redacted=True,
         hashed="set",
     ),
 )

@@ -160,5 +160,6 @@ def inherit(container: Binding, key: str, core: str = "") -> Binding | None:
         scope="name",
         alternates=NOTHING,
         metadata=NOTHING,
+        numbers=NOTHING,
         spelling=key,
     )

@@ -20,7 +20,7 @@ from ...identifiers.ark.grammar import BASE29
 from ...identifiers.text.translatable import Translatable
 from . import naming as names
 from . import validation
-from .binding import STATUSES, Binding, Status, rfc3339
+from .binding import STATUSES, Binding, Status, numbers_in, rfc3339
 from .errors import BindingError
 from .metadata import folding
 from .metadata import metadata as metadata_names
@@ -59,7 +59,8 @@ class Selection:
     - ``targets``: the beginnings of the targets; one of them must match. ``host`` is set if they name a host.
     - ``words``: words that the metadata, the resource or a target must contain (:mod:`.metadata.folding`).
     - ``named``: the key of the name that the words are, in any spelling. It is selected without these words, too.
-    - ``resource``: the resource of the names. ``resource_prefix``: the beginning of the resource.
+    - ``resource``: the resource of the names, or a number of their things. ``resource_prefix``: the beginning of the
+      resource.
     - ``element``: the name of a metadata element, and its text.
     - ``owner``: the actor of the first change of the name.
     - ``created_since``, ``created_before``, ``changed_since``, ``changed_before``: times in UTC. A time of "since" is
@@ -109,7 +110,7 @@ class Selection:
             return "words"
         if self.targets:
             return "target"
-        if self.resource is not None or self.resource_prefix is not None:
+        if self.resource_prefix is not None:
             return "resource"
         if self.changed_since or self.changed_before:
             return "changed"
@@ -131,7 +132,7 @@ class Selection:
             and (self.hold is None or self._includes_hold(binding.hold_until))
             and (not self.targets or self._includes_target(binding.target))
             and (not self.words or binding.identifier == self.named or self.contains_words(binding))
-            and (self.resource is None or binding.resource == self.resource)
+            and (self.resource is None or self._includes_number(binding))
             and (self.resource_prefix is None or resource.startswith(self.resource_prefix))
             and (self.element is None or binding.metadata.get(self.element[0]) == self.element[1])
             and (self.owner is None or owner == self.owner)
@@ -142,6 +143,11 @@ class Selection:
     def contains_words(self, binding: Binding) -> bool:
         """Return whether the metadata, the resource or a target of the name ``binding`` contains all words."""
         return folding.contains(folding.text_of(binding), folding.parts(self.words))
+
+    def _includes_number(self, binding: Binding) -> bool:
+        return self.resource == binding.resource or any(
+            self.resource in numbers_in(each) for each in binding.numbers.values()
+        )
 
     def _includes_hold(self, until: datetime | None) -> bool:
         if self.hold == "any" or until is None:
@@ -200,7 +206,7 @@ def select(
     - ``text``: words of the metadata, the resource or the target. Case, accents and punctuation are ignored, and a word
       of at least three letters can be a part of a word. An identifier in any spelling also selects its name, which is
       the first of the list.
-    - ``resource``: exactly this resource. ``resource_prefix``: the beginning of the resource.
+    - ``resource``: exactly this resource or number. ``resource_prefix``: the beginning of the resource.
     - ``metadata``: the name of an element and its whole text, such as "erc.who=Noah".
     - ``sort``: "name", "title", "resource", "changed" or "created"; a minus sign before it reverses the order.
     - ``owner``: the actor of the first change.

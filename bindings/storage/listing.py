@@ -613,16 +613,22 @@ class Lists:
         conditions: list[str] = []
         parameters: list[object] = []
         if selection.resource is not None:
-            conditions.append(f"{column} = ?")
-            parameters.append(selection.resource[:TARGET_CHARACTERS])
+            same = f"resource IS NOT NULL AND {column} = ?"
+            values: list[object] = [selection.resource[:TARGET_CHARACTERS]]
             if len(selection.resource) >= TARGET_CHARACTERS:
                 # The plus sign: SQLite would put this value into the expression of the index, and not use the index.
-                conditions.append(f"{'+' if self._is_sqlite else ''}bindings.resource = ?")
-                parameters.append(selection.resource)
+                same += f" AND {'+' if self._is_sqlite else ''}resource = ?"
+                values.append(selection.resource)
+            of_number = "SELECT name_numbers.key FROM name_numbers WHERE name_numbers.number = ?"
+            of_thing = f"SELECT same.key FROM bindings AS same WHERE {same} UNION ALL {of_number}"
+            conditions.append(f"bindings.key IN ({of_thing})")
+            parameters += [*values, selection.resource]
         if selection.resource_prefix is not None:
             conditions += [f"{column} >= ?", f"{column} < ?"]
             parameters += [selection.resource_prefix, f"{selection.resource_prefix}{_LAST_CHARACTER}"]
-        return (["bindings.resource IS NOT NULL", *conditions], parameters) if conditions else ([], [])
+        if selection.resource_prefix is not None:
+            conditions.insert(0, "bindings.resource IS NOT NULL")
+        return conditions, parameters
 
     def _targets(self, selection: Selection, plus: str = "") -> _Condition:
         ranges: list[str] = []

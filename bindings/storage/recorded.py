@@ -63,15 +63,31 @@ class RecordedNames(NamedTuple):
         """Return the recorded names of things by the ``keys`` of the things, up to two for each spelling of a key, each
         name with its resource.
 
-        The names begin with ``prefix``. A key is a checked resource (:func:`checked_key`). It finds the names with this
-        resource; a composed and a decomposed key are equal (NFC). Without ``withdrawn``, withdrawn names are left out.
+        The names begin with ``prefix``. A key is a checked resource (:func:`checked_key`). It finds the names whose
+        current or further number it is, or else those with this resource; a composed and a decomposed key are equal
+        (NFC). Without ``withdrawn``, withdrawn names are left out.
         """
         spellings = {key: {key, *(() if key.isascii() else _spellings(key))} for key in keys}
         texts = {each for several in spellings.values() for each in several}
-        shared = self.sharing("resource", texts, prefix, withdrawn=withdrawn)
+        by_resource: dict[str, dict[str, str]] = {}
+        by_number: dict[str, dict[str, str]] = {}
+        for text, first, last, resource, kind in self._sharing("resource", texts, prefix, withdrawn=withdrawn):
+            found = by_resource if kind is None else by_number
+            found.setdefault(text, {}).update(dict.fromkeys((first, last), resource or text))
         return {
-            key: {name: each for each in several for name in shared.get(each, ())} for key, several in spellings.items()
+            key: {
+                name: resource
+                for found in (by_number if any(each in by_number for each in several) else by_resource,)
+                for each in several
+                for name, resource in found.get(each, {}).items()
+            }
+            for key, several in spellings.items()
         }
+
+    def formerly(self, keys: Iterable[str], prefix: str) -> dict[str, str]:
+        """Return a name that begins with ``prefix`` for each of ``keys`` that is a former number of its thing."""
+        rows = self._numbered(list(dict.fromkeys(keys)), prefix, " AND name_numbers.kind = 'former'")
+        return {number: name for number, name, *_ in rows}
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True
@@ -81,11 +97,21 @@ class RecordedNames(NamedTuple):
         ``field`` is "target" or "resource", and ``texts`` are its values. The result maps each value to names.
 
         With ``prefix`` they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more
-        than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out.
+        than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out. A current or further number of a thing
+        is as its resource.
         """
+        shared: dict[str, set[str]] = {}
+        for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn):
+            shared.setdefault(value, set()).update((first, last))
+        return shared
+
+    def _sharing(
+        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str, *, withdrawn: bool
+    ) -> Sequence[Row]:
+        """Return rows of a text, two names with it, their resource, and the kind of the number or None."""
         distinct_texts = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
         if not distinct_texts:
-            return {}
+            return []
         is_sqlite = self.database.dialect_name == "sqlite"
         text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
         one = mark(self.database.dialect_name)
@@ -99,9 +125,32 @@ class RecordedNames(NamedTuple):
             for order in ("ASC", "DESC")
         )
         each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
-        query = f"SELECT wanted.value, {columns} FROM {each} WHERE EXISTS (SELECT 1 {same})"
-        rows = self.rows(query, [*limits, *limits, self._array(distinct_texts), *limits])
-        return {value: {first, last} for value, first, last in rows}
+        is_resource = field == "resource"
+        query = f"SELECT wanted.value, {columns}, {'wanted.value' if is_resource else 'NULL'}, NULL FROM {each}"
+        query += f" WHERE EXISTS (SELECT 1 {same})"
+        parameters = [*limits, *limits, self._array(distinct_texts), *limits]
+        if is_resource:
+            more = " AND name_numbers.kind <> 'former'" + ("" if withdrawn else " AND status <> 'withdrawn'")
+            numbered, values = self._of_numbers(distinct_texts, prefix, more)
+            query, parameters = f"{query} UNION ALL {numbered}", [*parameters, *values]
+        return self.rows(query, parameters)
+
+    def _numbered(self, numbers: Sequence[str], prefix: str, more: str) -> Sequence[Row]:
+        return self.rows(*self._of_numbers(numbers, prefix, more)) if numbers else []
+
+    def _of_numbers(self, numbers: Sequence[str], prefix: str, more: str) -> tuple[str, list[Any]]:
+        """Return the query for the names of things with one of these numbers, in the form of :meth:`_sharing`."""
+        is_sqlite, one = self.database.dialect_name == "sqlite", mark(self.database.dialect_name)
+        name = "coalesce(bindings.long_identifier, bindings.key)"
+        wanted = f"SELECT value FROM json_each({one})" if is_sqlite else f"SELECT unnest({one}::text[])"
+        limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
+        below = f" AND bindings.key >= {one} AND bindings.key < {one}" if prefix else ""
+        query = (
+            f"SELECT name_numbers.number, {name}, {name}, bindings.resource, name_numbers.kind "
+            "FROM name_numbers JOIN bindings ON bindings.key = name_numbers.key "
+            f"WHERE name_numbers.number IN ({wanted}){below}{more}"
+        )
+        return query, [self._array(numbers), *limits]
 
     def _is_wanted(self) -> str:
         one = mark(self.database.dialect_name)

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
-from ..names import naming, validation
+from ..names import naming, numbers, validation
 from ..names.binding import NOTHING, STATUSES, Binding, Passthrough, Status, rfc3339
 from ..names.errors import BindingError
 from ..names.fields import FIELDS, Fields
@@ -25,7 +25,7 @@ from . import wrong_text
 # The order for a reader: what a name leads to, what it is, and then the rest.
 _FIRST = ("target", "kind", "resource", "status", "passthrough", "scope")
 _LAST = tuple(field.name for field in FIELDS if field.name not in _FIRST and field.type != "texts")
-COLUMNS = ("identifier", *_FIRST, *ELEMENTS, *_LAST)
+COLUMNS = ("identifier", *_FIRST, *numbers.COLUMNS, *ELEMENTS, *_LAST)
 """The columns of a table. Only the first is required. Other columns are alternates, and elements such as dc.title."""
 
 TEST = "test"
@@ -140,12 +140,15 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
     values: dict[str, Any] = {}
     elements: dict[str, str] = {}
     alternates: dict[str, str] = {}
+    own_numbers: dict[str, str] = {}
     broken = wrong_text.broken(cells)
     for column, cell in cells.items():
         if cell and not cell.isspace():
             if column in broken:
                 cell = wrong_text.on_one_line(cell)
-            if column in _SIMPLE:
+            if column in numbers.COLUMNS:
+                own_numbers[numbers.COLUMNS[column]] = cell
+            elif column in _SIMPLE:
                 values[column] = cell
             elif column.startswith("target["):
                 alternates[column[7:-1]] = cell
@@ -161,7 +164,8 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
     identifier, test = values.pop("identifier", ""), values.pop(TEST, None)
     if test is not None:
         _check_test(test, identifier)
-    return Fields(**values, alternates=alternates or None, metadata=elements or None).for_name(identifier, test_naans)
+    values |= {"alternates": alternates or None, "metadata": elements or None, "numbers": own_numbers or None}
+    return Fields(**values).for_name(identifier, test_naans)
 
 
 def _check_test(text: str, identifier: str) -> None:
@@ -188,6 +192,8 @@ def cells(binding: Binding) -> dict[str, str]:
     """
     result = {"identifier": binding.identifier}
     result |= {column: cell(getattr(binding, column)) for column in _FIRST}
+    if binding.numbers:
+        result |= {column: binding.numbers.get(kind, "") for column, kind in numbers.COLUMNS.items()}
     result |= metadata.shortened(binding.metadata)
     result |= {column: cell(getattr(binding, column)) for column in _LAST}
     if binding.spelling == binding.identifier:

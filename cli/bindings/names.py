@@ -113,6 +113,9 @@ embargo_option: Callable[..., Any] = click.option(
     callback=_pairs,
     help="Set a metadata field: who, what, when, where, persistence... An empty TEXT deletes it. Can be repeated.",
 )
+@click.option("--number", metavar="TEXT", help="Correct the number of the thing, such as its inventory number.")
+@click.option("--further-number", metavar="TEXT", multiple=True, help="Set a further number, such as a barcode.")
+@click.option("--former-number", metavar="TEXT", multiple=True, help="Set a former number. Can be repeated.")
 @_alternate_option
 @_passthrough_option
 @_scope_option
@@ -141,6 +144,9 @@ def bind_command(
     naans: tuple[str, ...],
     strict: bool,
     profile: Profile | None,
+    number: str | None,
+    further_number: tuple[str, ...],
+    former_number: tuple[str, ...],
     **binding: Any,
 ) -> int:
     """Bind the identifier ID to TARGET.
@@ -162,6 +168,8 @@ def bind_command(
     from ...bindings.names.fields import Fields
 
     name = read_name(identifier)
+    stated = {"current": number, "further": further_number or None, "former": former_number or None}
+    numbers = {kind: given for kind, given in stated.items() if given is not None}
     with (
         open_store(database, create=True, profile=profile) as bindings,
         warn_of_unregistered(bindings, naans, strict=strict),
@@ -172,9 +180,11 @@ def bind_command(
             resource=binding["resource"],
             metadata=metadata or None,
             alternates=alternate or None,
+            numbers=numbers or None,
         )
         warn_of_new(bindings, identifier, fields)
-        outcome = bindings.bind(name, target, metadata=metadata or None, alternates=alternate or None, **binding)
+        texts: Any = {"metadata": metadata or None, "alternates": alternate or None, "numbers": numbers or None}
+        outcome = bindings.bind(name, target, **texts, **binding)
         _print_outcome(outcome, bindings, name)
     if binding["kind"] == "served" and outcome != "unchanged":
         write(Sheet.of(sys.stderr).prose(f"ararat: note: {SERVED_ADVICE}", style="warning"), to=sys.stderr)

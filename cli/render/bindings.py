@@ -52,6 +52,8 @@ def binding_lines(
     if binding.spelling != binding.identifier:
         yield from sheet.field("Spelling", identifier(binding.spelling))
     yield from sheet.field("Resource", words(binding.resource) if binding.resource else "none recorded")
+    shown = [(kind.capitalize(), words(text.replace("|", " | "))) for kind, text in binding.numbers.items()]
+    yield from sheet.table("Numbers", shown)
     if binding.passthrough:
         how = "as received" if binding.passthrough == "given" else "in normal form"
         yield from sheet.field("Passthrough", f"the rest of a longer name is appended to the target {how}")
@@ -216,6 +218,7 @@ def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str
     for olds, news, label in (
         (metadata.shortened(before.metadata), metadata.shortened(after.metadata), "{}"),
         (before.alternates, after.alternates, "target[{}]"),
+        (before.numbers, after.numbers, "{} numbers"),
     ):
         for name in sorted(olds.keys() | news.keys()):
             if olds.get(name) != news.get(name):

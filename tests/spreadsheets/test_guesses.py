@@ -79,7 +79,7 @@ resource||what|who|when||target
 3012|archive|Moss in the south|Berg, Ola|2017|published|https://pub.example/3012""",
     "Koha": """
 biblionumber|itemnumber|barcode|itemcallnumber|title|author|copyrightdate|location|url
-|||resource|what|who|when||target
+||further_numbers|resource|what|who|when||target
 17|21|300017|QL 737 .B7|Bats of the valley|Brown, T.|1931|STACKS|https://lib.example/bib/17
 18|22|300018|QL 738 .C2|Cats of the valley|Carr, U.|1932|STACKS|https://lib.example/bib/18""",
     "PastPerfect": """
@@ -106,7 +106,7 @@ I/17|Krug|Krug mit Ranken|Töpferei Holm|https://d-nb.info/gnd/11|Holm|1820|http
 I/18|Krug|Krug mit Punkten|Töpferei Holm|https://d-nb.info/gnd/11|Holm|1830|https://m.example/18""",
     "a German archive": """
 Signatur|Altsignatur|Titel|Laufzeit|Provenienz|Digitalisat
-resource||what|when||
+resource|former_numbers|what|when||
 StA 1/17|A 12|Ratsprotokolle|1612-1655|Rat|https://m.example/d/1.pdf
 StA 1/18|A 13|Ratsprotokolle, Entwürfe|1655-1660|Rat|https://m.example/d/2.pdf""",
     "a German list with few columns": """

@@ -13,6 +13,7 @@ from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
 from ...bindings.names.naming import MAX_CHARACTERS as MAX_NAME
+from ...bindings.names.numbers import MAX_NUMBER, MAX_NUMBERS
 from ...bindings.names.operation import KINDS, OperationKind, requested
 from ...bindings.names.prefixes.texts import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.texts import EDITED as PREFIX_FIELDS
@@ -73,6 +74,8 @@ def _of_field(field: Field, *, nullable: bool = False) -> Schema:
     """Return the schema of a field in a request. With ``nullable``, null deletes it or one of its texts."""
     if field.name == "status":
         return {**one_of("live", "reserved"), "description": str(field.help)}
+    if field.name == "numbers":
+        return {**_object(**_NUMBERS), "description": str(field.help)}
     match field.type:
         case "texts":
             limited = _text(field.limit or MAX_NAME, least=0)
@@ -103,6 +106,9 @@ def _choice(field: Field, *words: str | int) -> Schema:
 
 def _shown_field(field: Field) -> Schema:
     """Return the schema of a field in a response."""
+    if field.name == "numbers":
+        several = _list(TEXT)
+        return _shown(current=MAYBE_TEXT, further=several, former=several)
     match field.type:
         case "texts":
             return {"type": "object", "additionalProperties": TEXT}
@@ -117,6 +123,11 @@ def _member(field: Field) -> str:
     return "state" if field.name == "status" else field.name
 
 
+_NUMBER = _text(MAX_NUMBER)
+_NUMBERS = {
+    "current": _maybe(_text(MAX_NUMBER, least=0)),
+    **{kind: _list(_NUMBER, maxItems=MAX_NUMBERS) for kind in ("further", "former")},
+}
 _FIELDS = {_member(field): _of_field(field) for field in FIELDS if field.request == "fields"}
 _PATCH = {_member(field): _of_field(field, nullable=True) for field in FIELDS if field.request == "fields"}
 _RESOURCE = _FIELDS["resource"]

@@ -229,7 +229,9 @@ class _Work:
 
     def carry_out(self) -> None:
         upload, mint = self._upload, self._upload.reading.minting
-        table = ImportedTable(validation.shown(upload.name, 200), self._rows, mint, upload.reading.relocate)
+        reading = upload.reading
+        options = {"relocate": reading.relocate, "renumber": reading.renumber}
+        table = ImportedTable(validation.shown(upload.name, 200), self._rows, mint, **options)
         number = upload.number
         with closing(_Preview(self._uploads, number)) as preview:
             self._preview = preview

@@ -1,6 +1,7 @@
 """The tables of a bindings database for names, rules and prefixes, for SQLite and PostgreSQL.
 
 - ``bindings`` has one row per name, also for a reserved name.
+- ``name_numbers`` has the numbers of things, one in a row.
 - ``events`` has one row per change: the binding after the change. The last event equals the current binding, or it is
   the deletion of a reserved name.
 - ``operations`` has one row per change of many names, such as an import. Its events contain its number.
@@ -17,7 +18,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Column, Integer, SmallInteger, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    CheckConstraint,
+    Column,
+    Index,
+    Integer,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 from ...names.binding import ACTIONS, REDIRECTS
 from ...names.fields import FIELDS, Field
@@ -95,10 +106,21 @@ events = Table(
     info=_of_names(facts="action", of_name="actor source"),
 )
 
+name_numbers = Table(
+    "name_numbers",  # the numbers of things, for lookups; triggers write them from the column "numbers"
+    metadata,
+    Column("key", BYTES),
+    Column("kind", Text),
+    Column("number", BYTES),
+    PrimaryKeyConstraint("key", "kind", "number"),
+    Index("name_numbers_number", "number"),
+    info=retention(facts="kind", names="key", of_name="number"),
+)
+
 # The members of the JSON of an operation that stay when its texts are deleted, such as the reason and the metadata.
 _OF_OPERATIONS = {field.name for field in FIELDS if not field.is_redacted and field.name != "resource"}
 _OF_OPERATIONS |= {"from", "to", "prefix", "below", "operation", "mint", "shoulder", "name", "names", "revision"}
-_OF_OPERATIONS |= {"relocate", "resolver", EMPTIED}
+_OF_OPERATIONS |= {"relocate", "renumber", "resolver", EMPTIED}
 
 operations = Table(
     "operations",
@@ -199,7 +221,7 @@ meta = Table(
 )
 
 OTHER_TABLES = (
-    *(rules, rule_events, operations, prefixes, prefix_events),
+    *(name_numbers, rules, rule_events, operations, prefixes, prefix_events),
     *(*account_tables.TABLES, *log_tables.TABLES, *desk_tables.TABLES),
 )
 """The tables besides those of the names. ``ararat migrate`` creates them if they are missing."""

@@ -4,6 +4,8 @@ A name that is or was public is never deleted, renamed or re-assigned. It become
 was public (``once_public``), and never loses this fact. Events never change. A change of a binding increases its
 revision by 1. No row is replaced. :mod:`audit` finds a change without an event.
 
+Other triggers write the numbers of a name into the table ``name_numbers``, by which they are looked up.
+
 A reserved name is not public: it can be deleted, and everything about it can change.
 """
 
@@ -87,6 +89,32 @@ $$ BEGIN RAISE EXCEPTION '%%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_
 """
 
 
+NUMBERS_FUNCTION = "ararat_numbers"
+"""The function in PostgreSQL that writes the numbers of a name into the table ``name_numbers``."""
+
+_NUMBERED = {
+    "INSERT": "NEW.numbers IS NOT NULL",
+    "UPDATE": "OLD.numbers IS DISTINCT FROM NEW.numbers",
+    "DELETE": "OLD.numbers IS NOT NULL",
+}
+_FORGET_NUMBERS = "DELETE FROM name_numbers WHERE key = OLD.key; "
+# A text has several numbers with a vertical line between them. A value of another program is left out.
+_ADD_NUMBERS = """
+INSERT INTO name_numbers (key, kind, number)
+SELECT DISTINCT NEW.key, kind.key, each.value
+FROM json_each(CASE WHEN json_valid(NEW.numbers) THEN NEW.numbers ELSE '{}' END) AS kind,
+json_each('[' || replace(json_quote(kind.value), '|', '","') || ']') AS each
+WHERE kind.type = 'text'; """
+_CREATE_NUMBERS_FUNCTION = f"""
+CREATE OR REPLACE FUNCTION {NUMBERS_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF TG_OP <> 'INSERT' THEN DELETE FROM name_numbers WHERE key = OLD.key; END IF;
+IF TG_OP <> 'DELETE' AND NEW.numbers IS NOT NULL THEN
+INSERT INTO name_numbers (key, kind, number) SELECT DISTINCT NEW.key, kind.key, each
+FROM json_each_text(NEW.numbers::json) AS kind, unnest(string_to_array(kind.value, '|')) AS each; END IF;
+RETURN NULL; END $$
+"""  # noqa: S608  names of the schema
+
+
 class Trigger(NamedTuple):
     """A trigger that protects a table: ``name`` is its name, ``table`` the name of the table, and ``statement`` the SQL
     that creates it.
@@ -110,6 +138,15 @@ def triggers(dialect: str) -> list[Trigger]:
         condition = when.format(now=_NOW[dialect])
         create = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW {condition} {then}"
         result.append(Trigger(name, table, create))
+    for act, condition in _NUMBERED.items():
+        name = f"bindings_numbers_{act.lower()}"
+        old, new = _FORGET_NUMBERS if act != "INSERT" else "", _ADD_NUMBERS if act != "DELETE" else ""
+        if dialect == "sqlite":
+            condition, then = condition.replace("IS DISTINCT FROM", "IS NOT"), f"BEGIN {old}{new} END"
+        else:
+            then = f"EXECUTE FUNCTION {NUMBERS_FUNCTION}()"
+        create = f"CREATE TRIGGER {name} AFTER {act} ON bindings FOR EACH ROW WHEN ({condition}) {then}"
+        result.append(Trigger(name, "bindings", create))
     if dialect == "sqlite":
         return result + replacement_triggers()
     for table in PROTECTED:
@@ -143,6 +180,7 @@ def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_CREATE_FUNCTION)
+        connection.exec_driver_sql(_CREATE_NUMBERS_FUNCTION)
     for trigger in new_triggers:
         on = "" if is_sqlite else f" ON {trigger.table}"
         connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{on}")

@@ -51,6 +51,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "hold_until": {"hold_until": datetime(2027, 3, 1, tzinfo=UTC)},
     "hold_reason": {"hold_reason": "a court order", "hold_until": datetime(2027, 3, 1, tzinfo=UTC)},
     "embargo": {"embargo": datetime(2027, 3, 1, tzinfo=UTC), "status": "reserved"},
+    "numbers": {"numbers": {"current": "2024.17", "further": "B 1|B 2"}},
 }
 
 
@@ -93,6 +94,7 @@ def cli_option(field: str) -> bool:
 def desk_form(field: str) -> bool:
     """Return whether a form of the desk sets a field."""
     form = MultiDict({"target": "/x", "kind": "served", "resource": "map 17", "redirect": "307", "subtree": "1"})
+    form |= {"number": "2024.17"}
     form |= {"listed": "no", "passthrough": "given", "alternate-language": "en", "alternate-target": "/en"}
     place, problems = forms.read_place(form, PLAIN)
     described, _ = forms.read_metadata(MultiDict({"m.erc.who": "Noah"}), {})
@@ -194,6 +196,7 @@ PLACES: dict[str, tuple[Callable[[str], bool], dict[str, str]]] = {
             "status": "the action of the change names it",
             "alternates": "each is a line of its own",
             "metadata": "each is a line of its own",
+            "numbers": "each kind is a line of its own",
             "spelling": "it never changes",
             "created": "it never changes",
             "changed": "it is the time of the change",
@@ -238,7 +241,7 @@ def test_the_public_description_has_the_public_fields(field: Field) -> None:
 def test_a_redaction_removes_the_fields_that_say_so(bindings: Bindings) -> None:
     if bindings.kind == "file":
         pytest.skip("a file has no log")
-    wanted = ("resource", "alternates", "metadata", "redirect", "hold_reason")
+    wanted = ("resource", "alternates", "metadata", "redirect", "hold_reason", "numbers")
     texts = {key: value for each in wanted for key, value in VALUES[each].items()}
     bindings.bind(NAME, Fields(target="https://example.org/1", **texts))
     bindings.withdraw(NAME, reason="sold", successor="ark:12345/x6")

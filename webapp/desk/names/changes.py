@@ -276,6 +276,7 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
             "subtree": "subtree" in given if given else binding.scope == "subtree",
             "same": "same" in given,
             "embargo": given.get("embargo", forms.embargo_text(binding)),
+            **{column: given.get(column, text) for column, text in forms.number_texts(binding).items()},
         },
         errors=problems,
     )
@@ -292,6 +293,7 @@ def _withdrawal_form(binding: Binding, problems: dict[str, FieldProblem]) -> str
 _FIELDS = {
     "embargo": "embargo",
     "resource": "resource",
+    "numbers": "number",
     "alternates": "alternates",
     "scope": "kind",
     "kind": "kind",

@@ -14,6 +14,7 @@ from ....bindings.names.binding import Binding, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata, persistence
+from ....bindings.names.numbers import COLUMNS
 from ....identifiers.text.translatable import Translatable
 from ...management import Fields
 from ..forms import FieldProblem, statement_of
@@ -227,6 +228,26 @@ def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
             return "normal"
 
 
+def number_texts(binding: Binding) -> dict[str, str]:
+    """Return the texts of the form fields of numbers, by their names. ``binding`` is the binding of the name.
+
+    Several numbers have a vertical line between them.
+    """
+    shown = binding.thing_numbers
+    several = (" | ".join(each) for each in (shown.further, shown.former))
+    return dict(zip(COLUMNS, (shown.current or "", *several), strict=True))
+
+
+def _numbers(form: MultiDict[str, str], binding: Binding) -> dict[str, str] | None:
+    """Return the numbers that a form changes by their kinds, or None."""
+    recorded = number_texts(binding)
+    given = {kind: form[column].strip() for column, kind in COLUMNS.items() if column in form}
+    changed = {
+        kind: given[kind] for column, kind in COLUMNS.items() if given.get(kind, text := recorded[column]) != text
+    }
+    return changed or None
+
+
 TEXTS: Final = tuple(
     field for field in FIELDS if field.type == "text" and field.request == "fields" and field.name != "target"
 )
@@ -278,6 +299,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
+            numbers=_numbers(form, binding),
             embargo=form["embargo"].strip() if "embargo" in form and binding.is_reserved else None,
             **texts,
         ),

@@ -11,6 +11,13 @@ from ....bindings.names.fields import differing
 from ....bindings.names.metadata import metadata
 from ....identifiers.text.translatable import Translatable
 
+NUMBER_LABELS = {
+    "current": Translatable("Current number"),
+    "further": Translatable("Further numbers"),
+    "former": Translatable("Former numbers"),
+}
+"""The names of the kinds of numbers."""
+
 MAX_SHOWN = 100
 """Maximum number of changes on the page of a name."""
 
@@ -75,6 +82,8 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
         yield Difference(field=field.title, before="" if before is None else old, after=new)
     for each in _of_mapping(before.alternates if before else NOTHING, after.alternates):
         yield replace(each, field=Translatable("Alternate %(selector)s", selector=each.field))
+    for each in _of_mapping(before.numbers if before else NOTHING, after.numbers):
+        yield replace(each, field=NUMBER_LABELS[each.field])
     yield from _of_mapping(
         metadata.shortened(before.metadata) if before else NOTHING, metadata.shortened(after.metadata)
     )

@@ -69,7 +69,9 @@ def page() -> str:
     found = list(islice(chosen.names(), start, start + MAX_LABELS + 1)) if chosen else []
     prefix = site().settings.prefix or request.url_root.rstrip("/")
     labels = [
-        Label(each.identifier, title_of(each.metadata), each.resource, _code(f"{prefix}/{each.identifier}"))
+        Label(
+            each.identifier, title_of(each.metadata), each.thing_numbers.current, _code(f"{prefix}/{each.identifier}")
+        )
         for each in found[:MAX_LABELS]
     ]
     address = {**chosen.address(), "paper": format.paper, "size": format.size}

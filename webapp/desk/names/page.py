@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -30,7 +30,7 @@ from ...report.standing import OF_LINK, TAGS, Status
 from ...resolver_choice import own_prefix
 from ..blueprint import blueprint, caller, management
 from ..requests import Requests, requests_of_name
-from .history import MAX_SHOWN, ShownChange, changes_of
+from .history import MAX_SHOWN, NUMBER_LABELS, ShownChange, changes_of
 
 MAX_BELOW = 50
 """Maximum number of names below a name on its page."""
@@ -47,7 +47,13 @@ RESPONSES: dict[Kind, Translatable] = {
 HELD = Translatable("303: visitors see its description until the hold ends")
 
 # The fields with one text that have no row of their own.
-_TEXTS = {field.name for field in FIELDS if field.type == "text"} - {"target", "successor", "spelling", "hold_reason"}
+_TEXTS = {field.name for field in FIELDS if field.type == "text"} - {
+    "target",
+    "resource",
+    "successor",
+    "spelling",
+    "hold_reason",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,11 +158,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         title=title_of(binding.metadata),
         address=f"{site().settings.prefix or ''}/{binding.identifier}",
         response=response_of(binding) if hold is None or not binding.is_live else HELD,
-        texts=[
-            (site().settings.resource_label if field.name == "resource" else field.title, text)
-            for field in FIELDS
-            if field.name in _TEXTS and (text := text_of(field.name, binding))
-        ],
+        texts=[*_numbers(binding), *((title, text) for title, text in _texts(binding) if text)],
         elements=elements,
         meanings=persistence.definitions(stated)
         | {element: meaning for element, meaning in codes.items() if meaning is not None},
@@ -173,6 +175,24 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         successor=_successor(operations, binding.successor) if binding.successor else None,
         hold=hold,
     )
+
+
+def _numbers(binding: Binding) -> Iterator[tuple[str, str]]:
+    """Yield the numbers of the thing with their labels, and the resource if it is another one."""
+    shown = binding.thing_numbers
+    if shown.current:
+        yield site().settings.resource_label, shown.current
+    for kind, several in (("further", shown.further), ("former", shown.former)):
+        if several:
+            yield NUMBER_LABELS[kind], " | ".join(several)
+    if binding.resource and binding.resource != shown.current:
+        yield Translatable("First recorded as"), binding.resource
+
+
+def _texts(binding: Binding) -> Iterator[tuple[str, str]]:
+    for field in FIELDS:
+        if field.name in _TEXTS:
+            yield field.title, text_of(field.name, binding)
 
 
 def response_of(binding: Binding) -> str:
