@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
 
 _CHANGED = "changed"
+_MOST_TARGETS = 100_000
 _CHUNK = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -130,6 +131,7 @@ class TableRows(Source[Summary]):
         self._own_records: set[str] = set()  # the prefixes whose records the table has added
         self._keyed: KeyedRows | None = None
         self._successors: list[tuple[Row, str, str]] = []
+        self._first_rows: dict[str, Row | int] = {}  # the rows of new targets; a number if it has a warning
         self._warns = True  # whether it looks for mistakes in new names and values
         # The state of a check in blocks, which writes no name.
         self._blocks: DecidedBlocks | None = None
@@ -535,6 +537,24 @@ class TableRows(Source[Summary]):
         for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
             for warning in (*data, *mistakes):
                 self._note_warning(row, warning.code, warning.message)
+            if row.minted and all(each.code != "target-shared" for each in mistakes):
+                self._warn_of_target(row)
+
+    def _warn_of_target(self, row: Row) -> None:
+        """Warn of rows that mint names with one target, the first of them, too. Their names are not known yet."""
+        target = row.cells.get("target", "")
+        if not target:
+            return
+        first = self._first_rows.get(target)
+        if first is None:
+            if len(self._first_rows) < _MOST_TARGETS:
+                self._first_rows[target] = row
+            return
+        line = first if isinstance(first, int) else first.line
+        if not isinstance(first, int):
+            self._first_rows[target] = line
+            self._note_warning(first, "target-shared", _same_target(row.line))
+        self._note_warning(row, "target-shared", _same_target(line))
 
     def _warn_of_successors(self, transaction: Transaction) -> None:
         """Add warnings about successors of withdrawn names that are not recorded. A later row can record one."""
@@ -693,6 +713,10 @@ def _renumbered(fields: Fields, before: Binding | None) -> Fields:
         return fields
     numbers = {"current": fields.resource or "", **(fields.numbers or {})}
     return fields._replace(resource=before.resource, numbers=check_numbers(numbers))
+
+
+def _same_target(line: int) -> str:
+    return Translatable("the row %(row)s has the same target", row=f"{line:,}")
 
 
 def _keep_white_space(fields: Fields, before: Binding) -> Fields:

@@ -41,7 +41,7 @@ def test_every_column_is_imported(bindings: Bindings) -> None:
     header += ",dc.title"
     elements = "Noah,The Ark,2020,Ararat,(:unkn),lifetime,subinfinite,fixed,2020-10-04,https://example.org/policy"
     origin = "ark:/12345/do-c,2001-02-03,2002-02-03T04:05:06+01:00"
-    start = f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,{elements}"
+    start = f"ark:/12345/d-oc,https://example.org/1,related,R1,live,yes,name,R2,B1|B2,,{elements}"
     summary = run(bindings, header, f"{start},307,no,,,{origin},,,,,/en,/de,An Ark")
     assert (summary.lines, summary.added, summary.written, summary.refused) == (1, 1, True, [])
     found = bindings.lookup("ark:12345/doc")
@@ -54,6 +54,7 @@ def test_every_column_is_imported(bindings: Bindings) -> None:
         True,
     )
     assert (found.redirect, found.listed) == (307, False)
+    assert dict(found.numbers) == {"current": "R2", "further": "B1|B2"}
     assert dict(found.alternates) == {"de": "/de", "text/html;en": "/en"}
     assert ",".join(found.metadata.values()) == f"{elements},An Ark"
     assert found.spelling == "ark:/12345/do-c"
