@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..bindings.names import validation
-from ..bindings.names.numbers import COLUMNS
+from ..bindings.names.metadata.numbers import COLUMNS
 from ..bindings.tables.columns import Columns
 from ..identifiers.text.translatable import Translatable
 from . import column_values, heading_words

@@ -23,7 +23,7 @@ from ..names.binding import Binding, rfc3339
 from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
 from ..names.metadata import personal_data
-from ..names.numbers import check as check_numbers
+from ..names.metadata.numbers import check as check_numbers
 from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
 from ..operations import pace
 from ..operations.progress import RunProgress

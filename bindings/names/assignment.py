@@ -27,7 +27,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from . import numbers, targets, validation
+from . import targets, validation
 from .binding import PLACE, Action, Binding, Status, rfc3339
 from .errors import BindingConflict, BindingError
 from .fields import (
@@ -41,6 +41,7 @@ from .fields import (
     require_scope,
 )
 from .metadata import metadata as elements
+from .metadata import numbers
 from .naming import TEST_NAANS, Name
 from .passthrough import can_append
 from .prefixes import holds
@@ -487,7 +488,9 @@ def _with_statements(existing: Binding, fields: Fields) -> Binding:
         **values,
         alternates=_merged(existing.alternates, fields.alternates),
         metadata=elements.ordered(_merged(existing.metadata, fields.metadata)),
-        numbers=numbers.merged(existing, fields.numbers, values.get("resource", existing.resource)),
+        numbers=numbers.merged(existing, fields.numbers, values.get("resource", existing.resource))
+        if fields.numbers
+        else existing.numbers,
     )
 
 

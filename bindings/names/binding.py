@@ -48,10 +48,6 @@ class Numbers(NamedTuple):
     further: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the numbers as a JSON object."""
-        return {"current": self.current, "further": [*self.further], "former": [*self.former]}
-
 
 def numbers_in(text: str) -> list[str]:
     """Return the numbers in a cell or a recorded text: different ones, between vertical lines.
@@ -90,7 +86,7 @@ class Binding:
     - ``hold_until``: the end of the hold of the name in UTC, also of one that has ended; None without a hold.
     - ``hold_reason``: the reason of the hold, or None.
     - ``embargo``: the time in UTC from which a reserved name is live, or None. Other names have none.
-    - ``numbers``: the numbers of the thing by their kinds (:mod:`.numbers`), as far as they differ from the
+    - ``numbers``: the numbers of the thing by their kinds (:mod:`.metadata.numbers`), as far as they differ from the
       resource. :attr:`thing_numbers` has all.
     - ``recorded``: the time in UTC when this store recorded the last change, if an import set another time ``changed``;
       otherwise None. It is not a value of the name, so comparisons ignore it.
@@ -208,7 +204,8 @@ class Binding:
         A name for tests also has the member ``test``, which is true.
         """
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self) if field.compare}
-        values["numbers"] = self.thing_numbers.as_dict()
+        numbers = self.thing_numbers if self.numbers else Numbers(self.resource)
+        values["numbers"] = {"current": numbers.current, "further": [*numbers.further], "former": [*numbers.former]}
         for name, value in values.items():
             if isinstance(value, Mapping):
                 values[name] = dict(value)

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, TypedDict, cast
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, parse
 from ...identifiers.text.translatable import Translatable
-from . import numbers, targets, validation
+from . import targets, validation
 from .binding import (
     KINDS,
     NOTHING,
@@ -35,6 +35,7 @@ from .binding import (
 )
 from .errors import BindingError
 from .metadata import metadata as elements
+from .metadata import numbers
 from .metadata.datacite_identifier import with_identifier
 from .metadata.datacite_schema import check_record
 from .naming import MAX_CHARACTERS, TEST_NAANS, Name, assignable, is_test, spelling_of

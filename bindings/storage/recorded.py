@@ -32,7 +32,9 @@ class RecordedNames(NamedTuple):
         keys = {index_key(name): name for name in names}
         if not keys:
             return set()
-        rows = self.rows(f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self._array(keys)])
+        rows = self.rows(
+            f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self.database.array_parameter(list(keys))]
+        )
         return {keys[key] for (key,) in rows}
 
     def following(self, texts: Iterable[str]) -> dict[str, str]:
@@ -45,7 +47,7 @@ class RecordedNames(NamedTuple):
         is_sqlite = self.database.dialect_name == "sqlite"
         each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
         first = "SELECT key FROM bindings WHERE key >= wanted.value ORDER BY key LIMIT 1"
-        rows = self.rows(f"SELECT wanted.value, ({first}) FROM {each}", [self._array(distinct_texts)])
+        rows = self.rows(f"SELECT wanted.value, ({first}) FROM {each}", [self.database.array_parameter(distinct_texts)])
         return {text: key for text, key in rows if key is not None}
 
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
@@ -55,7 +57,9 @@ class RecordedNames(NamedTuple):
             return {}
         wanted = self._is_wanted().replace("key IN", "lower(key) IN", 1)
         found: dict[str, set[str]] = {}
-        for (key,) in self.rows(f"SELECT key FROM bindings WHERE {IS_URN} AND {wanted}", [self._array(lowered)]):
+        for (key,) in self.rows(
+            f"SELECT key FROM bindings WHERE {IS_URN} AND {wanted}", [self.database.array_parameter(list(lowered))]
+        ):
             found.setdefault(key.lower(), set()).add(key)
         return found
 
@@ -86,8 +90,7 @@ class RecordedNames(NamedTuple):
 
     def formerly(self, keys: Iterable[str], prefix: str) -> dict[str, str]:
         """Return a name that begins with ``prefix`` for each of ``keys`` that is a former number of its thing."""
-        rows = self._numbered(list(dict.fromkeys(keys)), prefix, " AND name_numbers.kind = 'former'")
-        return {number: name for number, name, *_ in rows}
+        return {number: name for number, name, *_ in self._sharing("former", keys, prefix, withdrawn=True)}
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True
@@ -106,59 +109,46 @@ class RecordedNames(NamedTuple):
         return shared
 
     def _sharing(
-        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str, *, withdrawn: bool
+        self, field: Literal["target", "resource", "former"], texts: Iterable[str], prefix: str, *, withdrawn: bool
     ) -> Sequence[Row]:
-        """Return rows of a text, two names with it, their resource, and the kind of the number or None."""
+        """Return rows of a text, two names with it, their resource, and the kind of the number or None.
+
+        ``field`` is "former" for the former numbers alone.
+        """
         distinct_texts = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
         if not distinct_texts:
             return []
         is_sqlite = self.database.dialect_name == "sqlite"
+        array = self.database.array_parameter(distinct_texts)
         text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
         one = mark(self.database.dialect_name)
         limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
-        is_below = f" AND key >= {one} AND key < {one}" if prefix else ""
+        is_below = f" AND bindings.key >= {one} AND bindings.key < {one}" if prefix else ""
         is_below += "" if withdrawn else " AND status <> 'withdrawn'"
+        each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
+        name = "coalesce(bindings.long_identifier, bindings.key)"
+        numbered = (
+            f"SELECT name_numbers.number, {name}, {name}, bindings.resource, name_numbers.kind FROM name_numbers "
+            f"JOIN bindings ON bindings.key = name_numbers.key WHERE name_numbers.number IN (SELECT wanted.value FROM "
+            f"{each}) AND name_numbers.kind {'=' if field == 'former' else '<>'} 'former'{is_below}"
+        )
+        if field == "former":
+            return self.rows(numbered, [array, *limits])
         same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value{is_below}"
         # The first and the last: one of them is another name than the one that is compared.
         columns = " , ".join(
-            f"(SELECT coalesce(long_identifier, key) {same} ORDER BY {text} {order}, key {order} LIMIT 1)"
-            for order in ("ASC", "DESC")
+            f"(SELECT {name} {same} ORDER BY {text} {order}, key {order} LIMIT 1)" for order in ("ASC", "DESC")
         )
-        each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
-        is_resource = field == "resource"
-        query = f"SELECT wanted.value, {columns}, {'wanted.value' if is_resource else 'NULL'}, NULL FROM {each}"
-        query += f" WHERE EXISTS (SELECT 1 {same})"
-        parameters = [*limits, *limits, self._array(distinct_texts), *limits]
-        if is_resource:
-            more = " AND name_numbers.kind <> 'former'" + ("" if withdrawn else " AND status <> 'withdrawn'")
-            numbered, values = self._of_numbers(distinct_texts, prefix, more)
-            query, parameters = f"{query} UNION ALL {numbered}", [*parameters, *values]
+        query = f"SELECT wanted.value, {columns}, wanted.value, NULL FROM {each} WHERE EXISTS (SELECT 1 {same})"
+        parameters = [*limits, *limits, array, *limits]
+        if field == "resource":
+            query, parameters = f"{query} UNION ALL {numbered}", [*parameters, array, *limits]
         return self.rows(query, parameters)
-
-    def _numbered(self, numbers: Sequence[str], prefix: str, more: str) -> Sequence[Row]:
-        return self.rows(*self._of_numbers(numbers, prefix, more)) if numbers else []
-
-    def _of_numbers(self, numbers: Sequence[str], prefix: str, more: str) -> tuple[str, list[Any]]:
-        """Return the query for the names of things with one of these numbers, in the form of :meth:`_sharing`."""
-        is_sqlite, one = self.database.dialect_name == "sqlite", mark(self.database.dialect_name)
-        name = "coalesce(bindings.long_identifier, bindings.key)"
-        wanted = f"SELECT value FROM json_each({one})" if is_sqlite else f"SELECT unnest({one}::text[])"
-        limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
-        below = f" AND bindings.key >= {one} AND bindings.key < {one}" if prefix else ""
-        query = (
-            f"SELECT name_numbers.number, {name}, {name}, bindings.resource, name_numbers.kind "
-            "FROM name_numbers JOIN bindings ON bindings.key = name_numbers.key "
-            f"WHERE name_numbers.number IN ({wanted}){below}{more}"
-        )
-        return query, [self._array(numbers), *limits]
 
     def _is_wanted(self) -> str:
         one = mark(self.database.dialect_name)
         is_sqlite = self.database.dialect_name == "sqlite"
         return f"key IN (SELECT {f'value FROM json_each({one})' if is_sqlite else f'unnest({one}::text[])'})"
-
-    def _array(self, texts: Iterable[str]) -> str | list[str]:
-        return self.database.array_parameter(list(texts))
 
 
 def checked_key(text: str) -> str:

@@ -13,11 +13,11 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
-from ..names import naming, numbers, validation
+from ..names import naming, validation
 from ..names.binding import NOTHING, STATUSES, Binding, Passthrough, Status, rfc3339
 from ..names.errors import BindingError
 from ..names.fields import FIELDS, Fields
-from ..names.metadata import metadata
+from ..names.metadata import metadata, numbers
 from ..names.metadata.metadata import ELEMENTS
 from ..names.prefixes import holds
 from . import wrong_text

@@ -12,8 +12,8 @@ from ...bindings.creation import Unless
 from ...bindings.names.binding import ACTIONS, PLACE
 from ...bindings.names.fields import FIELDS, MAX_REASON, Field
 from ...bindings.names.metadata import persistence
+from ...bindings.names.metadata.numbers import MAX_NUMBER, MAX_NUMBERS
 from ...bindings.names.naming import MAX_CHARACTERS as MAX_NAME
-from ...bindings.names.numbers import MAX_NUMBER, MAX_NUMBERS
 from ...bindings.names.operation import KINDS, OperationKind, requested
 from ...bindings.names.prefixes.texts import DELEGATION, HOLD_FIELDS
 from ...bindings.names.prefixes.texts import EDITED as PREFIX_FIELDS

@@ -14,7 +14,7 @@ from ....bindings.names.binding import Binding, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata, persistence
-from ....bindings.names.numbers import COLUMNS
+from ....bindings.names.metadata.numbers import COLUMNS
 from ....identifiers.text.translatable import Translatable
 from ...management import Fields
 from ..forms import FieldProblem, statement_of
@@ -299,7 +299,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             passthrough=_passthrough(form.get("passthrough")),
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
-            numbers=_numbers(form, binding),
+            numbers=_numbers(form, binding) if not COLUMNS.keys().isdisjoint(form) else None,
             embargo=form["embargo"].strip() if "embargo" in form and binding.is_reserved else None,
             **texts,
         ),

@@ -70,7 +70,7 @@ class NamePage:
 
     - ``binding``: its record. ``title``: its title, or an empty text. ``address``: its public URL.
     - ``response``: what a visitor gets, in one phrase.
-    - ``texts``: the titles and values of fields with a text, such as the resource.
+    - ``texts``: the titles and values of fields with a text, such as the resource. A value can be empty.
     - ``elements``: the metadata with short names. ``meanings``: the meanings of value codes, by the same names.
     - ``inherited``: the persistence statements that the name inherits from its NAAN or shoulder.
     - ``link``: the last recorded trace of the target, or None.
@@ -158,7 +158,10 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         title=title_of(binding.metadata),
         address=f"{site().settings.prefix or ''}/{binding.identifier}",
         response=response_of(binding) if hold is None or not binding.is_live else HELD,
-        texts=[*_numbers(binding), *((title, text) for title, text in _texts(binding) if text)],
+        texts=[
+            *(_numbers(binding) if binding.numbers else ((site().settings.resource_label, binding.resource or ""),)),
+            *((field.title, text_of(field.name, binding)) for field in FIELDS if field.name in _TEXTS),
+        ],
         elements=elements,
         meanings=persistence.definitions(stated)
         | {element: meaning for element, meaning in codes.items() if meaning is not None},
@@ -187,12 +190,6 @@ def _numbers(binding: Binding) -> Iterator[tuple[str, str]]:
             yield NUMBER_LABELS[kind], " | ".join(several)
     if binding.resource and binding.resource != shown.current:
         yield Translatable("First recorded as"), binding.resource
-
-
-def _texts(binding: Binding) -> Iterator[tuple[str, str]]:
-    for field in FIELDS:
-        if field.name in _TEXTS:
-            yield field.title, text_of(field.name, binding)
 
 
 def response_of(binding: Binding) -> str:

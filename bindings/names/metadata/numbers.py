@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...identifiers.text.translatable import Translatable
-from . import validation
-from .binding import NOTHING, NUMBER_KINDS, Binding, numbers_in
-from .errors import BindingError
+from ....identifiers.text.translatable import Translatable
+from .. import validation
+from ..binding import NOTHING, NUMBER_KINDS, Binding, numbers_in
+from ..errors import BindingError
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {"number": "current", "further_numbers": "further", "former_numbers": "former"}
@@ -30,8 +30,8 @@ MAX_NUMBERS = 50
 def check(numbers: Any) -> Mapping[str, str]:
     """Check the numbers of a request, and return them in stored form, with one text for each kind.
 
-    ``numbers`` maps some of :data:`.NUMBER_KINDS` to texts or to lists of texts. Several numbers in a text have a
-    vertical line between them. An empty value deletes the numbers of a kind. Raises :class:`BindingError` with the
+    ``numbers`` maps some of :data:`~ararat.bindings.names.binding.NUMBER_KINDS` to texts or to lists of texts. Several
+    numbers in a text have a vertical line between them. An empty value deletes the numbers of a kind. Raises :class:`BindingError` with the
     code ``number-kind``, ``number-several`` or ``number-text``.
 
     >>> dict(check({"current": " 2024.17 ", "further": ["B 1", "B 2"], "former": None}))
@@ -53,7 +53,7 @@ def check(numbers: Any) -> Mapping[str, str]:
     return MappingProxyType(checked)
 
 
-def merged(existing: Binding | None, changes: Mapping[str, str] | None, resource: str | None) -> Mapping[str, str]:
+def merged(existing: Binding | None, changes: Mapping[str, str], resource: str | None) -> Mapping[str, str]:
     """Return the numbers to record for a name after a change.
 
     - ``existing``: the recorded binding, or None for a new name.
@@ -63,8 +63,6 @@ def merged(existing: Binding | None, changes: Mapping[str, str] | None, resource
     A current number that is replaced becomes a former one, unless the request states the former ones.
     """
     recorded = existing.numbers if existing is not None else NOTHING
-    if not changes:
-        return recorded
     texts = {**recorded, **changes}
     if texts.get("current") == resource:
         texts["current"] = ""
