@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from ....bindings import holding
 from ....bindings.names import naming
 from ....bindings.names.binding import Binding, Hold, Kind
-from ....bindings.names.fields import FIELDS, text_of
+from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata, persistence
 from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.prefixes.prefixes import InheritedStatements
@@ -160,7 +160,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         response=response_of(binding) if hold is None or not binding.is_live else HELD,
         texts=[
             *(_numbers(binding) if binding.numbers else ((site().settings.resource_label, binding.resource or ""),)),
-            *((field.title, text_of(field.name, binding)) for field in FIELDS if field.name in _TEXTS),
+            *((field.title, getattr(binding, field.name) or "") for field in FIELDS if field.name in _TEXTS),
         ],
         elements=elements,
         meanings=persistence.definitions(stated)
