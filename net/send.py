@@ -18,9 +18,10 @@ from . import url as weburl
 from .allowed_addresses import ANYWHERE, Destinations, parse_networks
 from .connection import RESPONSE_BYTES, TraceConnection
 from .deadline import Deadline
+from .dns import Lookups
 from .exchange import Exchange
 from .hop import HopFailed
-from .http_client import GuardedClient
+from .http_client import LOOKUPS, GuardedClient
 from .response import SiteAnswer
 from .url import WebURL
 
@@ -66,6 +67,7 @@ def send(
     seconds: float = 10.0,
     stop: threading.Event | None = None,
     kept: KeptConnection | None = None,
+    lookups: Lookups = LOOKUPS,
 ) -> SiteAnswer:
     """Send a request, and return the response.
 
@@ -79,6 +81,7 @@ def send(
     - ``seconds``: the limit of the time for the lookup, the connection and the response together.
     - ``stop``: ends every wait when it is set.
     - ``kept``: keeps the connection of a GET request for the next one to the same server.
+    - ``lookups``: looks up the host; :class:`~.dns.FixedAddress` selects one of its addresses.
 
     Raises :class:`~.hop.HopFailed` if there is no response: "bad-url" for a URL or target that cannot be sent.
     """
@@ -102,7 +105,7 @@ def send(
             # The server closed the kept connection before it read the request.
             if failed.code != "dropped":
                 raise
-    return _exchanged(GuardedClient.to(to).connect(url, deadline), *sent)
+    return _exchanged(GuardedClient.to(to, lookups=lookups).connect(url, deadline), *sent)
 
 
 def _exchanged(

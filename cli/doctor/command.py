@@ -303,6 +303,7 @@ def _probed(
             schemes=arguments.get("schemes"),
             configuration=FrontConfiguration(map(Path, site.front), port),
             is_local=application is not None,
+            is_on_network=application is None,
         )
         part = "app" if application is not None else "url"
         try:

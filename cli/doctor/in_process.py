@@ -37,7 +37,7 @@ def client_of(application: Any) -> ProbeClient:
     send = _ask_asgi if is_asgi(application) else _ask_wsgi
 
     def ask(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
-        sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor", "Cache-Control": "no-cache", **(fields or {})}
+        sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor", **(fields or {})}
         try:
             return send(application, url, method, target, {"Host": url.authority, **sent})
         except HopFailed:

@@ -6,7 +6,7 @@ Without a database, the answers for one name are compared with one another.
 
 from __future__ import annotations
 
-import re
+import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,13 +24,15 @@ from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import BadURL, WebURL, parse
 from ..output import counted
+from ..sites.reader_requests import REDIRECTS as _REDIRECTS
+from ..sites.reader_requests import REQUESTS, ReaderRequest, losses, said
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
 from .in_process import client_of
 from .probes import GATEWAY, ReachedDeployment, answered_by, parse_echo, redirected
 from .requests import ProbeClient
 
-MAX_NAMES = 12
+MAX_NAMES = 16
 """The number of names that are chosen from a database."""
 
 _MAX_SHOULDERS = 10
@@ -43,7 +45,17 @@ _NAMED = 3
 _LARGE = 2000
 _MAX_SECONDS = 86_400
 _SERVED = b"the site"
-_REDIRECTS = (301, 302, 303, 307, 308)
+_REFUSED = (401, 403, 405, 406, 418, 429, 451, 501, 999)
+# The causes of wrong answers to requests of readers, if the probes and experiments find no other one.
+_USUAL: dict[str, Cause] = {
+    **dict.fromkeys(("label", "classic", "encoded-colon"), "label"),
+    **dict.fromkeys(("requests", "curl", "harvester"), "agent"),
+    **dict.fromkeys(("fields", "data"), "fields"),
+    **dict.fromkeys(("encoded-hyphen", "encoded-slash"), "rewritten"),
+    **dict.fromkeys(("info", "question-marks"), "arguments"),
+    "question-mark": "empty-query",
+    "head": "head",
+}
 _BROKEN = 500
 _MOST_HOPS = 20
 
@@ -102,6 +114,8 @@ def choose(bindings: Bindings) -> list[str]:
             ("shoulder", shoulder_of(key)),
             ("scheme", key.partition(":")[0]),
             ("alternates", bool(binding.alternates)),
+            ("encoded", "%" in key),
+            ("end", key.rpartition("/")[2].partition(".")[2]),
         }
         if not traits <= seen and len(chosen) < MAX_NAMES:
             seen |= traits
@@ -195,6 +209,7 @@ class _Check:
         self._faults: dict[tuple[Cause, State], list[_Fault]] = {}
         self._hops: dict[tuple[Cause, State], tuple[ProbeHop, ...]] = {}
         self._detailed: set[str] = set()
+        self._seen: set[tuple[str, int]] = set()
 
     def name(self, name: str, *, is_first: bool) -> Iterator[HealthFinding]:
         hops: list[ProbeHop] = []
@@ -275,12 +290,22 @@ class _Check:
         self, name: str, first: SiteAnswer, expected: SiteAnswer | None, tries: int
     ) -> tuple[Cause, State, str, SiteAnswer | None] | None:
         """Return the fault of the answers for a name, or None. Send the request several times."""
-        answers = [first, *(self._ask("GET", name) for _ in range(tries))]
+        others = [self._ask("GET", name) for _ in range(tries)]
+        if not self._is_right(first, expected, first if expected else others[0]) and all(
+            self._is_right(answer, expected, others[0]) for answer in others
+        ):
+            # Only the chain from the printed address is wrong, each time: a redirect changes the name.
+            hops: list[ProbeHop] = []
+            again = self._chain(name, hops)
+            if len(hops) > 0 and self._has_other_start and _signature(again) == _signature(first):
+                message = f"{_short(name)} becomes another name on its way: {hops[-1].line()}"
+                return "redirect-query", "error", message, again
+        answers = [first, *others]
         if all(self._is_right(answer, expected, first) for answer in answers):
             return self._age(name, answers, expected)
         answers += [self._ask("GET", name) for _ in range(_AGAIN)]
         wrong = [answer for answer in answers if not self._is_right(answer, expected, first)]
-        seen = ", ".join(_said(answer) for answer in answers[-_AGAIN:])
+        seen = ", ".join(said(answer) for answer in answers[-_AGAIN:])
         response, shown = wrong[-1], _short(name)
         if len(wrong) < len(answers):
             if all(answer.status in GATEWAY and parse_echo(answer) is None for answer in wrong):
@@ -290,7 +315,7 @@ class _Check:
             return "two-databases", "error", message, response
         if expected is None:
             return None
-        difference = f"{shown} is answered by {_said(response)}; the database has {_said(expected)}"
+        difference = f"{shown} is answered by {said(response)}; the database has {said(expected)}"
         fresh = self._ask("GET", f"{name}?utm_source=ararat-doctor-{secrets.token_hex(4)}")
         if self._is_right(fresh, expected, first):
             return (
@@ -305,8 +330,9 @@ class _Check:
         if expected is None:
             return _signature(answer) == _signature(first)
         if expected.body == _SERVED:
-            # The site answers.
-            return answer.status < 400
+            # The site answers. It can redirect to another of its own pages.
+            where = urljoin(f"https://{self._reached.url.authority}/", answer.field("Location") or "")
+            return answer.status < 400 and urlsplit(where).netloc == self._reached.url.authority
         return _signature(answer) == _signature(expected)
 
     def _cause(self, name: str, response: SiteAnswer, expected: SiteAnswer) -> Cause:
@@ -328,7 +354,13 @@ class _Check:
             here = self._reached.url.authority
             if right is not None and _same_path(where, right) and urlsplit(where).netloc in ("", here):
                 return "location"
-            return "other-database" if 300 <= expected.status < 400 or expected.status >= 400 else "redirected"
+            # The description of the site shows which target its database has.
+            told, wanted = (_target(answer) for answer in self._descriptions(name))
+            if told is None and wanted is None:
+                return "redirected"
+            if told == wanted:
+                return "location" if right is not None else "redirected"
+            return "redirected" if told is None else "other-database"
         if response.status in (401, 407):
             return "password"
         if expected.body == _SERVED:
@@ -338,6 +370,19 @@ class _Check:
         if name.lower().startswith("urn:"):
             return "urn"
         return "rule" if response.status == 403 else "not-forwarded"
+
+    @property
+    def _has_other_start(self) -> bool:
+        return (self._reached.http or self._reached.start) != self._reached.url
+
+    def _descriptions(self, name: str) -> Iterator[SiteAnswer | None]:
+        """Yield the description of a name as JSON: that of the site, and that of Ararat with the database."""
+        fields = {"Accept": "application/json"}
+        try:
+            yield self._ask("GET", f"{name}?info", fields)
+        except HopFailed:
+            yield None
+        yield self._wanted("GET", f"{name}?info", fields)
 
     def _age(
         self, name: str, answers: Sequence[SiteAnswer], expected: SiteAnswer | None
@@ -355,15 +400,15 @@ class _Check:
         self, name: str, first: SiteAnswer, expected: SiteAnswer | None
     ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
         """Compare the other header fields, and the answers to other requests for the same name."""
-        if expected is not None and expected.body != _SERVED and expected.status < 400:
-            yield from self._fields(name, first, expected)
+        if expected is not None and expected.body != _SERVED:
+            if expected.status < 400:
+                yield from self._fields(name, first, expected)
+            yield from self._lost(REQUESTS[0], name, f"GET {_short(name)}", first, expected, "unknown")
         kind = f"{name.partition(':')[0]} {first.status}"
         if kind in self._detailed or len(self._detailed) >= _DETAILED or (expected is None and first.status >= 400):
             return
         self._detailed.add(kind)
-        yield from self._spellings(name, first, expected)
-        if "info" not in self._reached.causes:
-            yield from self._negotiated(name)
+        yield from self._readers(name, first, expected)
 
     def _fields(
         self, name: str, first: SiteAnswer, expected: SiteAnswer
@@ -385,76 +430,109 @@ class _Check:
         else:
             yield "cache", "warning", f"{message} by default. This is right if the setting cache is set", first
 
-    def _spellings(
+    def _readers(
         self, name: str, first: SiteAnswer, expected: SiteAnswer | None
     ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
-        label, _, rest = name.partition(":")
-        # The method, the name and its end, the code of the probe, the cause of another answer if the probe found none,
-        # and whether the answer is that for the name.
-        requests: list[tuple[str, str, str, Cause, bool]] = [
-            ("HEAD", name, "head", "head", True),
-            ("GET", f"{label.upper()}:{rest}", "label", "label", True),
-            ("GET", f"{name}?info", "info", "arguments", False),
-            ("GET", f"{name}%2Fararat-doctor", "encoded-slash", "rewritten", False),
-            ("GET", name, "", "fields", False),
-        ]
-        if hyphened := _hyphened(name):
-            requests.append(("GET", hyphened, "encoded-hyphen", "rewritten", True))
-        if self._reached.shows_empty_query:
-            requests.append(("GET", f"{name}?", "question-mark", "empty-query", False))
-        for method, sent, code, usual, is_like in requests:
-            cause = self._reached.causes.get(code, usual)
-            fields = {"No-Redirect": "1"} if cause == "fields" else {}
-            right = self._wanted(method, sent, fields)
+        """Send the requests of readers for a name, and compare the answers with those of Ararat."""
+        for row in REQUESTS[1:]:
+            sent = row.spelling(name)
+            if sent is None or ("question" in row.code and not self._reached.shows_empty_query):
+                continue
+            cause = self._reached.causes.get(row.code, _USUAL.get(row.code, "rule"))
+            right = self._wanted(row.method, sent, row.fields)
             if right is not None and right.body == _SERVED:
                 continue
             try:
-                answer = self._ask(method, sent, fields)
+                answer = self._ask(row.method, sent, row.fields)
             except HopFailed as failed:
-                yield cause, "error", f"No answer for {method} {_short(sent)}: {failed.sentence}", None
+                yield cause, "error", f"No answer for {row.method} {_short(sent)}: {failed.sentence}", None
                 continue
+            asked = f"{row.method} {_short(sent)} ({row.reader})"
             if right is None:
-                is_lost = "?" in sent and 300 <= answer.status < 400 and _signature(answer) == _signature(first)
-                if is_lost:
-                    message = f"GET {_short(sent)} is answered by {_said(answer)}, like the name without the query"
-                    yield cause, "error", message, answer
-                if not is_like:
+                if (
+                    "?" in sent
+                    and row.want == "description"
+                    and _signature(answer) == _signature(first)
+                    and (300 <= answer.status < 400)
+                ):
+                    yield (
+                        cause,
+                        "error",
+                        f"{asked} is answered by {said(answer)}, like the name without the query",
+                        answer,
+                    )
+                if row.want != "name":
                     continue
                 right = first
-            if _signature(answer) == _signature(right):
-                continue
-            if right.status >= 400 and answer.status >= 400 and parse_echo(answer) is None:
-                # The front server has its own error page; the probes report it.
-                continue
-            if parse_echo(answer) is None and answer.status == 403:
-                cause = "rule"
-            with_fields = " with No-Redirect" if fields else ""
-            if fields and _signature(self._ask(method, f"{sent}?utm_source={secrets.token_hex(4)}", fields)) == (
-                _signature(right)
-            ):
-                cause = "vary"
-            message = f"{method} {_short(sent)}{with_fields} is answered by {_said(answer)}, not by {_said(right)}"
-            yield cause, "error", message, answer
+            yield from self._lost(row, sent, asked, answer, right, cause)
 
-    def _negotiated(self, name: str) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
-        """Request the description as HTML and then as JSON: a cache must keep both apart."""
-        expected = self._wanted("GET", f"{name}?info", {"Accept": "application/json"})
-        if expected is not None and expected.status != 200:
-            return
-        page = self._ask("GET", f"{name}?info", {"Accept": "text/html"})
-        answer = self._ask("GET", f"{name}?info", {"Accept": "application/json"})
-        if page.status != 200 or answer.status != 200 or _is_json(answer):
-            return
-        fresh = self._ask("GET", f"{name}?info&utm_source={secrets.token_hex(4)}", {"Accept": "application/json"})
-        kind = display.escape((answer.field("Content-Type") or "none")[:_SHOWN])
-        message = f"{_short(name)}?info is requested as application/json and answered as {kind}"
-        yield ("vary" if _is_json(fresh) else "fields"), "error", message, answer
+    def _lost(
+        self, row: ReaderRequest, sent: str, asked: str, answer: SiteAnswer, right: SiteAnswer, usual: Cause
+    ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
+        """Yield what a reader loses, with its cause by experiments: requests that differ in one thing only."""
+        refused = right.status >= 400 and answer.status >= 400
+        for loss in losses(answer, right):
+            if (
+                loss.part in ("status", "location")
+                and refused
+                and (self._reached.is_intercepted or row.code in self._reached.causes)
+            ):
+                return  # the probes report it
+            if loss.part in ("robots", "cors", "repeated", "language") and (loss.part, right.status) in self._seen:
+                continue
+            self._seen.add((loss.part, right.status))
+            message = f"{asked}: {loss.words}"
+            match loss.part:
+                case "robots" | "cors":
+                    yield loss.part, "warning" if loss.part == "robots" else "error", message, answer
+                case "repeated":
+                    yield "unknown", "error", message, answer
+                case "body" if answer.field("Access-Control-Expose-Headers"):
+                    # Ararat answers in another form.
+                    again = self._ask(row.method, _fresh(sent), row.fields)
+                    is_right = not any(loss.part == "body" for loss in losses(again, right))
+                    yield "vary" if is_right else "fields", "error", message, answer
+                case "body":
+                    if not self._reached.is_intercepted and row.code not in self._reached.causes:
+                        yield "intercepted", "error", message, answer
+                case _:
+                    yield self._why(row, sent, answer, right, usual), "error", message, answer
+
+    def _why(self, row: ReaderRequest, sent: str, answer: SiteAnswer, right: SiteAnswer, usual: Cause) -> Cause:
+        """Return why the answer to a request of a reader is wrong, although the plain request is answered rightly."""
+        if answer.status == 429:
+            return "rate-limit"
+        if "cache-key" in self._reached.causes.values():
+            return "cache-key"
+        if "?" in sent and (cause := self._reached.causes.get("info")):
+            return cause
+        if right.status >= 400 and self._reached.is_intercepted:
+            return "intercepted"
+        if row.fields and "Origin" not in row.fields:
+            if "Referer" in row.fields:
+                others = {field: value for field, value in row.fields.items() if field != "Referer"}
+                if answer.status != right.status and _signature(self._ask(row.method, sent, others)) == _signature(
+                    right
+                ):
+                    return "referrer"
+            if usual in ("fields", "rule"):
+                again = self._ask(row.method, _fresh(sent), row.fields)
+                if not any(loss.part in ("status", "location", "language") for loss in losses(again, right)):
+                    return "vary"
+                if answer.status == right.status or row.code in ("fields", "data"):
+                    return "fields"
+        if parse_echo(answer) is None and answer.status in _REFUSED:
+            return usual if usual in ("agent", "head") else "rule"
+        where = answer.field("Location")
+        if where and answer.status in _REDIRECTS and row.want == "name" and usual == "label":
+            return "redirected"
+        return usual
 
     def _summary(self, first: SiteAnswer, expected: SiteAnswer | None) -> str:
         agrees = "as in the database" if expected is not None else "the same each time"
         if expected is not None and expected.body == _SERVED:
             return f"The site answers by {first.status}."
-        return f"{_said(first)}, {agrees}."
+        return f"{said(first)}, {agrees}."
 
 
 _LABELS: dict[Cause, str] = {
@@ -475,23 +553,8 @@ def _label(name: str) -> str:
     return name if len(name) <= 40 else f"{name[:37]}..."
 
 
-def _hyphened(name: str) -> str | None:
-    """Return another spelling of an ARK, with a hyphen more, or None."""
-    if not name.startswith("ark:") or not re.search("[A-Za-z0-9]{2}$", name):
-        return None
-    return f"{name[:-1]}-{name[-1]}"
-
-
 def _signature(response: SiteAnswer) -> tuple[int, str | None]:
     return response.status, response.field("Location") if 300 <= response.status < 400 else None
-
-
-def _said(response: SiteAnswer) -> str:
-    where = response.field("Location")
-    if where and 300 <= response.status < 400:
-        return f"{response.status} to {display.percent(where[:_SHOWN])}"
-    echo = parse_echo(response)
-    return f"{response.status} ({display.escape(echo.code[:40])})" if echo else str(response.status)
 
 
 def _value(field: str | None) -> str:
@@ -511,15 +574,25 @@ def _seconds(field: str | None) -> int | None:
     return control.max_age if control.s_maxage is None else max(control.s_maxage, control.max_age or 0)
 
 
+def _fresh(sent: str) -> str:
+    """Return a request for the same name that no cache has stored."""
+    return f"{sent}{'&' if '?' in sent else '?'}utm_source={secrets.token_hex(4)}"
+
+
+def _target(answer: SiteAnswer | None) -> str | None:
+    """Return the target and state of a name in its description as JSON, or None without a description."""
+    try:
+        document = json.loads(answer.body) if answer is not None and answer.status in (200, 410) else None
+    except (ValueError, RecursionError):
+        return None
+    return f"{document.get('status')} {document.get('target')}" if isinstance(document, dict) else None
+
+
 def _same_path(one: str, other: str) -> bool:
     try:
         return urlsplit(one)[2:] == urlsplit(other)[2:]
     except ValueError:
         return False
-
-
-def _is_json(response: SiteAnswer) -> bool:
-    return "json" in (response.field("Content-Type") or "").lower()
 
 
 def _proxy(response: SiteAnswer) -> Any:

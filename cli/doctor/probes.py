@@ -1,8 +1,8 @@
 """Probe a running deployment: send identifiers and compare them with what the application received.
 
 No special endpoint is needed. A refusal of Ararat repeats the identifier as received and reports whether the server
-passed on the raw target. The probes use NAAN 99999, which is never bound or looked up, so they are safe for every
-deployment. If ARKs are not answered, they use the URN namespace ``example``.
+passed on the raw target. The probes use NAAN 99999 with a random beginning. A site binds names there only with
+``test_naans``, and then none with this beginning. If ARKs are not answered, they use the URN namespace ``example``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -26,6 +28,7 @@ from ...net.hop import HopFailed
 from ...net.response import PROBLEM, SiteAnswer
 from ...net.url import WebURL
 from ..output import counted
+from ..sites import hosts
 from . import inspector
 from .configuration import FrontConfiguration
 from .finding import HealthFinding, State
@@ -46,6 +49,10 @@ _RULE = (403, 406, 418, 451, 999)
 # The words of addresses at which people sign in.
 _LOGIN = re.compile(r"(?i)log-?in|sign-?in|/auth|/sso|saml|oauth|openid")
 _ASGI_SERVER = re.compile(r"(?i)uvicorn|hypercorn|daphne|granian")
+# Servers of applications, which name themselves if there is no front server.
+_APPLICATION_SERVER = re.compile(r"(?i)uvicorn|hypercorn|daphne|granian|cheroot|cherrypy|waitress|werkzeug|wsgiserver")
+_CLOCK_SECONDS = 300
+_DAY = 86_400
 _CACHE_FIELDS = ("Age", "X-Cache", "X-Proxy-Cache", "X-Cache-Status", "CF-Cache-Status")
 _MAX_REDIRECTS = 4
 _TOO_LONG = Settings().max_length + 200
@@ -114,6 +121,7 @@ _CERTIFICATE = (
     "ssl_certificate fullchain.pem; Apache: SSLCertificateFile fullchain.pem). For an authority of your own, name its "
     "certificate: SSL_CERT_FILE=ca.pem ararat doctor ..."
 )
+_RENEWAL = "Renew it now (certbot renew), and look at the timer that should have: systemctl list-timers certbot."
 _OBLIGATION = "ARK draft, section 7.1"
 _NAMES_NOTHING = "a URL that names nothing is resolved as another name"
 PROBES = (
@@ -141,7 +149,7 @@ PROBES = (
             f"names that end in .{end} do not reach the resolver",
             _OBLIGATION,
         )
-        for end in ("pdf", "css", "js", "png", "jpg", "php")
+        for end in ("pdf", "css", "js", "png", "jpg", "php", "xml", "sql", "bak", "log", "zip")
     ),
     Probe("long", "x" * _LONG, f"{_LONG:,} bytes", "long names do not reach the resolver", "ARK draft, section 7.1.1"),
 )
@@ -182,6 +190,7 @@ class Deployment:
     - ``has_urns``: whether names that are URNs are bound there. ``schemes``: those of the settings, if they are known.
     - ``configuration``: the files of the front server.
     - ``is_local``: whether the application is called in this process, so that there is no network to check.
+    - ``is_on_network``: whether the client uses the network, so that the addresses and the certificate can be checked.
     """
 
     def __init__(
@@ -194,6 +203,7 @@ class Deployment:
         schemes: Collection[str] | None = None,
         configuration: FrontConfiguration | None = None,
         is_local: bool = False,
+        is_on_network: bool = False,
     ) -> None:
         self._start = self._url = url
         self._client = client
@@ -202,9 +212,12 @@ class Deployment:
         self._schemes = schemes
         self._configuration = configuration or FrontConfiguration()
         self._is_local = is_local
+        self._is_on_network = is_on_network
         self._mount = url.target.rstrip("/")
-        self._base = "ark:99999/"
+        self._arks = self._base = f"ark:99999/{secrets.token_hex(4)}"
         self._proxy: ReverseProxy | None = None
+        self._server: str | None = None
+        self._origins = {url.origin}
         self._raw = True
         self._root: str | None = None
         self._http: WebURL | None = None
@@ -241,8 +254,14 @@ class Deployment:
         if proxy in (None, "gunicorn"):
             # Some front servers name themselves only in their own answers.
             proxy = self._configuration.front() or proxy
+        if proxy is None and self._server:
+            if cause in ("rewritten", "normalised", "no-raw-target"):
+                cause = "server-merges"
+            cause = "wrap" if cause == "not-forwarded" else cause
         lines = self._configuration.lines(cause, proxy)
         change = remedy(cause, proxy)
+        if cause in ("wrap", "server-merges"):
+            change = f"The server is {self._server}. {change}"
         return f"{change} See {'; '.join(map(str, lines))}" if lines else change
 
     def findings(self) -> Iterator[HealthFinding]:
@@ -267,7 +286,13 @@ class Deployment:
                 if following is None:
                     break
                 yield from self._follow(following, plain)
-                plain = self._ask("x")
+                try:
+                    plain = self._ask("x")
+                except HopFailed as failed:
+                    if failed.code == "tls":
+                        raise
+                    yield self._dead_redirect(self._start, following, failed, plain)
+                    return
         except HopFailed as failed:
             if failed.code == "tls":
                 message = f"{self._here} has no certificate that this machine trusts: {failed.sentence}."
@@ -275,15 +300,21 @@ class Deployment:
                 return
             raise NotAnswered(failed.sentence) from None
         self._proxy = _proxy_of(plain)
+        if _APPLICATION_SERVER.search(named := plain.field("Server") or ""):
+            self._server = display.escape(named[:_SHOWN])
         echo = parse_echo(plain)
         if echo is None:
             first = plain
             self._base = "urn:example:ararat-"
             plain = self._try("x") or first
             if (echo := parse_echo(plain)) is None:
-                self._base = "ark:99999/"
+                self._base = self._arks
                 yield self._not_ararat(first)
                 return
+            if self._schemes is None or "ark" in self._schemes:
+                message = f"/{self._arks}x is {_status(first).lower()}, not refused, so only URNs were probed."
+                change = "Correct a rule or a binding of NAAN 99999 (setting test_naans), or what answers /ark:."
+                yield HealthFinding("url", "arks-not-probed", "warning", "ARKs", message, change)
         self._answers = True
         self._proxy = _proxy_of(plain)
         self._raw = echo.exact is not False
@@ -298,10 +329,13 @@ class Deployment:
             yield self._too_long()
         if self._base.startswith("ark:"):
             yield self._other_spelling(
-                "classic", "ark:/99999/x", "ark:/", "ARKs in their classic form (ark:/), the most frequent one,"
+                "classic",
+                f"ark:/{self._base[4:]}x",
+                "ark:/",
+                "ARKs in their classic form (ark:/), the most frequent one,",
             )
             yield self._other_spelling(
-                "label", "ARK:99999/x", "ARK:", "ARKs with a label in capitals, which are valid,"
+                "label", f"ARK:{self._base[4:]}x", "ARK:", "ARKs with a label in capitals, which are valid,"
             )
         yield self._head(plain)
         yield self._cache_control(plain)
@@ -314,6 +348,7 @@ class Deployment:
         if self._base.startswith("ark:"):
             yield self._well_known()
         yield self._hsts(plain)
+        yield from self._host(plain)
         yield from self._over_http()
 
     def _over_https(self) -> HealthFinding:
@@ -336,7 +371,9 @@ class Deployment:
     def _follow(self, following: WebURL, plain: SiteAnswer) -> Iterator[HealthFinding]:
         """Continue at the prefix to which all names are redirected, and check that the redirect loses nothing."""
         before, after = (_prefix_of(url) for url in (self._url, following))
-        yield from self._redirect_keeps_all(self._url, following, _proxy_of(plain))
+        if following.origin not in self._origins:
+            self._origins |= {self._url.origin, following.origin}
+            yield from self._redirect_keeps_all(self._url, following, _proxy_of(plain))
         self._url, self._mount = following, following.target.rstrip("/")
         if self._start.host == following.host and following.scheme == "https":
             message = f"{before} redirects to {after}, which is checked."
@@ -353,17 +390,74 @@ class Deployment:
         self, url: WebURL, following: WebURL, proxy: ReverseProxy | None
     ) -> Iterator[HealthFinding]:
         """Compare the targets of a redirect from one prefix to another with the requested ones."""
-        for rest in ("x?info", "a%2Fb"):
-            sent = f"{self._base}{rest}"
+        lost: dict[str, list[tuple[str, str]]] = {}
+        for probe in PROBES:
+            sent = f"{self._base}{probe.rest}"
             target = f"{url.target.rstrip('/')}/{sent}"
             where = self._client(url, "GET", target).field("Location") or ""
             if redirected_to(url, where) == (following.origin, f"{following.target.rstrip('/')}/{sent}"):
                 continue
-            message = f"{display.percent(target)} is redirected to {display.percent(where[:_SHOWN]) or 'nothing'}: "
-            message += "the description is lost." if "?" in rest else "names with %2F become other names."
-            code = "redirect-query" if "?" in rest else "redirect-path"
+            if probe.lost == _NAMES_NOTHING and probe.code != "double-slash":
+                continue
+            message = f"{_cut(target)} is redirected to {display.percent(where[:_SHOWN]) or 'nothing'}: "
+            message += "the description is lost" if "?" in sent else "it becomes another name"
+            lost.setdefault("redirect-query" if "?" in sent else "redirect-path", []).append((sent, message))
+        for code, rows in lost.items():
+            message = f"{'. '.join(message for _, message in rows[:3])}."
             change = self.remedy("redirect-query", proxy)
-            yield HealthFinding("url", code, "error", "redirect", message, change, _OBLIGATION, sent)
+            yield HealthFinding("url", code, "error", "redirect", message, change, _OBLIGATION, _cut(rows[0][0]))
+
+    def _dead_redirect(self, url: WebURL, following: WebURL, failed: HopFailed, response: SiteAnswer) -> HealthFinding:
+        message = f"{_prefix_of(url)} redirects to {_prefix_of(following)}, where nothing answers: {failed.sentence}."
+        change = self.remedy("dead-redirect", _proxy_of(response))
+        return HealthFinding("url", "dead-redirect", "error", "redirect", message, change)
+
+    def _host(self, plain: SiteAnswer) -> Iterator[HealthFinding]:
+        """Check what the host tells a reader: its clock, robots.txt, each of its addresses and its certificate."""
+        ahead = hosts.clock_error(plain)
+        if ahead is not None and abs(ahead) > _CLOCK_SECONDS:
+            message = f"The field Date is {abs(ahead) / _DAY:,.1f} days {'after' if ahead > 0 else 'before'} "
+            message += "the clock of this machine."
+            yield HealthFinding(
+                "url", "clock", "error", "clock", message, self.remedy("clock"), "RFC 9110, section 6.6.1"
+            )
+        with suppress(HopFailed):
+            robots = self._asked("GET", "/robots.txt")
+            if refused := hosts.refused_robots(robots, f"{self._mount}/ark:12345/x"):
+                message = f"/robots.txt does not let {' and '.join(refused)} read {self._mount}/ark:."
+                yield HealthFinding("url", "robots", "warning", "robots.txt", message, self.remedy("robots"))
+        if not self._is_on_network:
+            return
+        yield from self._addresses()
+        times = hosts.certificate_times(self._url) if self._url.scheme == "https" else None
+        if times is not None:
+            days, lifetime = (times[1] - time.time()) / _DAY, (times[1] - times[0]) / _DAY
+            shown, message = "certificate", f"The certificate ends in {days:,.1f} days."
+            if days < 2 or days < lifetime / 10:
+                yield HealthFinding("url", "certificate-ends", "error", shown, message, _RENEWAL)
+            elif days < lifetime / 4:
+                yield HealthFinding("url", "certificate-ends", "warning", shown, message, _RENEWAL)
+            else:
+                yield HealthFinding("url", "certificate-ends", "ok", shown, message)
+
+    def _addresses(self) -> Iterator[HealthFinding]:
+        """Send a request to each address of the host: a reader can get any of them."""
+        sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor"}
+        answers = hosts.by_address(self._url, f"{self._mount}/{self._base}x", sent)
+        wrong = {
+            address: answer.sentence if isinstance(answer, HopFailed) else _status(answer)
+            for address, answer in answers.items()
+            if isinstance(answer, HopFailed) or parse_echo(answer) is None
+        }
+        if answers and len(wrong) < len(answers):
+            seen = ", ".join(f"{address}: {answer}" for address, answer in wrong.items())
+            message = (
+                f"Not all addresses of {self._url.host} lead to Ararat. {seen}."
+                if wrong
+                else (f"All {len(answers)} addresses of {self._url.host} lead to Ararat.")
+            )
+            change = self.remedy("addresses") if wrong else None
+            yield HealthFinding("url", "addresses", "error" if wrong else "ok", "addresses", message, change)
 
     def _over_http(self) -> Iterator[HealthFinding]:
         """Check the prefix over http, which is printed in many ARKs, if the checked one is https at its own port.
@@ -385,6 +479,11 @@ class Deployment:
             return
         following = redirected(plain, f"{self._base}x", response)
         if following is not None:
+            try:
+                self._client(following, "GET", f"{following.target.rstrip('/')}/{self._base}x")
+            except HopFailed as failed:
+                yield self._dead_redirect(plain, following, failed, response)
+                return
             self._http = plain
             findings = list(self._redirect_keeps_all(plain, following, _proxy_of(response)))
             yield from findings
@@ -395,7 +494,7 @@ class Deployment:
             yield HealthFinding("url", "http", "ok", "http", f"Ararat answers at {shown}.")
         else:
             message = f"{shown} is answered by {response.status}, not by Ararat: links that begin with http fail."
-            change = self.remedy("redirect-query", _proxy_of(response))
+            change = self.remedy("no-redirect", _proxy_of(response))
             yield HealthFinding("url", "http", "error", "http", message, change)
 
     def _ask(self, rest: str, method: str = "GET") -> SiteAnswer:
@@ -498,7 +597,7 @@ class Deployment:
         if response is not None and 400 <= response.status < 500 and probe.lost == _NAMES_NOTHING:
             message = f"{_status(response)} by a server in front of Ararat. Such a URL names nothing."
             return HealthFinding("url", probe.code, "ok", probe.shown, message, sent=_cut(sent))
-        if response is not None and response.status in _RULE and cause == "stopped":
+        if response is not None and response.status in _RULE and cause != "long":
             cause = "rule"
             message = f"{_status(response)}, not by Ararat: a rule in front of it refuses such names."
         self._causes[probe.code] = cause
@@ -544,6 +643,8 @@ class Deployment:
             return self._bad("head", "HEAD", message, "head", "RFC 9110, section 9.3.2")
         names = ("Content-Type", "Cache-Control", "Vary")
         differs = [name for name in names if response.field(name) != get.field(name)]
+        if response.status == 429:
+            return self._bad("head", "HEAD", "HEAD is limited, GET is not.", "rate-limit", "RFC 9110, section 9.3.2")
         if response.status != get.status:
             message = f"{_status(response)}, but GET is answered by {get.status}."
         elif differs:
@@ -637,6 +738,8 @@ class Deployment:
                 f"Forward {WELL_KNOWN} to Ararat like the names, or answer {expected} there. "
                 "With the setting well_known=False, this is correct."
             )
+            if response is not None and response.status == 400:
+                change = self.remedy("host")
             return HealthFinding("url", code, "warning", shown, message, change, reference)
         body = response.body[:_SHOWN].decode("utf-8", "replace").strip()
         if body == expected:
@@ -662,6 +765,11 @@ class Deployment:
             change = f"{self.remedy(cause, proxy)}{more}"
             return HealthFinding("url", code, "error", "answered", message, change)
 
+        if self._is_on_network and (found_here := [*self._addresses()]):
+            return found_here[0]
+        if self._mount != self._start.target.rstrip("/") and self._url.origin == self._start.origin:
+            message = f"{_prefix_of(self._start)} redirects each name to {self._here}, where Ararat does not answer."
+            return found("answered", message, "redirected")
         if where is not None and 300 <= response.status < 400:
             message = f"{answer}: it redirects to {display.percent(where[:_SHOWN])}."
             if redirected_to(self._url, where)[1] == f"{self._mount}/{self._base}x/":
@@ -686,7 +794,7 @@ class Deployment:
         if response.status in GATEWAY:
             message = f"{_status(response)}{by}: the reverse proxy works, but the server behind it does not answer."
             return found("backend", message, "no-process")
-        message = f"{answer}: a request for /ark:99999/x does not reach a resolver."
+        message = f"{answer}: a request for /{self._base}x does not reach a resolver."
         more = f" ResolverMiddleware answers {METHODS}. The URL must be the resolver prefix, with its path."
         return found("answered", message, "not-forwarded", more)
 
@@ -763,7 +871,9 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
     (('http', 'a.example', 80), '/b?c')
     """
     try:
-        target = weburl.parse(urljoin(f"{url.scheme}://{url.authority}/", where.partition("#")[0]))
+        where = where.partition("#")[0]
+        # urljoin removes a bare question mark.
+        target = weburl.parse(where if "://" in where else urljoin(f"{url.scheme}://{url.authority}/", where))
     except (weburl.BadURL, ValueError):
         return None, ""
     return target.origin, target.target

@@ -53,8 +53,7 @@ def raw_request(
     Raises :class:`~ararat.net.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
     in time.
     """
-    # A cached refusal would hide a change of the configuration for a minute.
-    sent = [("User-Agent", "ararat-doctor"), ("Accept", accept), ("Cache-Control", "no-cache"), *(fields or {}).items()]
+    sent = [*({"User-Agent": "ararat-doctor", "Accept": accept} | dict(fields or {})).items()]
     return send(url, method, target=target, fields=sent, to=CHOSEN_BY_OPERATOR, seconds=seconds)
 
 

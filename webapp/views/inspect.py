@@ -147,10 +147,10 @@ def logo() -> Response:
 def robots() -> Response:
     """Return robots.txt.
 
-    It permits the home page, the documentation and the reference, but no results and no traces.
+    It permits names, the home page, the documentation and the reference, but no results and no traces.
     """
     start = address("")
-    pages = ("api$", "docs", "problems$", "schemes", "registries")
+    pages = ("ark:", "urn:", "api$", "docs", "problems$", "schemes", "registries")
     rules = (
         *("User-agent: *", f"Allow: {start}$", f"Allow: {start}static/", *(f"Allow: {start}{page}" for page in pages)),
         *(f"Disallow: {start}registries/naan?", f"Disallow: {start}", ""),

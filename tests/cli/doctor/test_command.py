@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -83,7 +84,8 @@ def test_wsgiref_loses_the_bare_question_mark_and_the_fix_is_printed(
         *("raw-target", "encoded-slash", "question-mark"),
     }
     lost = found["question-mark"]
-    assert (lost["part"], lost["sent"], lost["seen"]) == ("url", "ark:99999/x?", "ark:99999/x")
+    assert (lost["part"], lost["sent"]) == ("url", f"{lost['seen']}?")
+    assert re.fullmatch("ark:99999/[0-9a-f]{8}x", lost["seen"])
     assert "gunicorn, waitress or uWSGI" in lost["remedy"]
     assert lost["reference"] == "ARK draft, section 3.4"
     assert found["hsts"].keys() == {"part", "code", "state", "message"}

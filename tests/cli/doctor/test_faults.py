@@ -355,6 +355,246 @@ CASES: dict[str, Callable[[Bindings, Bindings, Path], Findings]] = {
 }
 
 
+def redirected_to_other(path: str, where: str) -> Before:
+    return lambda method, target, fields: page(302, ("Location", where + target)) if target.startswith(path) else target
+
+
+def at(status: int, unless: Callable[[str, str, Mapping[str, str]], bool]) -> Before:
+    return lambda method, target, fields: target if unless(method, target, fields) else page(status)
+
+
+def named_field(name: str, value: str, status: int | None = None) -> After:
+    """Add one more field, also if there is one with this name."""
+    return lambda answer: (
+        answer._replace(fields=(*answer.fields, (name, value))) if status in (None, answer.status) else answer
+    )
+
+
+def without(field: str) -> Callable[[Bindings, Bindings, Path], Findings]:
+    """Return a case: a front server that does not pass on a field of the request."""
+
+    def case(right: Bindings, other: Bindings, folder: Path) -> Findings:
+        behind = front(application(right))
+
+        def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
+            return behind(url, method, target, {name: text for name, text in (fields or {}).items() if name != field})
+
+        return diagnosed(client, right)
+
+    return case
+
+
+def over_http(answer: Callable[[str], SiteAnswer]) -> Callable[[Bindings, Bindings, Path], Findings]:
+    """Return a case: port 80 answers a target in this way."""
+
+    def case(right: Bindings, other: Bindings, folder: Path) -> Findings:
+        behind = front(application(right))
+
+        def client(url: WebURL, method: str, target: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
+            if url.port not in (80, 443):
+                raise HopFailed("connect")
+            return answer(target) if url.scheme == "http" else behind(url, method, target, fields)
+
+        return diagnosed(client, right)
+
+    return case
+
+
+def tombstones(answer: SiteAnswer) -> SiteAnswer:
+    return page(410) if answer.status == 410 else answer
+
+
+def other_scheme(answer: SiteAnswer) -> SiteAnswer:
+    where = (answer.field("Location") or "").replace("https:", "http:", 1)
+    return with_field("Location", where)(answer) if where else answer
+
+
+def apache(target: str) -> str:
+    """Return a target as a RewriteRule of certbot for Apache sends it on."""
+    path = re.sub("/+", "/", target.replace("%25", "%").replace("%2F", "/"))
+    return path.removesuffix("?")
+
+
+def moved(target: str) -> SiteAnswer:
+    return page(301, ("Location", f"{PREFIX}{apache(target)}"), ("Server", "Apache/2.4.62"))
+
+
+READERS: dict[str, tuple[Callable[[Bindings, Bindings, Path], Findings], str, str, str]] = {
+    "an old resolver takes classic ARKs": (
+        faulty(before=redirected_to_other("/ark:/12345/", "https://n2t.net")),
+        "redirected",
+        "error",
+        "Exclude paths",
+    ),
+    "an old resolver takes all names of the NAAN": (
+        faulty(before=redirected_to_other("/ark:12345/", "https://n2t.net")),
+        "redirected",
+        "error",
+        "Exclude paths",
+    ),
+    "all names lead to one page": (
+        faulty(
+            before=lambda method, target, fields: (
+                page(302, ("Location", "https://n2t.net/")) if target.startswith("/ark:12345/") else target
+            )
+        ),
+        "redirected",
+        "error",
+        "Exclude paths",
+    ),
+    "tombstones replaced": (faulty(after=tombstones), "intercepted", "error", "proxy_intercept_errors off"),
+    "no %3A": (
+        faulty(before=at(403, lambda method, target, fields: "%3A" not in target)),
+        "rule",
+        "error",
+        "Allow all paths",
+    ),
+    "hotlinks": (
+        faulty(before=at(403, lambda method, target, fields: "Referer" not in fields)),
+        "referrer",
+        "error",
+        "$invalid_",
+    ),
+    "programs": (
+        faulty(before=at(403, lambda method, target, fields: "python" not in fields.get("User-Agent", ""))),
+        "agent",
+        "error",
+        "$http_user_agent",
+    ),
+    "harvesters": (
+        faulty(before=at(403, lambda method, target, fields: "Java" not in fields.get("User-Agent", ""))),
+        "agent",
+        "error",
+        "$http_user_agent",
+    ),
+    "browsers": (
+        faulty(before=at(503, lambda method, target, fields: "Mozilla" not in fields.get("User-Agent", ""))),
+        "rule",
+        "error",
+        "look for deny",
+    ),
+    "CORS twice": (
+        faulty(after=named_field("Access-Control-Allow-Origin", "*")),
+        "cors",
+        "error",
+        "remove add_header Access",
+    ),
+    "no CORS": (faulty(after=with_field("Access-Control-Allow-Origin", None)), "cors", "error", "once"),
+    "no preflight": (
+        faulty(before=at(405, lambda method, target, fields: method != "OPTIONS")),
+        "rule",
+        "error",
+        "look for deny",
+    ),
+    "noindex": (faulty(after=named_field("X-Robots-Tag", "noindex", 302)), "robots", "warning", "X-Robots-Tag"),
+    "robots.txt": (
+        faulty(
+            before=lambda method, target, fields: (
+                target
+                if target != "/robots.txt"
+                else SiteAnswer(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /ark:")
+            )
+        ),
+        "robots",
+        "warning",
+        "Disallow: /ark:",
+    ),
+    "clock": (
+        faulty(after=named_field("Date", "Fri, 24 Oct 2025 10:00:00 GMT")),
+        "clock",
+        "error",
+        "timedatectl",
+    ),
+    "rules for extensions": (
+        faulty(before=refused(r"(?!.*\.(?:sql|bak)$)", 403)),
+        "extension-sql",
+        "error",
+        "Allow all paths",
+    ),
+    "no Accept-Language": (without("Accept-Language"), "fields", "error", "Accept-Language"),
+    "no Accept": (without("Accept"), "fields", "error", "Accept"),
+    "the scheme of Location": (faulty(after=other_scheme), "location", "error", "proxy_redirect off"),
+    "a limit for HEAD": (
+        faulty(before=at(429, lambda method, target, fields: method != "HEAD")),
+        "head",
+        "error",
+        "limit_req",
+    ),
+    "certbot for Apache": (over_http(moved), "redirect-path", "error", "SetEnvIfExpr"),
+    "port 80 has another page": (
+        over_http(lambda target: page(404, ("Server", "nginx"))),
+        "http",
+        "error",
+        "listen 80;",
+    ),
+    "port 80 leads to a dead port": (
+        over_http(lambda target: page(301, ("Location", f"https://{HOST}:8443{target}"))),
+        "dead-redirect",
+        "error",
+        "port",
+    ),
+    "a prefix for languages": (
+        faulty(
+            before=lambda method, target, fields: (
+                page(404) if target.startswith("/en/") else page(302, ("Location", f"{PREFIX}/en{target}"))
+            )
+        ),
+        "answered",
+        "error",
+        "A rewrite in the server block runs before every location",
+    ),
+    "the server of CherryPy": (
+        faulty(before=lambda method, target, fields: re.sub("/+", "/", target), server="Cheroot/10"),
+        "double-slash",
+        "error",
+        "The server is Cheroot/10",
+    ),
+    "a middleware inside a router": (
+        faulty(before=lambda method, target, fields: page(404), server="uvicorn"),
+        "answered",
+        "error",
+        "from outside",
+    ),
+    "no Host": (
+        faulty(before=at(400, lambda method, target, fields: target != "/.well-known/ark")),
+        "well-known",
+        "warning",
+        "proxy_set_header Host",
+    ),
+}
+"""Faults that readers see, with the code, the state and a part of the remedy of the finding."""
+
+
+@pytest.mark.parametrize("fault", READERS)
+def test_a_loss_of_a_reader_is_found_with_the_right_remedy(
+    fault: str, right: Bindings, other: Bindings, folder: Path
+) -> None:
+    case, code, state, part = READERS[fault]
+    found = [each for each in case(right, other, folder) if each.state != "ok"]
+    rows = [(each.code, each.state, each.message, each.remedy) for each in found]
+    assert [each for each in found if (each.code, each.state) == (code, state) and part in (each.remedy or "")], rows
+    assert len({each.remedy for each in found if each.state == "error"}) == (state == "error"), rows
+    assert not {"other-database", "two-databases"} & {each.code for each in found}, rows
+
+
+def test_a_name_below_the_naan_for_tests_is_no_fault(folder: Path) -> None:
+    with open_bindings(folder / "tests.sqlite", create=True, test_naans=["99999"]) as bindings:
+        bind_all(bindings)
+        for end in ("x", "a/b", "aB", "x.pdf"):
+            bindings.bind(f"ark:99999/{end}", "https://example.org/test")
+        found = [*diagnosed(front(application(bindings)), bindings)]
+    assert [each for each in found if each.state != "ok"] == []
+    assert {"encoded-slash", "classic", "label"} <= {each.code for each in found}
+
+
+def test_a_site_that_answers_each_name_of_the_naan_for_tests_is_not_called_right(right: Bindings) -> None:
+    elsewhere = lambda method, target, fields: (  # noqa: E731
+        page(302, ("Location", "https://x.example/")) if "99999" in target else target
+    )
+    found = {each.code: each for each in diagnosed(front(application(right), before=elsewhere), right)}
+    assert found["arks-not-probed"].state == "warning"
+
+
 def test_each_fault_has_a_case() -> None:
     assert {*CASES} == {*FAULTS}
     assert len(FAULTS) == 36

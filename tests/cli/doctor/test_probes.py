@@ -130,7 +130,7 @@ def test_a_mounted_resolver_is_probed_below_its_path() -> None:
         return deployment(method, target.removeprefix("/app"))
 
     assert codes(examined(mounted, f"{PREFIX}/app/"), "ok") == ALL
-    assert {target for target in asked if not target.startswith("/app/")} == {"/.well-known/ark"}
+    assert {target for target in asked if not target.startswith("/app/")} == {"/.well-known/ark", "/robots.txt"}
 
 
 def cleaned(target: str) -> str:
@@ -148,7 +148,7 @@ def cleaned(target: str) -> str:
         pytest.param(
             {"before": cleaned, "after": with_field("Server", "nginx/1.22.1")},
             {"encoded-slash", "double-slash", "dot-segment", "encoded-dot-segment", "question-mark"},
-            "^nginx: .*instead of proxy_pass http://up/;",
+            "nginx: .*instead of proxy_pass http://up/;",
             id="nginx, a path in proxy_pass",
         ),
         pytest.param(
@@ -160,7 +160,7 @@ def cleaned(target: str) -> str:
         pytest.param(
             {"before": answered_by_apache("%2F"), "after": with_field("Server", "Apache/2.4.62 (Debian)")},
             {"encoded-slash"},
-            "^Apache: AllowEncodedSlashes NoDecode",
+            "Apache: AllowEncodedSlashes NoDecode",
             id="Apache, %2F not let through",
         ),
         pytest.param(
@@ -183,7 +183,7 @@ def cleaned(target: str) -> str:
                 ),
             },
             {"extension-pdf"},
-            r"^nginx: move location ~\* \^/\(ark\|urn\): above .* location \^~ /ark: and location \^~ /urn:",
+            r"nginx: move location ~\* \^/\(ark\|urn\): above .* location \^~ /ark: and location \^~ /urn:",
             id="nginx, a location for .pdf before that of the names",
         ),
         pytest.param({"before": answered_by_apache(r"\.php$")}, {"extension-php"}, "RewriteCond", id="Apache, .php"),
@@ -225,7 +225,7 @@ def test_the_proxy_is_recognized_by_its_own_answers() -> None:
     behind = with_field("Server", "gunicorn")
     found = examined(Deployment(before=answered_by_apache("%2F"), after=behind))
     remedy = found["encoded-slash"].remedy or ""
-    assert remedy.startswith("Apache: AllowEncodedSlashes NoDecode")
+    assert remedy.startswith("Not tried: Apache: AllowEncodedSlashes NoDecode")
     assert "nginx" not in remedy
 
 
@@ -398,17 +398,17 @@ def test_a_location_for_an_extension_is_found(end: str) -> None:
 @pytest.mark.parametrize(
     ("location", "code", "remedy"),
     [
-        pytest.param("https://www.r.example/ark:99999/x/", "slash", "Exclude the names from it", id="slash"),
+        pytest.param("https://www.r.example{}/", "slash", "Exclude the names from it", id="slash"),
         pytest.param("/login?next=/ark:99999/x", "password", "run ararat doctor behind it", id="sign in"),
         pytest.param(
             "https://other.example/\x1b[2J", "answered", "Exclude paths that begin with /ark:", id="elsewhere"
         ),
         pytest.param("https://other.example/ark:99999/x", "answered", "Exclude paths", id="another site"),
-        pytest.param("/ark:99999/x", "answered", "Exclude paths", id="loop"),
+        pytest.param("{}", "answered", "Exclude paths", id="loop"),
     ],
 )
 def test_a_redirect_that_takes_names_away_is_reported(location: str, code: str, remedy: str) -> None:
-    found = examined(lambda method, target: SiteAnswer(301, (("Location", location),), b""))
+    found = examined(lambda method, target: SiteAnswer(301, (("Location", location.format(target)),), b""))
     assert [*found] == [code]
     assert remedy in (found[code].remedy or "")
     assert "ark:99999" not in (found[code].remedy or "")
@@ -459,7 +459,7 @@ def test_probes_without_an_answer_are_bad() -> None:
     deployment = Deployment()
 
     def faint(method: str, target: str) -> SiteAnswer:
-        if target != "/ark:99999/x":
+        if not re.fullmatch("/ark:99999/[0-9a-f]{8}x", target):
             raise HopFailed("timeout")
         return deployment(method, target)
 
