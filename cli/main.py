@@ -82,7 +82,7 @@ _SECTIONS = {
         "policy": ("registries.policy", "Check IRIs against an IRI policy."),
         "registry": ("registries.registry", "Update the registries of NAANs, URN namespaces and URI schemes."),
         "schemes": ("registries.schemes", "Check registrations of URI schemes."),
-        "conformance": ("conformance.command", "Run test vectors against an implementation."),
+        "conformance": ("conformance.command", "Check a resolver, or an implementation by test vectors."),
     },
 }
 _COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}

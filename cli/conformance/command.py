@@ -1,4 +1,4 @@
-"""The command ``conformance``: run test vectors against a command, and answer test vectors.
+"""The command ``conformance``: check a resolver, run test vectors against a command, and answer test vectors.
 
 The protocol is JSON Lines over pipes, one line for each vector, in order (docs/vectors.md):
 
@@ -15,17 +15,23 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from typing import IO, Any, NamedTuple
+from contextlib import ExitStack, suppress
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from .. import streams
 from ..errors import DONE, FAILURE, NO, CommandError, write
-from ..options import WholeNumber
-from ..output import Sheet, words
+from ..options import WholeNumber, network_options
+from ..output import Sheet, Style, words
+
+if TYPE_CHECKING:
+    from ...net.allowed_addresses import Destinations
+    from .resolver import RequirementResult
 
 _MAX_LINE = 1024 * 1024
+_NO_OUTPUT = 74
 
 
 class _Vector(NamedTuple):
@@ -35,9 +41,122 @@ class _Vector(NamedTuple):
     expect: dict[str, Any]
 
 
-@click.group("conformance", short_help="Run test vectors against an implementation.")
+class _Group(click.Group):
+    """A group whose first argument can also be the address of a resolver."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and "://" in args[0]:
+            args = ["resolver", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("conformance", cls=_Group, short_help="Check a resolver, or an implementation by test vectors.")
 def conformance_command() -> None:
-    """Run test vectors of ARKs, URNs, policies and schemes against any command, or answer them."""
+    """Check any resolver by the requests of readers, or any command by test vectors.
+
+    `ararat conformance URL` is `ararat conformance resolver URL`.
+    """
+
+
+@conformance_command.command("resolver", short_help="Check the answers of a resolver.")
+@click.argument("url", metavar="URL")
+@click.option("--name", metavar="IDENTIFIER", help="A name that is bound there.")
+@click.option("--target", metavar="URL", help="The target of the name.")
+@click.option("--table", metavar="FILE", help="A table of names with their targets, instead of one name.")
+@click.option(
+    "--pause",
+    type=WholeNumber(0, 60),
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="The pause between two requests, in seconds.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each requirement.")
+@click.option("--junit", metavar="FILE", help="Write a JUnit report for a build server.")
+@click.option("--html", metavar="FILE", help="Write a report as an HTML page.")
+@network_options()
+def resolver_command(
+    url: str,
+    name: str | None,
+    target: str | None,
+    table: str | None,
+    pause: int,
+    as_json: bool,
+    junit: str | None,
+    html: str | None,
+    destinations: Destinations,
+) -> int:
+    """Send the requests of readers for a bound name to the resolver at URL, and compare the answers with its target.
+
+    The resolver can be any program. Each row is a requirement of the ARK draft, RFC 8141, draft-kunze-ark or HTTP:
+    equal answers for equal spellings, temporary redirects, descriptions, parts, unbound names, negotiation and CORS.
+    "advice" is a result that no standard requires. One request is sent at a time, and nothing is written there.
+
+    Exit code: 0 all required answers are right, 1 some are wrong, 66 FILE cannot be read, 69 no answer at URL.
+
+    \b
+      ararat conformance https://example.org --name ark:12345/x6np1 --target https://example.org/maps/17
+      ararat conformance http://127.0.0.1:8000 --table names.csv --allow-network 127.0.0.0/8 --html report.html
+    """
+    from ...middleware.http.expected_answers import TEMPORARY, ExpectedAnswer
+    from ..sites.junit import JUnitCase, write_junit
+    from ..sites.names import expected_names
+    from ..sites.requests import RunningSite
+    from .report import html_page
+    from .resolver import examine
+
+    if (name is None) == (table is None) or (name is None) != (target is None):
+        raise click.UsageError("pass --name and --target, or --table")
+    site = RunningSite(url, pause=pause, to=destinations)
+    results: list[RequirementResult] = []
+    with ExitStack() as stack:
+        names = [(name, ExpectedAnswer(TEMPORARY, target))] if name else expected_names(table, None, stack)
+        for each, expected in names:
+            if expected.target is None:
+                continue
+            for result in examine(site, each, expected):
+                results.append(result)
+                if as_json:
+                    streams.dump(result._asdict())
+                else:
+                    write(_result_lines(result))
+    if not results:
+        raise CommandError("the table contains no name with a target", ("Expected", "identifier, target"))
+    if junit is not None:
+        write_junit(junit, f"conformance of {site.address}", [
+            JUnitCase(f"{each.name} {each.code}", each.reference, [each.words] if each.outcome == "fail" else [],
+                      [each.request, each.words])
+            for each in results
+        ])  # fmt: skip
+    if html is not None:
+        shown = f"ararat conformance {site.address} " + (
+            f"--name {name} --target {target}" if name else f"--table {table}"
+        )
+        _write(html, html_page(site.address, shown, results, datetime.now(UTC)))
+    failed = sum(each.outcome == "fail" for each in results)
+    if not as_json:
+        passed = sum(each.outcome == "pass" for each in results)
+        advice = len(results) - passed - failed
+        summary = f"{passed} of {len(results)} answers are right, {failed} wrong, {advice} with advice."
+        write(Sheet.of(sys.stdout).prose(summary, style="error" if failed else "good"))
+    return NO if failed else DONE
+
+
+def _result_lines(result: RequirementResult) -> Iterator[str]:
+    sheet = Sheet.of(sys.stdout)
+    style: Style = {"pass": "good", "fail": "error"}.get(result.outcome, "warning")  # type: ignore[assignment]
+    yield f"{sheet.paint(result.outcome.ljust(8), style)}{result.reader}: {words(result.words, most=300)}"
+    if result.outcome != "pass":
+        yield from sheet.prose(words(result.request, most=400), indent=8, style="soft")
+        yield from sheet.prose(result.reference, indent=8, style="soft")
+
+
+def _write(file: str, content: bytes) -> None:
+    try:
+        with streams.replaced(file) as stream:
+            stream.write(content)
+    except OSError as error:
+        raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=_NO_OUTPUT) from None
 
 
 @conformance_command.command("answer", short_help="Answer vectors from standard input.")

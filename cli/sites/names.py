@@ -52,7 +52,7 @@ def check_names(site: RunningSite, file: str | None, database: str | None, *, as
     wrong = total = 0
     sheet, progress = Sheet.of(sys.stdout), Progress(shown=not sys.stdout.isatty())
     with ExitStack() as open_files:
-        names = _names(file, database, open_files)
+        names = expected_names(file, database, open_files)
         for result in site.each(names, lambda each: _ask(site, *each)):
             total += 1
             wrong += result.fault is not None
@@ -72,8 +72,10 @@ def check_names(site: RunningSite, file: str | None, database: str | None, *, as
     return NO if wrong else DONE
 
 
-def _names(file: str | None, database: str | None, open_files: ExitStack) -> Iterator[tuple[str, ExpectedAnswer]]:
-    """Yield each name with its expected answer."""
+def expected_names(
+    file: str | None, database: str | None, open_files: ExitStack
+) -> Iterator[tuple[str, ExpectedAnswer]]:
+    """Yield each name of a table, or of a database, with its expected answer."""
     if file is not None and not file.lower().endswith(_TABLES):
         for line in streams.lines(file):
             if text := line.text.strip():

@@ -15,7 +15,7 @@ from ...identifiers.text import display
 from ...net.response import PROBLEM, SiteAnswer
 
 Want = Literal["name", "description", "data", "refusal", "preflight"]
-"""The answer that must come back: the answer for the name, its description, the description as JSON, a refusal, or permission."""
+"""The answer that must come back: that for the name, its description, this as JSON, a refusal, or permission."""
 
 REDIRECTS = (301, 302, 303, 307, 308)
 """The statuses of a redirect."""
@@ -87,6 +87,7 @@ class ReaderRequest(NamedTuple):
 _SPELLINGS = "ARK draft, section 7.1 (ARK-091, ARK-103)"
 _INFLECTIONS = "ARK draft, section 3.4 (ARK-045); draft-kunze-ark-43, section 5.2"
 _STATUS = "ARK draft, section 7.1.2 (ARK-108)"
+_NOT_BOUND = "ARK draft, section 7.1.2 (ARK-110, ARK-115)"
 REQUESTS = (
     ReaderRequest("plain", "the printed address", _plain, "name", _STATUS),
     ReaderRequest("head", "a link checker", _plain, "name", "RFC 9110, section 9.3.2", "HEAD"),
@@ -107,6 +108,7 @@ REQUESTS = (
     ReaderRequest("data", "a description as JSON", _with("?info"), "data", "RFC 9110, section 12.5.1",
                   fields={"Accept": "application/json"}),
     ReaderRequest("encoded-slash", "a part that is not bound", _with("%2Fararat-doctor"), "refusal", _SPELLINGS),
+    ReaderRequest("missing", "a name that is not bound", _with("0ararat0missing"), "refusal", _NOT_BOUND),
     ReaderRequest("preflight", "a script on another site", _plain, "preflight", "Fetch standard, CORS protocol",
                   "OPTIONS", {"Origin": OTHER_SITE, "Access-Control-Request-Method": "GET"}),
 )  # fmt: skip

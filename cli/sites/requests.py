@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ import click
 from ... import __version__
 from ...bindings.system.fork_safety import ForkSafeLock
 from ...net import url as weburl
+from ...net.allowed_addresses import Destinations
 from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.retry_after import seconds_of
@@ -48,12 +49,21 @@ class RunningSite:
 
     - ``pause``: seconds between two requests. With a pause, only one request is sent at a time.
     - ``sleep``: waits for a number of seconds.
+    - ``to``: the servers that can be reached: all by default, because the operator names the host.
     """
 
-    def __init__(self, url: str, *, pause: float = 0.0, sleep: Callable[[float], object] = time.sleep) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pause: float = 0.0,
+        sleep: Callable[[float], object] = time.sleep,
+        to: Destinations = CHOSEN_BY_OPERATOR,
+    ) -> None:
         self.url = parsed_url(url)
         self.pause = pause
         self._sleep = sleep
+        self._to = to
         self._one_at_a_time = ForkSafeLock()
         self._stop = threading.Event()
 
@@ -78,12 +88,20 @@ class RunningSite:
         If the site limits the rate of requests (429), wait and try again. Raises
         :class:`~ararat.net.hop.HopFailed` if there is no response.
         """
-        for tried in range(1, _TRIES + 1):
-            answer = self._paced(target, accept, most, seconds)
-            if answer.status != 429 or tried == _TRIES:
-                return answer
-            self._sleep(min(seconds_of(answer.fields) or _USUAL_WAIT * tried, _LONGEST_WAIT))
-        raise AssertionError("a loop of tries ends with an answer")
+        return self._patient(lambda: self._send(target, accept, most, seconds))
+
+    def ask(self, method: str, url: str, fields: Mapping[str, str]) -> SiteAnswer:
+        """Send a request with any method and header fields, and return the response, as :meth:`get` does.
+
+        ``url`` is an address of this site, or of another server to which it redirects a name. Its path and query are
+        sent unchanged.
+        """
+        authority, slash, rest = url.partition("://")[2].partition("/")
+        origin = f"{url.partition('://')[0]}://{authority}/"
+        sent = [*({"User-Agent": _AGENT} | dict(fields)).items()]
+        return self._patient(
+            lambda: send(origin, method, target=f"{slash}{rest}", fields=sent, to=self._to, most=BODY, stop=self._stop)
+        )
 
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
         """Call a function for each item in a few threads at once. Yield the results in the order of the items.
@@ -107,18 +125,26 @@ class RunningSite:
                 for future in waiting:
                     future.cancel()
 
-    def _paced(self, target: str, accept: str, most: int, seconds: float) -> SiteAnswer:
+    def _patient(self, request: Callable[[], SiteAnswer]) -> SiteAnswer:
+        for tried in range(1, _TRIES + 1):
+            answer = self._paced(request)
+            if answer.status != 429 or tried == _TRIES:
+                return answer
+            self._sleep(min(seconds_of(answer.fields) or _USUAL_WAIT * tried, _LONGEST_WAIT))
+        raise AssertionError("a loop of tries ends with an answer")
+
+    def _paced(self, request: Callable[[], SiteAnswer]) -> SiteAnswer:
         if not self.pause:
-            return self._send(target, accept, most, seconds)
+            return request()
         with self._one_at_a_time:
-            answer = self._send(target, accept, most, seconds)
+            answer = request()
             self._sleep(self.pause)
             return answer
 
     def _send(self, target: str, accept: str, most: int, seconds: float) -> SiteAnswer:
         fields = [("User-Agent", _AGENT), ("Accept", accept)]
         url = f"{self.origin}{target}"
-        return send(url, fields=fields, to=CHOSEN_BY_OPERATOR, most=most, seconds=seconds, stop=self._stop)
+        return send(url, fields=fields, to=self._to, most=most, seconds=seconds, stop=self._stop)
 
 
 def parsed_url(url: str) -> WebURL:
