@@ -37,6 +37,7 @@ class Reading:
     - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
     - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
     - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: the state of new names.
+    - ``finds``, ``trusts``: as in :class:`~ararat.bindings.imports.keyed_rows.Mint`.
     - ``corrections``: the corrected cells, by the number of the row and the place of the column, as texts.
     """
 
@@ -54,6 +55,8 @@ class Reading:
     fill_merged: bool = False
     mint: str = ""
     state: State = "reserved"
+    finds: bool = False
+    trusts: bool = False
     corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
@@ -63,4 +66,4 @@ class Reading:
     @property
     def minting(self) -> Mint | None:
         """The options by which rows of the table without a name get one, or None."""
-        return Mint(self.mint, self.state) if self.mint else None
+        return Mint(self.mint, self.state, self.finds, self.trusts) if self.mint else None

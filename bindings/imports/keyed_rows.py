@@ -33,6 +33,7 @@ MAX_KEY = TARGET_CHARACTERS
 _BLOCK = 1000
 _MOST_NAMED = 3
 _FEW_NAMES = 2_000_000
+_MOST_FOLDED = 200_000
 
 
 class Mint(NamedTuple):
@@ -40,10 +41,15 @@ class Mint(NamedTuple):
 
     - ``shoulder``: the NAAN or shoulder, as for :func:`~ararat.bindings.minting.mint`: "ark:12345/k1".
     - ``state``: the state of a new name whose row has no status. A recorded name keeps its state.
+    - ``finds``: whether rows are only given recorded names, and a row with another key is refused.
+    - ``trusts``: whether keys are right that a spreadsheet program probably damaged, or that differ only in case,
+      spaces or hyphens from those of other names.
     """
 
     shoulder: str
     state: State = "reserved"
+    finds: bool = False
+    trusts: bool = False
 
 
 def key_of(row: Row) -> str:
@@ -106,6 +112,71 @@ def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
     )
 
 
+def is_damaged(key: str) -> bool:
+    """Return whether ``key`` is probably a number that a spreadsheet program changed: a date, a power of ten, or signs
+    of a narrow column.
+
+    >>> [is_damaged(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########")]
+    [True, True, True, True]
+    >>> [is_damaged(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez")]
+    [False, False, False, False]
+    """
+    if set(key) == {"#"}:
+        return len(key) > 1
+    base, sign, power = key.upper().partition("E")
+    digits = base.replace(",", "").replace(".", "")
+    if sign and digits.isdecimal() and power.lstrip("+-").isdecimal():
+        return True
+    for each in "./-":
+        key = key.replace(each, " ")
+    words = key.casefold().split()
+    months = [word for word in words if word[:4] in _MONTHS or word[:3] in _MONTHS]
+    days = [word for word in words if word.isdecimal() and len(word) <= 2]
+    return len(words) == 2 and len(months) == 1 and len(days) == 1 and months[0].isalpha()
+
+
+_MONTHS = frozenset(
+    {
+        *(
+            "jan",
+            "feb",
+            "mar",
+            "mär",
+            "apr",
+            "may",
+            "mai",
+            "jun",
+            "jul",
+            "aug",
+            "sep",
+            "oct",
+            "okt",
+            "nov",
+            "dec",
+            "dez",
+        ),
+        *("janv", "févr", "fevr", "mars", "avr", "juin", "juil", "août", "aout", "déc", "ene", "abr", "ago", "dic"),
+        *("gen", "mag", "giu", "lug", "set", "ott", "mrt", "mei", "maa", "lut", "kwi", "maj", "cze", "lip", "sie"),
+        *("wrz", "paź", "lis", "gru"),
+    }
+)
+_HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2212"
+
+
+def _without_signs(key: str) -> str:
+    return "".join("-" if each in _HYPHENS else each for each in key.casefold() if not each.isspace())
+
+
+def _other_spellings(key: str) -> list[str]:
+    """Return the usual spellings of a key that differ in case, spaces or hyphens."""
+    plain = "".join("-" if each in _HYPHENS else each for each in key)
+    one_space = " ".join(plain.split())
+    found = {
+        each for text in (plain, one_space, one_space.replace(" ", "")) for each in (text, text.upper(), text.lower())
+    }
+    return sorted(found - {key})
+
+
 class KeyedRows:
     """A source of names for the table rows without one, in one transaction that excludes other writers."""
 
@@ -125,6 +196,8 @@ class KeyedRows:
         self._transaction = transaction
         self._pattern = pattern_below(mint.shoulder, records, naming)
         self._drawing = Drawing(transaction, records)
+        # The keys of rows that mint, without case, spaces and hyphens.
+        self._folded: dict[str, str] = {}
 
     def leave_out(self, earlier: KeyedRows) -> None:
         """Exclude the names that an earlier transaction has drawn, but not written, from the names to mint.
@@ -133,6 +206,7 @@ class KeyedRows:
 
         If almost all names are free, this makes no difference, and they are not remembered.
         """
+        self._folded = earlier._folded
         if self._pattern.numbers <= _FEW_NAMES:
             self._drawing.drawn = earlier._drawing.drawn
 
@@ -171,6 +245,7 @@ class KeyedRows:
                     "%(key)s is a former number of %(name)s", key=validation.shown(key, 100), name=former[key]
                 )
                 faults[line] = BindingError("key-former", message)
+        faults |= self._questions({line: key for line, key in keys.items() if key in missing and line not in faults})
         new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
@@ -199,6 +274,40 @@ class KeyedRows:
                     yield row._replace(cells=self._first(named_cells) if several[0] in hidden else named_cells)
             else:
                 yield row
+
+    def _questions(self, keys: Mapping[int, str]) -> dict[int, BindingError]:
+        """Return the errors of rows that would mint a name and probably should not, by their lines."""
+        if self._mint.finds:
+            return {
+                line: BindingError(
+                    "key-unknown", Translatable("no name has the key %(key)s", key=validation.shown(key, 100))
+                )
+                for line, key in keys.items()
+            }
+        if self._mint.trusts or not keys:
+            return {}
+        faults: dict[int, BindingError] = {}
+        spellings = {line: _other_spellings(key) for line, key in keys.items()}
+        wanted = {each for several in spellings.values() for each in several}
+        similar = self._transaction.recorded.of_things(wanted, self._pattern.beginning, withdrawn=False)
+        for line, key in keys.items():
+            other = next((each for each in spellings[line] if similar.get(each)), None)
+            folded = _without_signs(key)
+            before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
+            if is_damaged(key):
+                message = Translatable(
+                    "the key %(key)s looks like a number that a spreadsheet program changed",
+                    key=validation.shown(key, 100),
+                )
+                faults[line] = BindingError("key-damaged", message)
+            elif other is not None or before != key:
+                message = Translatable(
+                    "the key %(key)s differs from %(other)s only in case, spaces or hyphens",
+                    key=validation.shown(key, 100),
+                    other=validation.shown(other if other is not None else before, 100),
+                )
+                faults[line] = BindingError("key-similar", message)
+        return faults
 
     def _hidden(self, names: Collection[str]) -> set[str]:
         """Return the names that the undo of such an import has hidden. They have neither target nor metadata."""

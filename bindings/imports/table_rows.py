@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 _CHANGED = "changed"
 _MOST_TARGETS = 100_000
+_TIMES = frozenset({"created", "changed"})
 _CHUNK = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -60,7 +61,7 @@ class ImportedTable:
     - ``mint``: the shoulder for rows without a name, or None.
     - ``relocate``: whether a new target needs no resource.
     - ``renumber``: whether another resource of a recorded name is its corrected number. Its own resource stays.
-    - ``only_names``: whether other rows than names are refused.
+    - ``only_names``: whether other rows than names are refused, and times of creation are left out.
     - ``leave_out``: whether a refused row is left out and the others are written. Then nothing is checked before.
     """
 
@@ -441,6 +442,9 @@ class TableRows(Source[Summary]):
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         if row.fault is not None:
             return row.fault
+        if self.table.only_names and not row.cells.keys().isdisjoint(_TIMES):
+            # Only an administrator, who migrates, states when a name was created.
+            row = row._replace(cells={name: text for name, text in row.cells.items() if name not in _TIMES})
         try:
             request = other_rows.read(row.cells, self._naming.test_naans) or rows.fields(
                 row.cells, self._naming.test_naans

@@ -96,6 +96,9 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("not-bound", "the name is not bound", "a name that is bound", status=404, exit_code=NO, about="identifier"),
     # Fields of a binding
     ErrorCode("kind-unknown", "the kind of the binding is unknown", "located, related, described or served; in a table also rule, prefix, counter or uuid", about="kind"),
+    ErrorCode("key-unknown", "no recorded name has this key", "the key of a recorded name, or the choice to mint names", status=409, about="resource"),
+    ErrorCode("key-damaged", "a spreadsheet program probably changed the key", "the number of the thing, in a column that is formatted as text", about="resource"),
+    ErrorCode("key-similar", "the key differs from another one only in case, spaces or hyphens", "the key as it is recorded", status=409, about="resource"),
     ErrorCode("key-former", "the key is a former number of a recorded thing", "the current number or the ARK of this thing, or the number of another thing", status=409, about="resource"),
     ErrorCode("number-kind", "the kind of numbers does not exist", "current, further or former", about="numbers"),
     ErrorCode("number-several", "there are too many numbers", "one current number, and at most 50 further or former ones", about="numbers"),

@@ -397,10 +397,13 @@ def _changes(before: Binding | None, after: Binding) -> dict[str, tuple[str, str
     """Return the values that differ, by column. Defaults of a new name are omitted."""
     old = _DEFAULTS if before is None else cells(before)
     new = cells(after)
+    unshown = set(_UNSHOWN)
+    if before is None and after.created != (after.recorded or after.changed):
+        unshown -= {"created"}  # the table states it
     return {
         column: (_short(old.get(column, "") if before else ""), _short(new.get(column, "")))
         for column in dict.fromkeys((*new, *old))
-        if column not in _UNSHOWN and old.get(column) != new.get(column)
+        if column not in unshown and old.get(column) != new.get(column)
     }
 
 

@@ -147,3 +147,41 @@ def test_a_dry_run_keeps_no_name(bindings: Bindings) -> None:
     assert (summary.minted, len(names), bindings.count().number) == (2, 2, 0)
     batches, _ = imported(bindings, BELL, VASE, batch=1)
     assert (batches.minted, batches.kept, bindings.count().number) == (2, 2, 2)
+
+
+def _codes(bindings: Bindings, mint: Mint, *keys: str) -> list[str]:
+    rows = [Row(line, {"resource": key, "what": "Vase"}) for line, key in enumerate(keys, 2)]
+    summary = import_rows(bindings, ImportedTable("a.csv", lambda read_as: iter(rows), mint), str)
+    return [each.code for each in summary.refused]
+
+
+@pytest.mark.parametrize("key", ["03. Dez", "03-Dec", "4,00676E+12", "1E3", "########"])
+def test_a_key_that_a_spreadsheet_program_changed_is_a_question(bindings: Bindings, key: str) -> None:
+    mint = Mint("ark:12345/k1")
+    assert _codes(bindings, mint, key, "INV 2") == ["key-damaged"]
+    assert _codes(bindings, mint._replace(trusts=True), key, "INV 2") == []
+
+
+@pytest.mark.parametrize("other", ["zw 1", "ZW  1", "ZW1", "Zw 1"])
+def test_keys_that_a_reader_takes_for_one_are_a_question(bindings: Bindings, other: str) -> None:
+    mint = Mint("ark:12345/k1")
+    assert _codes(bindings, mint, "ZW 1", other) == ["key-similar"]
+    assert _codes(bindings, mint._replace(trusts=True), "ZW 1", other) == []
+
+
+@pytest.mark.parametrize("other", ["zw-1", "ZW\u20131", "ZW\u20111", "ZW- 1"])
+def test_a_key_that_differs_from_a_recorded_one_in_case_or_hyphens_is_a_question(
+    bindings: Bindings, other: str
+) -> None:
+    bindings.bind("ark:12345/k1x", "https://m.example/1", resource="ZW-1")
+    assert _codes(bindings, Mint("ark:12345/k1"), other) == ["key-similar"]
+
+
+def test_a_table_that_only_corrects_mints_no_name(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/k1x", "https://m.example/1", resource="INV 1")
+    mint = Mint("ark:12345/k1", finds=True)
+    assert _codes(bindings, mint, "INV 1", "INV 11") == ["key-unknown"]
+    assert _codes(bindings, mint, "INV 1") == []
+    found = bindings.lookup("ark:12345/k1x")
+    assert found
+    assert found.metadata["erc.what"] == "Vase"

@@ -113,7 +113,8 @@ def _read_as(known: Upload) -> Reading:
         omit_hidden=form.get("hidden") == "omit",
         fill_merged=form.get("merged") == "fill",
         state="live" if form.get("state") == "live" else "reserved",
-        mint=_one_of(form.get("shoulder", ""), dict(_shoulders()), "") if form.get("names") == "mint" else "",
+        mint=_one_of(form.get("shoulder", ""), dict(_shoulders()), "") if form.get("names") in ("mint", "find") else "",
+        finds=form.get("names") == "find",
     )
     if before.format == "workbook" and "sheet" in form:
         names = {each.name for each in sheet.sheets(uploads().data(known.number))}
@@ -156,7 +157,9 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
     known_shoulders = _shoulders()
     is_first = upload.stage == "new" and request.method == "GET"
     mint = reading.mint
-    if is_first and not mint and known_shoulders and "identifier" not in selected:
+    place = selected.index("identifier") if "identifier" in selected else None
+    lacks_names = place is None or ("resource" in selected and not all(row[place] for row in rows))
+    if is_first and not mint and known_shoulders and lacks_names:
         mint = known_shoulders[0][0]
     content = uploads().data(upload.number) if reading.format == "workbook" else b""
     current = sheet.sheet_of(content, reading) if content else None

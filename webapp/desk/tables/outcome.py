@@ -100,6 +100,7 @@ def page(number: int) -> AnyResponse | str:
         public=outcomes.get("added", {}).get("bound", 0) + counts.get("published", 0),
         cells=cells_of(known, shown) if can_correct else {},
         shoulders=shoulders(management(), caller()) if can_correct and suggests_minting(known, counts) else [],
+        can_mint=shoulders(management(), caller()) if can_correct and "resource" in known.reading.columns else [],
         fix=fix,
         code=code,
         text=text,

@@ -42,9 +42,7 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
         "%(number)s recorded name gets another target", "%(number)s recorded names get another target", number
     ),
     "other-resource": lambda number: Translatable.counted(
-        "%(number)s recorded name gets another inventory number",
-        "%(number)s recorded names get another inventory number",
-        number,
+        "%(number)s row has the ARK of another number", "%(number)s rows have the ARK of another number", number
     ),
     "withdrawn": lambda number: Translatable.counted(
         "%(number)s name is withdrawn", "%(number)s names are withdrawn", number
@@ -77,6 +75,7 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
         "%(number)s rows have the same target as another row or name",
         number,
     ),
+    "empty": lambda number: Translatable.counted("%(number)s row has no ARK", "%(number)s rows have no ARK", number),
     "no-scheme": lambda number: Translatable.counted(
         "%(number)s identifier has no ark: or urn:", "%(number)s identifiers have no ark: or urn:", number
     ),
@@ -88,9 +87,9 @@ _FIXES: Mapping[str, str] = {
         "names. If it is another thing, use another name."
     ),
     "other-resource": Translatable(
-        "A spreadsheet program probably changed the number, such as 000030 to 30: set the column to Ignore, or format "
-        "it as text. If it is another resource, use another name."
+        "The ARK of the row belongs to the recorded thing. If it is another thing, remove the ARK from the row."
     ),
+    "empty": Translatable("Mint a name for each of these rows, or leave them out."),
     "withdrawn": Translatable("Restore the name on its page, or leave this row out."),
     "not-granted": Translatable("Ask an administrator for a grant, or leave this row out."),
     "row-only-names": Translatable("Ask an administrator to import this row."),
@@ -253,9 +252,14 @@ def correct(number: int) -> AnyResponse:
     ignored = form.get("ignore", "")
     if _is_number(ignored) and int(ignored) < len(columns):
         columns[int(ignored)] = ""
+    for choice in ("renumber", "trusts"):
+        if choice in form:
+            reading = replace(reading, **{choice: form[choice] == "yes"})
     relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
     reading = replace(reading, corrections=corrections, relocate=relocate)
-    if form.get("names") == "mint":
+    if form.get("empty") == "mint":
+        reading = replace(reading, mint=form.get("shoulder", ""))
+    elif form.get("names") == "mint":
         columns = ["resource" if each == "identifier" else "" if each == "resource" else each for each in columns]
         reading = replace(reading, mint=form.get("shoulder", ""))
     jobs, who, reading = current_imports().uploads, caller(), replace(reading, columns=columns)

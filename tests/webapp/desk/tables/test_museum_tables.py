@@ -162,3 +162,46 @@ def test_the_warnings_of_minted_rows_are_true_and_counted_by_cause(desk: Desk, a
     assert "4 names become public, and can never be deleted." in text
     assert "1 object has a name already" in text
     assert "4 rows have the same target as another row or name" in text
+
+
+def test_a_corrected_number_in_a_table_is_recorded_after_a_question(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any
+) -> None:
+    desk.bindings.bind("ark:12345/x5a", "https://m.example/1", resource="L.2021.5")
+    table = "ARK;Inventarnummer;Titel\r\nark:12345/x5a;2024.17;Vase\r\n"
+    path, page = preview(jane, table, "a.csv", names="given")
+    assert "1 row has the ARK of another number" in page
+    jane.post(f"{path}/corrections", {"job": job(page), "renumber": "yes"})
+    assert counts(finished(desk, jane, path))["Changed"] == 1
+    import_all(jane, path)
+    shown = " ".join(jane.get("/desk/name?name=ark:12345/x5a").text.split())
+    assert "<dt>Inventory number</dt><dd><bdi>2024.17</bdi></dd>" in shown or "2024.17" in shown
+    again, page = preview(jane, "Inventarnummer;Titel\r\n2024.17;Vase, blau\r\n", "b.csv", **MINT)
+    assert (counts(page)["Changed"], counts(page)["Added"]) == (1, 0)
+    assert "ark:12345/x5a" in jane.get("/desk/names?resource=2024.17").text
+    assert again
+
+
+def test_rows_without_an_ark_can_be_minted_on_the_page_of_the_check(
+    desk: Desk, jane: Browser, upload: Any, preview: Any
+) -> None:
+    rows = [f"{ark};K {place};https://m.example/{place}" for place, ark in enumerate(("ark:12345/x5a", "", ""))]
+    table = "\r\n".join(["ARK;Inventarnummer;Weblink", *rows, ""])
+    page = jane.get(f"{upload(jane, table, 'a.csv')}/columns").text
+    assert 'value="mint" checked' in page
+    path, page = preview(jane, table, "a.csv", names="given")
+    assert "2 rows have no ARK" in page
+    jane.post(f"{path}/corrections", {"job": job(page), "empty": "mint", "shoulder": "ark:12345/x5"})
+    page = finished(desk, jane, path)
+    assert (counts(page)["Added"], counts(page)["Refused"]) == (3, 0)
+
+
+def test_the_times_of_creation_of_a_curator_are_left_out(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any
+) -> None:
+    table = "identifier,target,created\nark:12345/x5a,https://m.example/1,2014-03-01T00:00:00Z\n"
+    path, _ = preview(jane, table, **{"column-2": "created"})
+    import_all(jane, path)
+    found = desk.bindings.lookup("ark:12345/x5a")
+    assert found
+    assert found.created.year > 2014
