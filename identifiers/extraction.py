@@ -15,7 +15,7 @@ from functools import lru_cache
 from heapq import merge
 from typing import NamedTuple
 
-from . import containers, repairs
+from . import containers, numbers, repairs
 from .ark import embedded
 from .ark.grammar import ARK_UNRESERVED, ARK_UNRESERVED_MARKS, BASE29, LABEL_PATTERN, NAAN
 from .parsing import ASCII_SPACE, parse, reads
@@ -195,9 +195,28 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     matches = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
     if not token or len(matches) > 1 or not _is_whole(token, matches):
-        return _whole_lines(text, matches) if len(matches) > 1 and "\n" in text else matches
+        if "\n" not in text:
+            return matches
+        return _with_numbers(text, _whole_lines(text, matches) if len(matches) > 1 else matches)
     start = text.index(token[0])
     return [_alone(token, start)]
+
+
+def _with_numbers(text: str, matches: list[Match]) -> list[Match]:
+    """Return the matches with those lines between them that are a number without its label, such as an ISBN."""
+    found: list[Match] = []
+    start = first = 0
+    for line in text.split("\n"):
+        end = start + len(line)
+        before = first
+        while first < len(matches) and matches[first].start <= end:
+            first += 1
+        is_free = first == before and not (before and matches[before - 1].end > start)
+        if is_free and (number := numbers.suggestion(line)) is not None:
+            place = start + len(line) - len(line.lstrip())
+            found.append(Match(place, place + len(line.strip()), line.strip(), *number))
+        start = end + 1
+    return list(merge(matches, found, key=lambda match: match.start)) if found else matches
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
@@ -249,6 +268,8 @@ def _is_whole(token: str, matches: list[Match]) -> bool:
     if not _SPACE.search(token):
         return not matches or token.startswith(matches[0].literal) or _begins_with_scheme(token) or reads(token)
     if not matches:
+        if numbers.suggestion(token) is not None:
+            return True
         return lookalikes.lookalike(token) is not None or (_LABEL.match(token) is not None and _is_name(token))
     return token.startswith(matches[0].literal) and _is_name(token[len(matches[0].literal) :])
 
@@ -303,7 +324,7 @@ def _alone(token: str, start: int) -> Match:
         first = next(_running(token, is_alone=True), None)
         if first is not None and len(first.literal) == len(token):
             return first._replace(start=start, end=end)
-        reading = next(readings(token), None) if first is not None else None
+        reading = next(readings(token), None) if first is not None else numbers.suggestion(token)
         if reading is not None:
             suggestion, why = reading
     return Match(start, end, token, suggestion, _reasons(token, suggestion, why))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import unquote
 
-from . import repairs
+from . import numbers, repairs
 from .parsing import reads
 from .repairs import REASONS, Suggestion, reasons
 from .urn.grammar import LABEL_PATTERN
@@ -73,6 +73,8 @@ def suggestions(
     from .extraction import readings
 
     unique = {each.identifier: each for each in islice(readings(text), min(most, _MAX_READINGS))}
+    if not unique and not valid and (number := numbers.suggestion(text)) is not None:
+        return (number,)
     return tuple(unique.values())
 
 

@@ -35,7 +35,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
         *[("text",), ("normalized", "problems", "segments"), ("ark",), ("urn",)],
         *[
             ("parsing",),
-            ("containers", "extraction", "registries", "repairs", "suggestions"),
+            ("containers", "extraction", "numbers", "registries", "repairs", "suggestions"),
             ("iri_policy", "scheme_registration"),
             ("equivalence", "report"),
         ],

@@ -359,7 +359,7 @@ ONE_WITH_A_REST = [
     pytest.param("ark:12345/x?a b", 13, "ark:12345/x?a", id="query"),
     pytest.param("ark:12345/x#a b", 13, "ark:12345/x#a", id="fragment"),
     pytest.param("ark:B5072/x 1", 4, "ark:b5072/x", id="wrong before the space"),
-    pytest.param("ark: 12345/x", 4, None, id="space behind the label"),
+    pytest.param("ark: 12345/x", 4, "ark:/12345/x", id="space behind the label"),
 ]
 
 

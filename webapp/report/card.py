@@ -255,6 +255,8 @@ def _step(finding: inspection.InspectedIdentifier, own: str | None) -> NextStep 
             return NextStep(Translatable("See the description"), f"{own}?info")
         case "recorded" | "link-moved" | "part" if own and site.kind != "described":
             return NextStep(Translatable("Open the item"), own)
+        case "other-scheme" if (address := verdict.correction) is not None:
+            return NextStep(Translatable("Open at %(host)s", host=host_of(address)), address)
         case "delegated" if site.resolution is not None and (address := site.resolution.target):
             return NextStep(Translatable("Open at %(host)s", host=host_of(address)), address)
         case "not-known" | "hidden-characters" | "mistyped" if verdict.correction:

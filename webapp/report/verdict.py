@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
+from urllib.parse import quote
 
+from ...identifiers import numbers
 from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.text import characters, display
@@ -28,6 +30,7 @@ VerdictCode = Literal[
     "withdrawn",
     "outside-the-specification",
     "policy",
+    "other-scheme",
     "not-valid",
     "on-hold",
     "link-dead",
@@ -120,7 +123,12 @@ def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict
     if report.policy and report.form == "iri":
         return _by_policy(report, report.policy)
     if not report.valid:
+        if (other := numbers.other(report.input)) is not None:
+            return _other_scheme(other)
         tag, headline = Translatable("not valid"), _not_valid(report)
+        if report.suggestion and (report.form == "none" or numbers.suggestion(report.input) is not None):
+            meant = Translatable("Did you mean %(identifier)s?", identifier=display.percent(report.suggestion))
+            return IdentifierVerdict("not-valid", "bad", tag, "", meant, f"{headline}.", report.suggestion)
         return IdentifierVerdict("not-valid", "bad", tag, "", headline, correction=report.suggestion)
     if here is not None:
         return _here(report, here)
@@ -175,6 +183,16 @@ def _has_wrong_check_character(report: Report) -> bool:
         return False
     found = check_character.find(form, required=True)
     return found is not None and found.covers is None
+
+
+def _other_scheme(other: numbers.OtherIdentifier) -> IdentifierVerdict:
+    """Return the verdict on a DOI or a Handle, which Ararat names and does not read."""
+    headline = Translatable("A DOI, which is not an ARK or a URN")
+    if other.scheme == "Handle":
+        headline = Translatable("A Handle, which is not an ARK or a URN")
+    sentence = Translatable("Its resolver is %(host)s.", host=other.resolver.removeprefix("https://"))
+    address = f"{other.resolver}/{quote(other.name, safe=':/;()@!$*,')}"
+    return IdentifierVerdict("other-scheme", "plain", other.scheme, other.scheme, headline, sentence, address)
 
 
 def _not_valid(report: Report) -> str:

@@ -239,6 +239,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         orders=listing.ORDERS,
         bound_words=_BOUND,
         cards=[(each, _plan(each)) for each in cards],
+        examples=site().settings.examples,
         picked=request.form.getlist("pick"),
         permalink=address(text, **view),
     )

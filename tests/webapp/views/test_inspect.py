@@ -526,3 +526,25 @@ def test_the_page_states_that_only_a_part_is_recorded_and_which_lines_have_no_id
     assert "Only this part of it is recorded here." in page.text
     page = read_page(client.get("/", query_string={"q": "ark:12345/x\nhello"}).text)
     assert "1 line without an identifier: hello" in " ".join(page.text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "headline", "button"),
+    [
+        ("ISBN 978-3-16-148410-0", "Did you mean urn:isbn:9783161484100?", "Use urn:isbn:9783161484100"),
+        ("ark: /12148/btv1b8449691v", "Did you mean ark:/12148/btv1b8449691v?", "Use ark:/12148/btv1b8449691v"),
+        ("doi:10.1000/18<2", "A DOI, which is not an ARK or a URN", "Open at doi.org"),
+        ("https://hdl.handle.net/2027/uc1.b3", "A Handle, which is not an ARK or a URN", "Open at hdl.handle.net"),
+    ],
+)
+def test_the_identifier_that_was_meant_is_offered(client, read_page, text, headline, button):
+    card = read_page(client.get("/", query_string={"q": text}).text).one("article", "card")
+    assert card.one("h1").text == headline
+    assert [link.text for link in card.all("a", "button") if "quiet" not in link.classes] == [button]
+
+
+@pytest.mark.parametrize("text", ["hello", "nothing to see here", "one\ntwo"])
+def test_a_text_without_an_identifier_gets_examples_of_what_can_be_pasted(client, read_page, text):
+    page = read_page(client.get("/", query_string={"q": text}).text)
+    assert "Paste an ARK, a URN, a link that contains one" in page.text
+    assert len(page.one("ul", "tries").all("a")) == len(EXAMPLES)

@@ -1,0 +1,71 @@
+"""Numbers and labels as people write them, and identifiers of other schemes."""
+
+from __future__ import annotations
+
+import pytest
+
+from ararat.identifiers import find, numbers
+from ararat.identifiers.suggestions import suggestions
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("ISBN 978-3-16-148410-0", "urn:isbn:9783161484100"),
+        ("ISBN-13: 978 3 16 148410 0", "urn:isbn:9783161484100"),
+        ("978-3-16-148410-0", "urn:isbn:9783161484100"),
+        ("9783161484100", "urn:isbn:9783161484100"),
+        ("isbn:3-16-148410-x", "urn:isbn:316148410X"),
+        ("ISBN 978-3-16-148410-1", "urn:isbn:9783161484101"),
+        ("ISSN 0028-0836", "urn:issn:0028-0836"),
+        ("eISSN: 0028-0836", "urn:issn:0028-0836"),
+        ("0028\u20110836", "urn:issn:0028-0836"),
+        ("nbn:de:gbv:46:1-16241", "urn:nbn:de:gbv:46:1-16241"),
+        ("ark: /12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ARK : 12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ark 12148 / btv1b8449691v", "ark:/12148/btv1b8449691v"),
+    ],
+)
+def test_a_number_without_its_label_is_read(text: str, meant: str) -> None:
+    assert suggestions(text)[0].identifier == meant
+    assert find(f" {text} ")[0].suggestion == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("ISSN 0028-0836", "urn:issn:0028-0836"),
+        ("978-3-16-148410-0", "urn:isbn:9783161484100"),
+        ("ark 12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
+    ],
+)
+def test_a_number_is_read_on_its_line_of_a_list(text: str, meant: str) -> None:
+    assert [match.suggestion for match in find(f"{text}\n\n{text}\n")] == [meant, meant]
+    lines = find(f"ark:12345/x\n{text}")
+    assert (lines[0].literal, lines[1].suggestion) == ("ark:12345/x", meant)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["978-3-16-148410-1", "00280836", "20261128", "0316148410", "1234-5678", "ark: the map 12148", "AUTO 3006", ""],
+)
+def test_other_numbers_are_not_read(text: str) -> None:
+    assert numbers.suggestion(text) is None
+    assert suggestions(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "name"),
+    [
+        ("10.1000/182", "DOI", "10.1000/182"),
+        ("DOI: 10.1000/182", "DOI", "10.1000/182"),
+        ("http://dx.doi.org/10.1000/182", "DOI", "10.1000/182"),
+        ("hdl:2027/uc1.b3", "Handle", "2027/uc1.b3"),
+        ("https://hdl.handle.net/20.500.12345/a", "Handle", "20.500.12345/a"),
+    ],
+)
+def test_an_identifier_of_another_scheme_is_named(text: str, scheme: str, name: str) -> None:
+    found = numbers.other(text)
+    assert found is not None
+    assert (found.scheme, found.name) == (scheme, name)
+    assert numbers.other(f"see {text}") is None
