@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ...bindings.names.prefixes.holds import MAX_SECONDS
 from ..resolution.description_formats import BY_INFLECTION, FORMATS, Format
+from ..resolution.forwarding import holder_elsewhere
 from ..resolution.negotiation import preferred
 from ..resolution.refusals import refuse
 from ..resolution.result import Resolution
@@ -366,6 +367,7 @@ class Answers:
             hides_empty_query=request.hides_empty_query,
             logged=logged,
             successor=successor,
+            holder=holder_elsewhere(resolution, settings),
         )
         headers: Headers = []
         if resolution.binding is not None:

@@ -132,3 +132,32 @@ def _is_here(address: str, settings: Settings) -> bool:
 def _without_scheme(address: str) -> str:
     # http and https of one host count as one place, because one often redirects to the other.
     return address.partition("://")[2]
+
+
+class Holder(NamedTuple):
+    """The institution of another NAAN: its ``name``, and the ``address`` of an identifier at its resolver."""
+
+    name: str
+    address: str
+
+
+def holder_elsewhere(resolution: Resolution, settings: Settings) -> Holder | None:
+    """Return the institution to which an unknown ARK belongs, if the registry has its resolver. Return None for an ARK
+    below a prefix of this site, for a probable typing error, and for the NAANs of examples and tests.
+
+    >>> from .resolver import resolve, no_rules
+    >>> missing = resolve("ark:/12148/btv1b8449691v/f29", lambda keys: {}, no_rules, Settings())
+    >>> holder_elsewhere(missing, Settings())
+    Holder(name='National Library of France', address='https://ark.bnf.fr/ark:/12148/btv1b8449691v/f29')
+    """
+    name, problem = resolution.identifier, resolution.problem
+    if problem is None or problem.code != "not-bound" or not isinstance(name, Ark):
+        return None
+    naan = name.normal_naan
+    if any((resolution.record, resolution.container, resolution.correction)) or naan in (settings.naans or ()):
+        return None
+    found = registries.authority(naan)
+    if found is None or registries.headline_of_naan(naan) is not None:
+        return None
+    address = forwarding(resolution.given, naan, settings).address
+    return None if address is None else Holder(" ".join(found.name.split()), address)

@@ -11,6 +11,7 @@ statement known" (ARK-007). The description of a withdrawn name is its tombstone
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -184,6 +185,10 @@ class Description(Formatted):
         if "erc.policy" in self.binding.metadata:
             return link_address(self.binding.metadata["erc.policy"])
         return self.inherited.policy and f"{self.root}/{self.inherited.policy}"
+
+    def link_of(self, value: str) -> str | None:
+        """Return the address of the link for a metadata value that is a URL, such as that of a licence, or None."""
+        return link_address(value) if value.startswith(("http://", "https://")) and " " not in value else None
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -388,6 +393,10 @@ def source_members(inherited: InheritedStatements) -> dict[str, str]:
     return {f"{element}_source": each.prefix for element, each in inherited.by_element.items()}
 
 
+# Two years, such as 1912/1914 and 1912-05-01/1914-08-02. A comma or a hyphen in a date is not a period.
+_PERIOD = re.compile(r"([0-9]{4})(?:-[0-9]{2}){0,2}\s?(?:/|\.\.|-|\u2013|\u2014)\s?([0-9]{4})(?![0-9])")
+
+
 def citation(reference: Reference, institution: str | None, address: str) -> str:
     """Return a bibliographic reference as one line of text for a list of sources.
 
@@ -395,12 +404,13 @@ def citation(reference: Reference, institution: str | None, address: str) -> str
     URL of the name.
 
     >>> from types import SimpleNamespace
-    >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", publisher=None)
+    >>> book = SimpleNamespace(title="A map", creators=("Noah", "Sem"), year="1912", date="1912", publisher=None)
     >>> citation(book, "The Library", "https://example.org/ark:12345/x")
     'Noah; Sem (1912). A map. The Library. https://example.org/ark:12345/x'
     """
     who = "; ".join(reference.creators[:_MAX_CREATORS]) + (" et al." if len(reference.creators) > _MAX_CREATORS else "")
-    year = f"({reference.year})" if reference.year else ""
+    period = _PERIOD.match(reference.date or "")
+    year = f"({period[1]}\u2013{period[2]})" if period else f"({reference.year})" if reference.year else ""
     parts = [" ".join(filter(None, (who, year))), reference.title or "", reference.publisher or institution or ""]
     return " ".join([*(f"{part.rstrip('.')}." for part in parts if part), address])
 

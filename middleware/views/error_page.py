@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from ...bindings.names import targets
 from ...bindings.names.binding import NOTHING, Binding
@@ -24,6 +24,7 @@ from ...identifiers.ark.grammar import BASE29_ONLY
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from ..resolution.description_formats import FORMATS, Format
+from ..resolution.forwarding import Holder
 from ..resolution.result import Resolution
 from . import templates
 from .description import Description, describe, successor_address
@@ -86,6 +87,7 @@ class Explanation:
     - ``tombstone``: the description of a withdrawn name, or None.
     - ``inflections``: the known inflections if the requested one is unknown (ARK-044, I-02), else empty.
     - ``record``: the record of the longest NAAN or shoulder that an unknown identifier begins with, or None.
+    - ``holder``: the institution of another NAAN to which an unknown identifier belongs, or None.
     - ``successor_title``: the title of the name that replaces a withdrawn one, or None if it is not known.
     - ``exact``: False if the server hid the raw request target, so that the identifier had to be rebuilt
       (:mod:`.http.request_target`).
@@ -104,6 +106,7 @@ class Explanation:
     exact: bool = True
     hides_empty_query: bool = False
     successor_title: str | None = None
+    holder: str | None = None
 
     @property
     def title(self) -> str:
@@ -122,6 +125,8 @@ class Explanation:
         code = self.problem.code
         if self.tombstone is not None and self.tombstone.successor:
             return Sentence(MOVED)
+        if self.holder is not None:
+            return sentence("elsewhere")
         return sentence("mistyped" if self.problem.message == MISTYPED else code)
 
     @property
@@ -177,6 +182,8 @@ class Explanation:
         if self.hides_empty_query and self.problem.code == "naan-reserved-invalid":
             document["empty_query_visible"] = False
         document |= {hint.member: hint.href for hint in self.hints}
+        if self.holder is not None:
+            document["holder"] = self.holder
         if self.inflections:
             document["inflections"] = dict(self.inflections)
         if self.tombstone is not None:
@@ -203,6 +210,7 @@ def explain(
     hides_empty_query: bool = False,
     logged: LoggedName | None = None,
     successor: Binding | None = None,
+    holder: Holder | None = None,
 ) -> Explanation:
     """Create the error page of a refused request.
 
@@ -214,6 +222,7 @@ def explain(
     - ``exact``: whether the request target is as the client sent it.
     - ``hides_empty_query``: whether a question mark at the end of the request target would not be visible.
     - ``logged``: the place of a withdrawn name in the public log, or None.
+    - ``holder``: the institution of another NAAN to which the identifier belongs, or None.
     - ``successor``: the live binding of the name that replaces a withdrawn one, or None.
 
     Raises ValueError if the resolution is not a refusal.
@@ -234,7 +243,8 @@ def explain(
         problem=problem,
         given=resolution.given,
         excerpt=excerpt(resolution.given, problem),
-        hints=tuple(_hints(resolution, problem, root, inspector)),
+        hints=(*_elsewhere(holder), *_hints(resolution, problem, root, inspector)),
+        holder=None if holder is None else display.visible(holder.name),
         tombstone=tombstone,
         inflections=inflections,
         record=resolution.record,
@@ -265,6 +275,11 @@ def _is_damaged(resolution: Resolution) -> bool:
     identifier = resolution.identifier
     is_encoded = isinstance(identifier, Ark) and not BASE29_ONLY.fullmatch(identifier.normal_naan)
     return resolution.status == 400 or (resolution.status == 404 and is_encoded)
+
+
+def _elsewhere(holder: Holder | None) -> Iterator[Hint]:
+    if holder is not None:
+        yield Hint("elsewhere", HINTS["elsewhere"], holder.address, urlsplit(holder.address).hostname or "")
 
 
 def _hints(resolution: Resolution, problem: Problem, root: str, inspector: str | None) -> Iterator[Hint]:

@@ -5,6 +5,7 @@ An error page begins with a sentence for visitors. The sentence of the problem, 
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from ...bindings.names.metadata import persistence
@@ -37,6 +38,10 @@ MOVED = translatable("This item has a new identifier.")
 
 
 _SENTENCES = {
+    "elsewhere": Sentence(
+        translatable("This identifier belongs to %(holder)s."),
+        translatable("This site does not know it. Look for it at the resolver of its institution."),
+    ),
     "not-bound": Sentence(
         translatable("This identifier is not known here."),
         translatable("Check it for typing errors. It can also belong to another site, or be published later."),
@@ -99,6 +104,76 @@ LABELS = {
 }
 """The labels of the metadata elements with a short name."""
 
+DUBLIN_CORE = {
+    "title": translatable("Title"),
+    "creator": translatable("Creator"),
+    "subject": translatable("Subject"),
+    "description": translatable("Description"),
+    "publisher": translatable("Publisher"),
+    "contributor": translatable("Contributor"),
+    "date": translatable("Date"),
+    "type": translatable("Type"),
+    "format": translatable("Format"),
+    "identifier": translatable("Identifier"),
+    "source": translatable("Source"),
+    "language": translatable("Language"),
+    "relation": translatable("Relation"),
+    "coverage": translatable("Coverage"),
+    "rights": translatable("Rights"),
+}
+"""The labels of the elements of Dublin Core, by their names without the prefix."""
+
+RESOURCE_TYPES = {
+    "text": translatable("text"),
+    "image": translatable("image"),
+    "audio": translatable("sound"),
+    "video": translatable("video"),
+    "data": translatable("data"),
+    "code": translatable("software"),
+    "term": translatable("term"),
+    "system": translatable("system"),
+    "event": translatable("event"),
+    "physobj": translatable("physical object"),
+}
+"""The words for the codes ``(:mtype ...)`` of the kernel (ANVL and ERC, "Kernel Metadata", type of a thing)."""
+
+_MTYPE = re.compile(r"\(:mtype\s+([A-Za-z]+)\)\s*")
+_WORD = re.compile("[A-Z]++[a-z0-9]*+|[a-z0-9]++")
+
+
+def label_of(element: str) -> str:
+    """Return the label of a metadata element: a translatable one, or the words of its English name.
+
+    >>> label_of("who"), label_of("dc.rights"), label_of("dcterms.isPartOf"), label_of("mods.related_item")
+    ('Who', 'Rights', 'Is part of', 'Related item')
+    """
+    if (label := LABELS.get(element)) is not None:
+        return label
+    scheme, _, name = element.partition(".")
+    if scheme in ("dc", "dcterms", "DC") and (label := DUBLIN_CORE.get(name.lower())) is not None:
+        return label
+    words = " ".join(_WORD.findall(name or scheme)).lower()
+    return f"{words[:1].upper()}{words[1:]}" or element
+
+
+class CodedType(NamedTuple):
+    """A value with a code of a type: the word for the code, and the ``rest`` of the value."""
+
+    word: str
+    rest: str
+
+
+def coded_type(value: str) -> CodedType | None:
+    """Return the type that a value states by a code such as ``(:mtype image)``, or None.
+
+    >>> coded_type("(:mtype image) photograph"), coded_type("a photograph")
+    (CodedType(word='image', rest='photograph'), None)
+    """
+    found = _MTYPE.match(value)
+    word = RESOURCE_TYPES.get(found[1].lower()) if found else None
+    return None if found is None or word is None else CodedType(word, value[found.end() :])
+
+
 MEANINGS = {
     "persistence": translatable("how long the name is intended to last, as stated by the naming authority"),
     "availability": translatable("how long the item is available"),
@@ -144,6 +219,7 @@ ASSOCIATIONS = {
 """The relation between an identifier and its item, by the kind of the binding."""
 
 HINTS = {
+    "elsewhere": translatable("Look there"),
     "item": translatable("The item is at this address:"),
     "description": translatable("Its description"),
     "withdrawn": translatable("The description of the withdrawn item"),

@@ -282,3 +282,45 @@ def test_the_qr_code_for_print_is_part_of_the_page(binding):
 def test_hidden_characters_of_a_title_are_escaped_in_the_head(binding):
     page = told(describe(binding("ark:12345/doc", "/doc", metadata={"what": 'A\u202e"map\nB'}), ""), "as_html")
     assert "<title>A\\u{202e}&#34;map B</title>" in page
+
+
+@pytest.mark.parametrize(
+    ("element", "language", "label"),
+    [
+        ("dc.rights", "de", "Rechte"),
+        ("dc.description", "fr", "Description"),
+        ("dcterms.subject", "es", "Materia"),
+        ("dcterms.isPartOf", "de", "<bdi>Is part of</bdi>"),
+        ("mods.related_item", "en", "<bdi>Related item</bdi>"),
+    ],
+)
+def test_an_element_has_a_label_instead_of_its_key(binding, element, language, label):
+    named = binding("ark:12345/doc", "/1", metadata={element: "A text", "erc.what": "A map"})
+    page = describe(named, "").as_html(Presentation(language=language)).decode()
+    assert f"<dt>{label}</dt>" in page
+    assert f"<dt>{element}" not in page
+
+
+def test_rights_are_a_link_and_a_coded_type_is_a_word(binding):
+    licence = "https://creativecommons.org/licenses/by/4.0/"
+    texts = {"dc.rights": licence, "dc.relation": "javascript:alert(1)", "how": "(:mtype image) photograph"}
+    page = describe(binding("ark:12345/doc", "/1", metadata=texts), "").as_html().decode()
+    assert f'<a class="mono" href="{licence}" rel="nofollow">' in page
+    assert 'href="javascript' not in page
+    assert "image: <bdi>photograph</bdi>" in page
+
+
+@pytest.mark.parametrize(
+    ("date", "year"),
+    [
+        ("1912/1914", "(1912\u20131914)"),
+        ("1912-1914", "(1912\u20131914)"),
+        ("1912-05-01/1914-08-02", "(1912\u20131914)"),
+        ("1912-05-01", "(1912)"),
+    ],
+)
+def test_a_period_stays_a_period_in_the_citation(binding, date, year):
+    described = describe(binding("ark:12345/doc", "/1", metadata={"who": "Ada", "what": "A map", "when": date}), "")
+    cited = described.cited(None)
+    assert cited is not None
+    assert cited.startswith(f"Ada {year}. A map.")

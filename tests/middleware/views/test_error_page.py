@@ -9,6 +9,7 @@ import re
 import pytest
 
 from ararat.identifiers.problems import problem
+from ararat.middleware.resolution.forwarding import holder_elsewhere
 from ararat.middleware.resolution.resolver import no_rules, resolve
 from ararat.middleware.resolution.settings import Settings
 from ararat.middleware.views.error_page import excerpt, explain
@@ -187,3 +188,28 @@ def test_a_correction_is_the_first_and_only_filled_link(explained):
     assert page.count('class="button"') == 1
     assert re.search("<h1>.*Did you mean<small>.*ark:b5072/x.*<details>.*Examine it in the inspector", page, re.DOTALL)
     assert "<title>This address does not contain a valid identifier: ark:B5072/x</title>" in page
+
+
+@pytest.mark.parametrize(
+    ("identifier", "settings", "holder"),
+    [
+        pytest.param("ark:/12148/btv1b8449691v/f29", {}, "National Library of France", id="another institution"),
+        pytest.param("ark:/12148/btv1b8449691v", {"naans": ["12148"]}, None, id="own NAAN"),
+        pytest.param("ark:12345/nope", {}, None, id="examples"),
+        pytest.param("ark:bbbbb/nope", {}, None, id="not registered"),
+        pytest.param("ark:12345/x!", {}, None, id="not valid"),
+    ],
+)
+def test_an_unknown_ark_of_another_institution_names_it_and_leads_there(held, identifier, settings, holder):
+    stated = Settings(**settings)
+    resolution = resolve(identifier, held().fetch, no_rules, stated)
+    view = explain(resolution, "https://r.example", None, holder=holder_elsewhere(resolution, stated))
+    page, document = html.unescape(view.as_html().decode()), json.loads(view.as_json())
+    assert document.get("holder") == holder
+    assert ("This identifier belongs to" in page) == (holder is not None)
+    if holder is not None:
+        address = f"https://ark.bnf.fr/{identifier}"
+        assert (document["elsewhere"], view.status) == (address, 404)
+        assert holder in re.findall("<title>(.*?)</title>", page)[0]
+        assert f'class="button" href="{address}"' in page
+        assert "typing error" not in page
