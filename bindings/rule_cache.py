@@ -104,6 +104,11 @@ class RuleCache:
         self._current()
         return self._records
 
+    def records_and_patterns(self) -> tuple[PrefixRecords, Sequence[Pattern]]:
+        """Return :meth:`records` and :meth:`patterns` with one check for changes."""
+        self._current()
+        return self._records, self._patterns
+
     def holds(self) -> Holds:
         """Return the holds of names and prefixes from memory, also those that have ended.
 

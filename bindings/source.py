@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .names.binding import Binding, StoredRedirect
     from .names.branding.model import Branding
     from .names.prefixes.holds import Holds
+    from .names.prefixes.patterns import Pattern
     from .names.prefixes.prefixes import PrefixRecords
     from .names.prefixes.rules import RuleMatch
     from .rule_cache import RuleCache
@@ -64,6 +65,12 @@ class StoredSource:
         second old at most.
         """
         return self._rule_cache.records()
+
+    def records_and_patterns(self) -> tuple[PrefixRecords, Sequence[Pattern]]:
+        """Return the records of prefixes, and the patterns of names with a check character, from the memory of this
+        process. They are about one second old at most.
+        """
+        return self._rule_cache.records_and_patterns()
 
     def now(self) -> datetime:
         """Return the current time in UTC, which holds are compared with."""

@@ -48,9 +48,9 @@ class Ceiling(NamedTuple):
 
 CEILINGS = {
     "redirect": Ceiling(29, 19, 7, 1),
-    "put": Ceiling(239, 70, 15, 11),
-    "edit": Ceiling(241, 72, 15, 8),
-    "page": Ceiling(200, 74, 13, 7),
+    "put": Ceiling(235, 70, 14, 9),
+    "edit": Ceiling(236, 70, 15, 8),
+    "page": Ceiling(198, 72, 13, 7),
     "paste": Ceiling(336, 86, 20, 2),
     "table": Ceiling(183, 49, 14, 12),
 }

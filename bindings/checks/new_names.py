@@ -87,14 +87,12 @@ def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[l
 
     :func:`warnings_about` lists the codes.
     """
-    store = bindings.store
-    recorded = store.recorded
+    recorded = bindings.store.recorded
     if recorded is None:
         return [[] for _ in names]
     if not any(each.is_new for each in names):
         return [_of_values(each) for each in names]
-    records = store.prefixes()
-    return warnings_about(recorded, PrefixRecords(records), [*store.patterns(), *checked_patterns(records)], names)
+    return warnings_about(recorded, *bindings.source.records_and_patterns(), names)
 
 
 def warnings_inside(

@@ -41,6 +41,7 @@ from .tables.keys import index_key
 from .versions import VERSION_SQL, no_database, require_version, wrong_version
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection as CoreConnection
     from sqlalchemy import SelectBase
     from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -286,12 +287,15 @@ class DatabaseStore:
 
         return DatabaseRanges(self._rows, self.lists.marked("?"), self._now)
 
-    def current_rows(self, query: SelectBase, **values: str | int) -> list[Row]:
+    def current_rows(
+        self, query: SelectBase, within: CoreConnection | None = None, /, **values: str | int
+    ) -> list[Row]:
         """Return the current rows of the query ``query``, also if the connections for reading are those of a standby
         server.
 
-        A standby can be some seconds old. Its rows are read again from the primary server. ``values`` are the values of
-        the parameters. The first column must not be null. Pass the same object for the same query: it is compiled once.
+        A standby can be some seconds old. Its rows are read again from the primary server. ``within`` is the
+        connection of a transaction that reads the rows, or None. ``values`` are the values of the parameters. The first
+        column must not be null. Pass the same object for the same query: it is compiled once.
         Raises :class:`BindingsUnavailable` if the primary server cannot be reached.
         """
         if query not in self._compiled:
@@ -299,6 +303,8 @@ class DatabaseStore:
         compiled = self._compiled[query]
         arguments = {**compiled.params, **values}
         text, parameters = str(compiled), tuple(arguments[name] for name in compiled.positiontup or ())
+        if within is not None:
+            return [tuple(row) for row in within.exec_driver_sql(text, parameters)]
         if self._database.is_standby_sql is None:
             return self._rows(text, parameters)
         text = (

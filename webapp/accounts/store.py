@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, Executable, SelectBase, delete, insert, select, update
+from sqlalchemy import Connection, SelectBase, delete, insert, select, update
 
 from ...bindings import changes
 from ...bindings.names import validation
@@ -139,9 +139,7 @@ class Accounts:
         - ``connection``: the connection of a transaction that reads the rows, or None.
         - ``values``: the values of the parameters of the query.
         """
-        if connection is not None:
-            return [tuple(row) for row in connection.execute(cast("Executable", query), values)]
-        return [] if self.bindings.kind != "database" else self._store().current_rows(query, **values)
+        return [] if self.bindings.kind != "database" else self._store().current_rows(query, connection, **values)
 
     def _store(self) -> DatabaseStore:
         store = self.bindings.store
@@ -226,18 +224,34 @@ class Accounts:
         """Return all accounts in the order of their names, also disabled ones."""
         return [found.account for found in rows.found(self.read(rows.ACCOUNTS))]
 
-    def current(self, name: str, token: int | None, connection: Connection | None = None) -> Caller | None:
+    def current(self, name: str, token: int | None) -> Caller | None:
         """Return the caller with an account and a token as they are now, or None if one of them is not valid any
         more.
 
         - ``name``: the name of the account.
         - ``token``: the number of the token, or None.
-        - ``connection``: the connection of a transaction that reads them, or None.
         """
         if token is not None:
-            return self.tokens.caller_of_number(token, connection)
-        account = self.get(name, connection)
+            return self.tokens.caller_of_number(token)
+        account = self.get(name)
         return None if account is None or account.disabled else Caller(account=account)
+
+    def is_current(self, caller: Caller, connection: Connection | None = None) -> bool:
+        """Return whether an account, its token, its role and its prefixes are still valid, as they were read.
+
+        - ``caller``: the account and the token, as they were at the beginning of a request.
+        - ``connection``: the connection of a transaction that reads them again, or None.
+        """
+        token = 0 if caller.token is None else caller.token.number
+        found = self.read(rows.STAMP, connection, account=caller.account.number, token=token)
+        if not found or found[0][0] != caller.account.role:
+            return False
+        _, _, created, expires, revoked = found[0]
+        if caller.token is not None:
+            ends = None if expires is None else datetime.fromisoformat(expires)
+            if created is None or revoked or not self.is_valid(datetime.fromisoformat(created), ends):
+                return False
+        return {*caller.account.prefixes} <= {prefix for _, prefix, *_ in found}
 
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Let an account change the names that begin with a prefix. Return the account.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Flask, request
+import os
+
+from flask import Blueprint, Flask, current_app, request
 
 from ...bindings.storage.store import read_current
 from .. import security
@@ -10,7 +12,7 @@ from ..accounts import identify
 from ..accounts.model import Caller
 from ..config import Site
 from ..jobs import imports as import_jobs
-from ..jobs.imports import Imports, current_imports
+from ..jobs.imports import Imports
 from ..management import Management
 from . import problems
 
@@ -32,7 +34,9 @@ def admit() -> None:
     """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
     if request.path.startswith(security.MANAGED) and security.is_managed(request.path):
         identify.require_caller()
-        current_imports().worker.begin()
+        worker = current_app.extensions[import_jobs.KEY].worker
+        if worker.begun != os.getpid():
+            worker.begin()
 
 
 @blueprint.before_request
@@ -53,4 +57,4 @@ def caller() -> Caller:
 
 def management() -> Management:
     """Return the :class:`Management` of the current application, which makes all changes to names."""
-    return current_imports().management
+    return current_app.extensions[import_jobs.KEY].management

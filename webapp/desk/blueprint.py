@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from flask import Blueprint, Response, abort, g, has_app_context, redirect, request
+from flask import Blueprint, Response, abort, current_app, g, has_app_context, redirect, request
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -19,7 +20,7 @@ from ..accounts import csrf, first_account, identify
 from ..accounts.model import Caller
 from ..config import url
 from ..errors import HTTPRefusal
-from ..jobs.imports import current_imports
+from ..jobs.imports import KEY
 from ..language import formats
 from ..management import Management
 from ..management.permissions import require_reader
@@ -52,7 +53,9 @@ def require_session() -> AnyResponse | None:
         return _to_sign_in()
     setattr(g, _G, found)
     require_reader(found)  # each page of the desk shows reserved names
-    current_imports().worker.begin()
+    worker = current_app.extensions[KEY].worker
+    if worker.begun != os.getpid():
+        worker.begin()
     read_current(True)  # an editor must see what she has just saved
     return None
 
@@ -144,7 +147,7 @@ def caller() -> Caller:
 
 def management() -> Management:
     """Return the operations on the names of this site."""
-    return current_imports().management
+    return current_app.extensions[KEY].management
 
 
 def see_other(endpoint: str, **values: object) -> AnyResponse:

@@ -36,7 +36,8 @@ KIND = "import"
 
 Format = Literal["csv", "tsv", "jsonl"]
 
-_KEY = "ararat_imports"
+KEY = "ararat_imports"
+"""The name of the imports of an application in its ``extensions``."""
 
 _JOB_OF_OPERATION = select(bulk_progress.c.job).where(bulk_progress.c.operation == bindparam("operation"))
 
@@ -160,16 +161,16 @@ def init_app(app: Flask, imports: Imports) -> None:
 
     ``app`` is the application; ``imports`` are its jobs.
     """
-    app.extensions[_KEY] = imports
+    app.extensions[KEY] = imports
 
 
 def current_imports() -> Imports:
     """Return the imports of the current application."""
-    return current_app.extensions[_KEY]
+    return current_app.extensions[KEY]
 
 
 def resume(app: Flask) -> None:
     """Carry out the jobs of ``app`` that an earlier process did not finish."""
-    imports: Imports | None = app.extensions.get(_KEY)
+    imports: Imports | None = app.extensions.get(KEY)
     if imports is not None:
         imports.worker.begin()

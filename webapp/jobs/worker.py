@@ -57,7 +57,7 @@ class Worker:
         self._woken = threading.Event()
         self._thread: threading.Thread | None = None
         self._pid = os.getpid()
-        self._begun: int | None = None
+        self.begun: int | None = None
         self._progress: dict[int, int] = {}
         self._unreleased: list[Claim] = []
         self._turns = Turns()
@@ -71,8 +71,8 @@ class Worker:
     def begin(self) -> None:
         """Look for the jobs that an earlier process did not finish. Only the first call in a process has an effect."""
         # A server can fork after the application was created. The new process has another number.
-        if self._begun != os.getpid():
-            self._begun = os.getpid()
+        if self.begun != os.getpid():
+            self.begun = os.getpid()
             self.wake()
             threading.Thread(target=self._delete_old_copies, name="ararat-old-copies", daemon=True).start()
 

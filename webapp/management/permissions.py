@@ -11,12 +11,9 @@ from ...identifiers.text.translatable import Translatable
 from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
     from ..accounts.rights import Right
-    from ..accounts.store import Accounts
 
 
 class Forbidden(BindingError):
@@ -109,21 +106,6 @@ def _refuse_right(caller: Caller, why: str, key: str | None = None) -> NoReturn:
         account=caller.actor,
     )
     raise Forbidden("right-missing", message, identifier=key)
-
-
-def require_unrevoked(accounts: Accounts, caller: Caller, connection: Connection | None = None) -> None:
-    """Raise :class:`Forbidden` if a permission of a caller was revoked since it was read.
-
-    - ``accounts``: the store of the accounts.
-    - ``caller``: the account, token, role and prefixes as they were at the beginning of the request.
-    - ``connection``: the connection of the transaction in which the account is read again. None opens a connection.
-    """
-    now = accounts.current(caller.actor, caller.token and caller.token.number, connection)
-    if now and now.account.role == caller.account.role and {*caller.account.prefixes} <= {*now.account.prefixes}:
-        return
-    raise Forbidden(
-        "role-missing", Translatable("the account, its token, role or a prefix was revoked before the change ended")
-    )
 
 
 def require_granted(caller: Caller | None, key: str) -> Caller:

@@ -16,7 +16,7 @@ from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.rights import needed
-from .permissions import require_curator, require_granted, require_right, require_same_owner, require_unrevoked
+from .permissions import Forbidden, require_curator, require_granted, require_right, require_same_owner
 
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
@@ -71,7 +71,9 @@ class AccountActor(Actor):
 
         ``transaction`` is the transaction of the change, in which the account is read again.
         """
-        require_unrevoked(self.accounts, self.caller, transaction.connection)
+        if not self.accounts.is_current(self.caller, transaction.connection):
+            message = Translatable("the account, its token, role or a prefix was revoked before the change ended")
+            raise Forbidden("role-missing", message)
 
 
 class Recorder:

@@ -8,7 +8,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import and_, bindparam, select
 
 from ....bindings.storage.tables import account_tables as tables
 from ..model import Account, Preferences, Token, read_rights, read_role
@@ -64,6 +64,20 @@ OF_TOKEN_NUMBER = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.id =
 OF_SESSION = _of(tables.sessions, *_labelled(_SESSION, "session")).where(tables.sessions.c.id == bindparam("hash"))
 OF_IDENTITY = _of(tables.identities).where(
     tables.identities.c.issuer == bindparam("issuer"), tables.identities.c.subject == bindparam("subject")
+)
+
+
+# What a change compares again at its end: no preferences, and no label.
+STAMP = (
+    select(tables.accounts.c.role, tables.grants.c.prefix, tables.tokens.c.created, tables.tokens.c.expires)
+    .add_columns(tables.tokens.c.revoked)
+    .select_from(
+        _WITH_GRANTS.outerjoin(
+            tables.tokens,
+            and_(tables.tokens.c.account == tables.accounts.c.id, tables.tokens.c.id == bindparam("token")),
+        )
+    )
+    .where(tables.accounts.c.id == bindparam("account"), tables.accounts.c.disabled.is_(None))
 )
 
 

@@ -154,12 +154,12 @@ class Tokens:
             lambda connection: audit.record(connection, caller, "emergency-request", name, "received", when=now)
         )
 
-    def caller_of_number(self, number: int, connection: Connection | None = None) -> Caller | None:
+    def caller_of_number(self, number: int) -> Caller | None:
         """Return the caller of a token for a job that the token started, or None if the token is not valid any more.
 
-        ``number`` is the number of the token. ``connection`` is the connection of a transaction, or None.
+        ``number`` is the number of the token.
         """
-        return self._caller(rows.found(self._accounts.read(rows.OF_TOKEN_NUMBER, connection, number=number)))
+        return self._caller(rows.found(self._accounts.read(rows.OF_TOKEN_NUMBER, number=number)))
 
     def _caller(self, found: Sequence[rows.AccountRow]) -> Caller | None:
         """Return the caller of a found token if it is valid now."""
