@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 from itertools import chain
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Response, render_template, request
 from htmx_flask import make_response
@@ -16,6 +17,9 @@ from htmx_flask import request as htmx_request
 
 _WHOLE = 65536
 """Maximum length in bytes of a response with a Content-Length."""
+
+_MAX_PATH = 2000
+"""The maximum length of the path with its query."""
 
 _JSON = ("application/json", "application/problem+json")
 
@@ -76,3 +80,21 @@ def wants_json() -> bool:
         return True
     # Scripts send "application/json, text/plain, */*", browsers "text/html, ..., */*", curl "*/*".
     return request.accept_mimetypes.best_match(["text/html", *_JSON]) in _JSON
+
+
+def safe_path(text: str | None) -> str | None:
+    r"""Return ``text`` if it is a path of this site with its query; None for another text, such as a URL.
+
+    >>> safe_path("/desk?q=1"), safe_path("//evil.test/"), safe_path("/\\evil.test/"), safe_path("https://evil.test/")
+    ('/desk?q=1', None, None, None)
+    """
+    if not text or len(text) > _MAX_PATH or not text.isascii() or not text.isprintable() or " " in text:
+        return None
+    # Browsers read a backslash as a slash, and two slashes as the beginning of a host.
+    if not text.startswith("/") or text.startswith("//") or "\\" in text:
+        return None
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return None
+    return None if parts.scheme or parts.netloc else text

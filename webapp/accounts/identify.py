@@ -22,10 +22,8 @@ from ...identifiers.text.translatable import Translatable
 from ..config import site
 from ..errors import HTTPRefusal
 from ..security import OF_CALLER
-from . import cookies, csrf, passwords
+from . import cookies, csrf
 from .model import Account, AccountError, Caller
-from .records.attempts import TooManyAttempts
-from .sign_in import WrongPassword, sign_in
 
 if TYPE_CHECKING:
     from .store import Accounts
@@ -133,6 +131,8 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 
     Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
     """
+    from . import passwords  # it loads Argon2, which a site without accounts does not need
+
     if secret.startswith(passwords.TOKEN_BEGINS):
         found = of_token(known, secret, address)
         if name and name.lower() != found.account.name:
@@ -151,6 +151,10 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
 
     Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
     """
+    from . import passwords
+    from .records.attempts import TooManyAttempts
+    from .sign_in import WrongPassword, sign_in
+
     try:
         return sign_in(known, name, password, address)
     except WrongPassword:

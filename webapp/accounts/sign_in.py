@@ -15,7 +15,6 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from ...bindings.system import concurrency
 from ...bindings.system.fork_safety import AtFork, ForkSafeLock
@@ -144,25 +143,3 @@ def _failure(accounts: Accounts, account: Account | None, address: str | None) -
     when = accounts.bindings.now()
     caller = Caller(account=account, address=address) if account else None
     return lambda each: audit.record(each, caller, "sign-in", None, "wrong-password", when=when, address=address)
-
-
-_MAX_PATH = 2000
-"""The maximum length of the path with its query."""
-
-
-def safe_path(text: str | None) -> str | None:
-    r"""Return ``text`` if it is a path of this site with its query; None for another text, such as a URL.
-
-    >>> safe_path("/desk?q=1"), safe_path("//evil.test/"), safe_path("/\\evil.test/"), safe_path("https://evil.test/")
-    ('/desk?q=1', None, None, None)
-    """
-    if not text or len(text) > _MAX_PATH or not text.isascii() or not text.isprintable() or " " in text:
-        return None
-    # Browsers read a backslash as a slash, and two slashes as the beginning of a host.
-    if not text.startswith("/") or text.startswith("//") or "\\" in text:
-        return None
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return None
-    return None if parts.scheme or parts.netloc else text

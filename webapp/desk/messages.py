@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 from flask import Response, after_this_request, request, url_for
 
 from ..accounts import cookies, csrf
-from ..accounts.sign_in import safe_path
 from ..language.translation import translated
+from ..responses import safe_path
 
 Status = Literal["good", "warn", "bad"]
 

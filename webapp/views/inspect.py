@@ -24,7 +24,6 @@ from ..accounts import identify
 from ..config import FACTS, MAX_BYTES, MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..language.translation import translated
-from ..management.permissions import Forbidden, require_administrator
 from ..navigation import logo_file
 from ..report import card, inspection, qr
 from ..report import table as listing
@@ -173,6 +172,9 @@ def healthz() -> Response:
         health["documentation"] = url("docs.page", name="troubleshooting", _anchor="a-name-answers-503")
     asks = request.headers.get("Authorization", "").lower().startswith("bearer ")
     if asks and health["status"] == "ok" and site().accounts is not None:
+        # It loads SQLAlchemy, which a site without accounts does not need.
+        from ..management.permissions import Forbidden, require_administrator
+
         try:
             require_administrator(identify.require_caller())
         except Forbidden as error:

@@ -21,11 +21,11 @@ from ...middleware.resolution.settings import ENGLISH
 from ...middleware.views.languages import preferred_language
 from ..accounts import cookies, csrf, identify
 from ..accounts.model import Account
-from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
 from ..language import current
 from ..language.current import language
+from ..responses import safe_path
 
 blueprint = Blueprint("language", __name__)
 

@@ -20,11 +20,10 @@ from ...identifiers.text.translatable import Translatable
 from ..accounts import cookies, identify
 from ..accounts.csrf import derived
 from ..accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
-from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
 from ..navigation import page_title
-from ..responses import forbid_caches
+from ..responses import forbid_caches, safe_path
 from . import sign_in
 
 blueprint = Blueprint("openid", __name__, url_prefix="/sign-in/openid")

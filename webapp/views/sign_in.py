@@ -11,11 +11,10 @@ from ...identifiers.text.translatable import Translatable
 from ..accounts import cookies, csrf, first_account, identify
 from ..accounts.model import ROLE_LABELS, Account, Caller, SignInOutdated
 from ..accounts.records.sessions import SESSION_HOURS
-from ..accounts.sign_in import safe_path
 from ..config import site, url
 from ..errors import HTTPRefusal
 from ..navigation import page_title
-from ..responses import forbid_caches
+from ..responses import forbid_caches, safe_path
 
 _MAX_NAME = 64
 
