@@ -30,10 +30,11 @@ ParameterSet = type(pytest.param())
 
 
 class Case(NamedTuple):
-    """The arguments of one call of a test."""
+    """The arguments of one call of a test. ``long``: the mark of its row."""
 
     name: str
     arguments: Mapping[str, Any]
+    long: bool = False
 
 
 def is_selective(config: pytest.Config) -> bool:
@@ -71,11 +72,13 @@ def items(
         Case(
             "-".join(part.name for part in parts),
             {each: part.arguments[each] for part in parts for each in part.arguments},
+            any(part.long for part in parts),
         )
         for parts in product(*tables)
     ]
     fixtures = [each for each in inspect.signature(test).parameters if each not in cases[0].arguments]
-    if shares:
+    long = [case for case in cases if case.long]
+    if shares and not long:
         run = runner(test, cases, kept, fixtures)
         made: list[pytest.Item] = []
         for item in module._genfunctions(name, run):  # one for each value of a fixture
@@ -84,27 +87,36 @@ def items(
         return made
     if fixtures:
         return None
-    groups = [cases[start : start + SIZE] for start in range(0, len(cases), SIZE)]
+    usual = [case for case in cases if not case.long]
+    groups = [each[start : start + SIZE] for each in (usual, long) for start in range(0, len(each), SIZE)]
     return [
         pytest.Function.from_parent(
-            module, name=f"{name}[group {number}]", originalname=name, callobj=runner(test, group, kept)
+            module,
+            name=f"{name}[group {number}]",
+            originalname=name,
+            callobj=runner(test, group, [*kept, pytest.mark.long.mark] if group[0].long else kept),
         )
         for number, group in enumerate(groups, 1)
     ]
 
 
 def rows(mark: pytest.Mark) -> list[Case]:
-    """Return the rows of a mark `parametrize`. Return none if they are for fixtures, or if a row has a mark."""
+    """Return the rows of a mark `parametrize`. Return none if they are for fixtures, or if a row has another mark than
+    `long`.
+    """
     if len(mark.args) < 2 or mark.kwargs.get("indirect"):
         return []
     names, values = mark.args
     names, is_text = ([each.strip() for each in names.split(",")], True) if isinstance(names, str) else (names, False)
-    if iter(values) is values or any(isinstance(value, ParameterSet) and value.marks for value in values):
+    if iter(values) is values:
+        return []
+    marked = [{each.name for each in value.marks} if isinstance(value, ParameterSet) else set() for value in values]
+    if any(each - {"long"} for each in marked):
         return []
     ids = mark.kwargs.get("ids")
     given = [None] * len(values) if ids is None or callable(ids) else [*ids]
     found: list[Case] = []
-    for value, own in zip(values, given, strict=True):
+    for value, own, marks in zip(values, given, marked, strict=True):
         row = value.values if isinstance(value, ParameterSet) else (value,) if is_text and len(names) == 1 else value
         arguments = dict(zip(names, row, strict=True))
         if callable(ids):
@@ -112,7 +124,7 @@ def rows(mark: pytest.Mark) -> list[Case]:
         else:
             usual = "-".join(f"{each!a:.60}" for each in row)
         own = value.id if isinstance(value, ParameterSet) and value.id else own
-        found.append(Case(str(own or usual), arguments))
+        found.append(Case(str(own or usual), arguments, "long" in marks))
     return found
 
 

@@ -50,6 +50,7 @@ pytest_plugins = [
     "tests.databases",
     "tests.memory",
     "tests.logs",
+    "tests.workbooks",
 ]
 
 # Hypothesis must not fail a test because the machine is slow. It draws the same examples each time, so that a change
@@ -221,11 +222,25 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+def _omits_long(config: pytest.Config) -> bool:
+    """Return whether a run would deselect the long tests."""
+    return config.option.markexpr == "not long"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import the folder whose tests are all long in a usual run of all tests."""
+    every = config.args_source is config.ArgsSource.TESTPATHS
+    return True if every and _omits_long(config) and collection_path == Path(__file__).parent / "fuzz" else None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> list[pytest.Item] | None:
     def rows(kinds: Sequence[str]) -> list[tuple[str, Vector]]:
         return [(row.id, row) for row in _vectors() if row.kind in kinds]
 
+    marks = getattr(obj, "pytestmark", ()) if inspect.isfunction(obj) else ()  # A proxy of Flask has no attributes.
+    if _omits_long(collector.config) and "long" in {each.name for each in marks}:
+        return []
     return case_groups.items(collector, name, obj, vectors=rows)
 
 
@@ -319,6 +334,19 @@ def _nothing_of_the_developers(tmp_path_factory: pytest.TempPathFactory) -> Iter
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data-home")))
         for name in [name for name in os.environ if name.startswith("ARARAT_") and not name.startswith(_OF_TESTS)]:
             patch.delenv(name)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fast_passwords() -> Iterator[None]:
+    """Hash passwords with little memory and time, and estimate each password once. Other processes do as usual."""
+    import argon2
+
+    from ararat.webapp.accounts import passwords
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
+        patch.setattr(passwords, "_is_common", functools.cache(passwords._is_common))
         yield
 
 

@@ -336,14 +336,24 @@ def cluster(request: pytest.FixtureRequest, made_cluster: Cluster) -> Iterator[C
         server.remove()
 
 
-# The modules whose tests use PostgreSQL in `make long` only. They test code without SQL. The tests of the modules that
-# it calls, in bindings, webapp/accounts and webapp/management, use both databases.
+# The modules whose tests use PostgreSQL in `make long` only, except those with the mark `both_stores`. They test code
+# without SQL. The tests of the modules that it calls, in bindings and webapp/accounts, use both databases.
 SQLITE_FIRST = (
     "bindings/operations/",
     "bindings/checks/",
+    "bindings/imports/test_exporting.py",
+    "bindings/imports/test_keyed_rows.py",
+    "bindings/imports/test_reserved_names.py",
+    "bindings/imports/test_table_rows.py",
+    "bindings/log/",
+    "bindings/names/branding/",
+    "bindings/names/prefixes/",
+    "bindings/test_digest.py",
+    "bindings/test_embargo.py",
+    "bindings/test_holding.py",
     "bindings/test_minting.py",
+    "bindings/test_reserved_names.py",
     "bindings/names/test_policy.py",
-    "bindings/names/prefixes/test_prefixes.py",
     "middleware/feeds/",
     "middleware/http/",
     "bindings/names/test_corrections.py",
@@ -364,9 +374,8 @@ SQLITE_FIRST = (
     "webapp/desk/",
     "webapp/jobs/",
     "webapp/links/",
-    "webapp/management/test_crash.py",
-    "webapp/management/test_many_at_once.py",
-    "webapp/management/test_permissions.py",
+    "webapp/ezid/",
+    "webapp/management/",
 )
 
 
@@ -379,6 +388,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             and hasattr(item, "callspec")
             and item.callspec.params.get("database") == "postgresql"
             and item.path.relative_to(folder).as_posix().startswith(SQLITE_FIRST)
+            and not item.get_closest_marker("both_stores")
         ):
             item.add_marker(pytest.mark.long)
 

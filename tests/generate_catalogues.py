@@ -100,6 +100,7 @@ class Catalogues:
                     catalog.delete(message.id, message.context)
         return catalog
 
+    @cache  # noqa: B019 - there are two of them
     def translated(self, language: str) -> Catalog:
         """Return the catalogue of a language, which is empty if its file does not exist."""
         path = self.path(language)

@@ -39,6 +39,7 @@ def audit(folder: Path, answers: dict[str, list[Any]]) -> subprocess.CompletedPr
 SUMMARY = "packages checked: 0, not checked: 1, known vulnerabilities: 0"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("found", "code", "lines"),
     [

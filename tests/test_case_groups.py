@@ -49,6 +49,7 @@ def test_rows_are_read_as_pytest_reads_them() -> None:
         Case("x", {"a": 3, "b": 4}),
     ]
     assert [row.arguments for row in rows(mark(("a",), [(1,)]).mark)] == [{"a": 1}]
+    assert [row.long for row in rows(mark("a", [1, pytest.param(2, marks=pytest.mark.long)]).mark)] == [False, True]
     assert [row.name for row in rows(mark("a", [1, 2], ids=["x", "y"]).mark)] == ["x", "y"]
     assert [row.name for row in rows(mark("a", [1, 2], ids=lambda value: f"n{value}").mark)] == ["n1", "n2"]
 
@@ -57,7 +58,7 @@ def test_rows_are_read_as_pytest_reads_them() -> None:
     "mark",
     [
         pytest.param(pytest.mark.parametrize("a", [1], indirect=True), id="for a fixture"),
-        pytest.param(pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.long)]), id="a mark"),
+        pytest.param(pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.timeout(9))]), id="a mark"),
         pytest.param(pytest.mark.parametrize("a", iter([1])), id="read once"),
     ],
 )

@@ -85,9 +85,25 @@ def build(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
 
 
 @pytest.fixture(scope="module")
-def dist(build: Callable[..., Path]) -> Path:
-    """Return the folder with both distributions, built with the pinned packages that make has installed."""
-    return build("--no-isolation", PYTHONPATH=str(ROOT / ".venv" / "build"))
+def dist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder with both distributions, built with the pinned packages that make has installed.
+
+    The program `build` calls the same functions in several processes.
+    """
+    folder = tmp_path_factory.mktemp("dist")
+    packages = str(ROOT / ".venv" / "build")
+
+    def call(hook: str, source: Path) -> None:
+        program = f"import setuptools.build_meta as backend; backend.{hook}({str(folder)!r})"
+        built(sys.executable, "-c", program, folder=source, PYTHONPATH=packages)
+
+    call("build_sdist", checkout)
+    [sdist] = folder.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder / "unpacked", filter="data")
+    [source] = (folder / "unpacked").iterdir()
+    call("build_wheel", source)
+    return folder
 
 
 @pytest.fixture(scope="module")

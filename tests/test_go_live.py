@@ -476,6 +476,7 @@ def _assert_desk_has_its_own_host(server: Any) -> None:
 INTERFACES = {"WSGI": ("wsgi.conf", 0), "ASGI": ("asgi.conf", 4)}
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("front", [*FRONTS, "none"])
@@ -534,6 +535,7 @@ echo 'installed';
 """
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("front", FRONTS)
@@ -605,6 +607,7 @@ def start_mariadb(start_server: Callable[..., Any], folder: Path) -> Path:
 # Limits ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("front", ["nginx", "apache"])
 def test_the_lines_for_limits_refuse_a_client_with_many_requests(

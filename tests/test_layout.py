@@ -8,6 +8,7 @@ import functools
 import importlib
 import importlib.metadata
 import json
+import re
 import subprocess
 import sys
 from collections import Counter, deque
@@ -361,9 +362,8 @@ def test_the_version_is_the_same_everywhere():
 def test_no_two_public_classes_have_the_same_name():
     homes: dict[str, list[str]] = {}
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+        for name in re.findall(r"^ *class ([A-Za-z]\w*)(?=[(:\[])", path.read_text("utf-8"), re.MULTILINE):
+            homes.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 

@@ -207,6 +207,7 @@ def test_flask_example_of_the_readme_resolves_and_leaves_the_site_unchanged(site
     assert_resolves(Client(app))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("text", ["first-ark.md", "frameworks.md"])
 def test_flask_example_resolves_and_leaves_the_site_unchanged(text, site):
     assert_resolves(Client(run(text, 0)["app"]))
@@ -236,6 +237,7 @@ def test_example_for_other_applications_resolves_and_leaves_the_site_unchanged(s
     assert_resolves(Client(run("frameworks.md", 3)["application"]))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "number", [pytest.param(4, id="FastAPI"), pytest.param(5, id="Starlette"), pytest.param(7, id="Quart")]
 )

@@ -56,6 +56,7 @@ def test_a_schema_is_empty_when_it_is_used_again(cluster: Any) -> None:
     assert before in tables
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "change",
     [

@@ -119,6 +119,7 @@ def test_the_digest_is_mailed_if_there_is_a_problem(names: Path) -> None:
     assert "No backup was recorded." in mailed.read_text()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("status", [204, 500])
 def test_the_digest_is_sent_to_a_webhook(names: Path, status: int) -> None:
     received: list[tuple[str, Any]] = []
@@ -232,6 +233,7 @@ def answers(server: Any) -> bool:
         return False
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("unit", ["ararat.service", "ararat.service.d/workers.conf"])
 def test_logrotate_loses_no_line_of_the_access_log(unit: str, names: Path, start_server: Callable[..., Any]) -> None:

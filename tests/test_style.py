@@ -192,10 +192,13 @@ FOREIGN_ATTRIBUTES = {
 
 def optional_attributes(source: str) -> set[str]:
     """Return the attributes that a module reads by name and that can be missing: getattr with a default, hasattr."""
+    if not re.search(r"\b(getattr|hasattr)\(", source):
+        return set()
     calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
     found = set()
     for call in calls:
-        if ast.unparse(call.func) == "hasattr" or (ast.unparse(call.func) == "getattr" and len(call.args) > 2):
+        function = call.func.id if isinstance(call.func, ast.Name) else ""
+        if function == "hasattr" or (function == "getattr" and len(call.args) > 2):
             subject, name = call.args[:2]
             literal = isinstance(name, ast.Constant)
             found.add(f"{ast.unparse(subject)}{f'.{name.value}' if literal else f'[{ast.unparse(name)}]'}")

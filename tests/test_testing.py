@@ -154,6 +154,7 @@ def test_the_assertions_take_the_client_of_django(django):
         assert_resolves(django, "ark:67890/x")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("check", "parts"),
     [

@@ -67,6 +67,7 @@ def readings(found: list[dict]) -> list[str]:
     return [normal(each["suggestion"] or each["literal"]) for each in found]
 
 
+@pytest.mark.one_setup
 @pytest.mark.vectors("container")
 def test_a_text_means_the_same_at_all_entrances(
     vector: Vector, client: FlaskClient, imported: Callable[[str], str]

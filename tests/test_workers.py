@@ -96,6 +96,7 @@ def test_a_run_ends_at_the_first_failure_if_asked(run: Callable[..., subprocess.
     assert "stopping after 1 failures" in output
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("number", [signal.SIGINT])
 def test_an_interrupt_stops_the_servers_of_all_workers(
     run: Callable[..., subprocess.Popen[str]], tmp_path: Path, number: int

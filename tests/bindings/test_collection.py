@@ -98,6 +98,7 @@ def test_all_fields_of_a_binding_are_recorded(bindings: Bindings) -> None:
     assert found.as_dict()["changed"].endswith("Z")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "spelling", ["ark:/12345/d-oc", "ARK:12345/doc", "https://n2t.net/ark:/12345/doc?info", "ark:12345/%64oc#f"]
 )
@@ -141,6 +142,7 @@ def test_many_names_are_fetched_at_once(bindings: Bindings) -> None:
     }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "key", ["", "\0", "ark:12345/\0", "\ud800", "ark:12345/\u00e9", "'; DROP TABLE bindings; --", "%", "x" * 100_000]
 )
@@ -241,6 +243,7 @@ def test_a_refused_change_writes_nothing(bindings: Bindings) -> None:
     assert len(bindings.history(NAME)) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("change", ["relocate", "withdraw", "restore"])
 def test_an_unbound_name_cannot_be_changed(bindings: Bindings, change: str) -> None:
     arguments = ["/x"] if change == "relocate" else []
@@ -285,6 +288,7 @@ def test_binding_a_name_with_a_hidden_character_logs_a_warning(
     assert len(caplog.messages) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("char", ["\u200b", "\u00ad", "\ufeff", "\u00a0", "\u2066", "\u202e"])
 def test_hidden_characters_are_refused_in_names_targets_and_successors(bindings: Bindings, char: str) -> None:
     def refused(change: Callable[[], object]) -> str:

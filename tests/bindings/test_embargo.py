@@ -131,6 +131,7 @@ def test_a_person_publishes_earlier(reserved: Bindings, clock: Clock) -> None:
     assert publish_due(reserved.store) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("fields", "code"),
     [

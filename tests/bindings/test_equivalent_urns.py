@@ -43,6 +43,7 @@ def test_equivalent_urns_have_one_key(a: str, b: str, bindings: Bindings) -> Non
     assert equivalent(a, b)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["urn:isbn:0451450524", "urn:isbn:no-isbn", "urn:nbn:1", "urn:uuid:x", "urn:foo:A-b"])
 def test_a_name_that_breaks_a_namespace_rule_can_be_bound(name: str, bindings: Bindings) -> None:
     assert bindings.bind(name, "https://example.org/1") == "bound"

@@ -77,6 +77,7 @@ def test_a_composed_and_a_decomposed_key_are_one(bindings: Bindings) -> None:
     assert get_or_mint(bindings, unicodedata.normalize("NFC", key)) == ("exists", name)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("key", "code"),
     [

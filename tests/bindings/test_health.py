@@ -45,6 +45,7 @@ def test_a_healthy_store_is_readable_writable_and_not_changed(
     assert len(bindings.history(NAME)) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("version", "remedy"), [("1", "export its names"), ("99", "update Ararat")])
 def test_another_schema_version_is_reported_with_its_fix(database: str, version: str, remedy: str) -> None:
     open_bindings(database, create=True).close()

@@ -44,6 +44,7 @@ def store(database: str, open_store: Callable[..., Bindings]) -> Bindings:
     return bindings
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("until", "code"),
     [
@@ -73,6 +74,7 @@ def test_a_hold_ends_in_the_future_and_within_a_year(
             assert refused.value.code == code
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("reason", ["", " ", "a\nb", "a\0", "x" * 2001, "\ud800"])
 def test_a_reason_is_one_line_of_text(reason: str, open_store: Callable[..., Bindings], tmp_path: Path) -> None:
     store = open_store(tmp_path / "bindings.sqlite", clock=lambda: NOW)
@@ -286,6 +288,7 @@ def test_a_long_name_is_compared_with_the_length_of_the_held_names() -> None:
     assert found.over("ark:12345/x1", NOW) is found.over("ark:12345/x", END) is None
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("days", [365, -365], ids=["ahead", "behind"])
 def test_a_clock_that_was_wrong_at_the_start_hides_no_hold(
     open_store: Callable[..., Bindings], tmp_path: Path, days: int

@@ -27,7 +27,7 @@ import io, os, random, select, signal, sqlite3, sys, time
 import ararat.bindings.storage.writing.transaction
 from ararat.middleware import import_table, open_bindings
 
-file, rounds, LINES = sys.argv[1], int(sys.argv[2]), 1500
+file, rounds, LINES = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 
 def bind_on_and_on(turn, ack):
     with open_bindings(file, create=True) as bindings:
@@ -109,14 +109,14 @@ print("acknowledged" if acknowledged else "nothing was ever acknowledged")
 
 
 @pytest.mark.parametrize(
-    "rounds",
+    ("rounds", "lines"),
     [
-        pytest.param(10, id="10 times"),
-        pytest.param(500, id="500 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
+        pytest.param(10, 300, id="10 times"),
+        pytest.param(500, 1500, id="500 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
-def test_a_kill_at_any_time_loses_no_acknowledged_change(tmp_path: Path, rounds: int) -> None:
-    command = [sys.executable, "-W", "error", "-c", KILLING, str(tmp_path / "bindings.sqlite"), str(rounds)]
+def test_a_kill_at_any_time_loses_no_acknowledged_change(tmp_path: Path, rounds: int, lines: int) -> None:
+    command = [sys.executable, "-W", "error", "-c", KILLING, str(tmp_path / "bindings.sqlite"), str(rounds), str(lines)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=50 if rounds == 10 else 1700, check=False)
     assert (ran.stdout, ran.stderr) == ("acknowledged\n", "")
 
@@ -130,7 +130,7 @@ from ararat.bindings.checks.verification import verify
 from ararat.bindings.copying import copy_store
 from ararat.bindings.imports.history import export_history, import_history
 
-folder, rounds, LINES = Path(sys.argv[1]), int(sys.argv[2]), 1500
+folder, rounds, LINES = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 old, new, table, history = (folder / name for name in ("old.sqlite", "new.sqlite", "names.csv", "history.jsonl"))
 table.write_text("\\n".join(["identifier,target", *(f"ark:12345/x{line},/{line}" for line in range(LINES))]))
 with open_bindings(old, create=True) as bindings, history.open("wb") as stream:
@@ -167,14 +167,14 @@ print("some" if 0 < whole < rounds else f"{whole} of {rounds}")
 
 
 @pytest.mark.parametrize(
-    "rounds",
+    ("rounds", "lines"),
     [
-        pytest.param(8, id="8 times"),
-        pytest.param(300, id="300 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
+        pytest.param(8, 300, id="8 times"),
+        pytest.param(300, 1500, id="300 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
-def test_a_kill_at_any_time_leaves_a_whole_copy_or_none(tmp_path: Path, rounds: int) -> None:
-    command = [sys.executable, "-W", "error", "-c", COPYING, str(tmp_path), str(rounds)]
+def test_a_kill_at_any_time_leaves_a_whole_copy_or_none(tmp_path: Path, rounds: int, lines: int) -> None:
+    command = [sys.executable, "-W", "error", "-c", COPYING, str(tmp_path), str(rounds), str(lines)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=50 if rounds == 8 else 1700, check=False)
     assert ran.stderr == ""
     assert ran.stdout == "some\n" or rounds == 8
@@ -319,6 +319,7 @@ def test_a_failing_system_call_never_acknowledges_a_lost_change(
     pytest.fail("it never ended")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("afterwards", [False, True])
 def test_a_failing_system_call_never_mints_a_name_twice(tmp_path: Path, fault: Fault, afterwards: bool) -> None:
     fault.afterwards = afterwards
@@ -344,7 +345,7 @@ from ararat.bindings.names.errors import BindingsUnavailable
 bindings = open_bindings(sys.argv[1], create=True)
 bindings.bind("ark:12345/first", "/x")
 whole = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, whole[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, whole[1]))
 bound, said = [], None
 for number in range(5000):
     try:

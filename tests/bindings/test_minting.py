@@ -30,6 +30,7 @@ def has_check_character(text: str) -> bool:
 
 
 # ARK-010, ARK-065
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -50,6 +51,7 @@ def test_minted_names_are_opaque_and_in_normal_form(bindings: Bindings, options:
         assert has_check_character(name.removeprefix("ark:")) or not options.get("check")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("digits", [False, True])
 def test_mint_adds_a_check_character_that_covers_the_name(bindings: Bindings, digits: bool) -> None:
     for name in mint(bindings, "12345/x5", count=20, check="name", digits=digits):
@@ -68,6 +70,7 @@ def test_sequences_with_different_check_characters_have_their_own_counters(bindi
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("namespace", "beginning"),
     [
@@ -85,6 +88,7 @@ def test_a_name_begins_with_its_shoulder(bindings: Bindings, namespace: str, beg
     assert re.fullmatch(f"{beginning}{OPAQUE}{{8}}", name)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("namespace", "options", "code"),
     [

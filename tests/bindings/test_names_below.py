@@ -36,6 +36,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, open_store: Callable[.
     return bindings
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("limit", [1, 3, 4, 100])
 def test_parts_and_variants_are_below_a_name(store, limit):
     assert [each.identifier for each in store.store.names_below(NAME, limit)] == BELOW[:limit]

@@ -98,6 +98,7 @@ def test_an_invalid_database_name_is_reported_without_its_password(given: Any, c
         chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["r@h.sqlite", "a:b@h.sqlite"])
 def test_a_file_whose_name_is_similar_to_a_url_is_opened(name: str, tmp_path: Path) -> None:
     open_bindings(f"sqlite:///{tmp_path / name}", create=True).close()
@@ -163,6 +164,7 @@ def test_a_database_of_another_version_is_not_served(
         running.bind(NAME, "/x")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "statement",
     [
@@ -198,6 +200,7 @@ def test_triggers_protect_names_and_history(database: str, open_store: Callable[
     assert (bindings.lookup(NAME), bindings.history(NAME)) == before
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("table", ["bindings", "events", "rule_events"])
 @pytest.mark.parametrize("statement", ["INSERT OR REPLACE", "REPLACE"])
 @pytest.mark.parametrize("many", [False, True])

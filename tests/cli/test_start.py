@@ -24,6 +24,7 @@ NAMESPACES, REGISTRIES, POLICY = (
 PAGE = {"ararat.webapp.report.inspection", "ararat.webapp.report.excerpt", "markupsafe", "difflib"}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("command", "unneeded"),
     [

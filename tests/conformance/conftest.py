@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from ararat.cli.conformance.answers import COUNTS, Requirement, counts, requirem
 TESTS = Path(__file__).parents[1]
 VECTORS = TESTS / "data" / "vectors.jsonl"
 _WIDTH = 96
+TEST = re.compile(r"((?:^[@ )\]].*\n)*)^def (test_\w+)\(", re.MULTILINE)
+OF_VECTORS = re.compile(r"^@pytest\.mark\.vectors\(([^)]*)\)", re.MULTILINE)
 
 
 @functools.cache
@@ -28,22 +31,30 @@ def tests_there_are() -> tuple[frozenset[str], Mapping[str, tuple[str, ...]]]:
     names: set[str] = set()
     by_kind: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted(TESTS.rglob("test_*.py")):
-        for node in ast.parse(path.read_bytes()).body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                name = f"{path.relative_to(TESTS).as_posix()}::{node.name}"
-                names.add(name)
-                for kind in _kinds(node):
+        for marks, test in TEST.findall(path.read_text("utf-8")):
+            name = f"{path.relative_to(TESTS).as_posix()}::{test}"
+            names.add(name)
+            for kinds in OF_VECTORS.findall(marks):
+                for kind in re.findall(r'"([^"]+)"', kinds):
                     by_kind[kind].append(name)
     return frozenset(names), {kind: tuple(found) for kind, found in by_kind.items()}
+
+
+@functools.cache
+def functions(file: str) -> tuple[list[str], dict[str, ast.FunctionDef]]:
+    """Return the lines of a file of tests, and its functions by their names."""
+    source = (TESTS / file).read_text("utf-8")
+    return source.splitlines(), {
+        each.name: each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)
+    }
 
 
 @functools.cache
 def text_of_test(name: str) -> str:
     """Return the source of a test, ``file::name``, with its marks and the comments directly above it."""
     file, _, function = name.partition("::")
-    source = (TESTS / file).read_text("utf-8")
-    lines = source.splitlines()
-    test = next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == function)
+    lines, tests = functions(file)
+    test = tests[function]
     first = min(node.lineno for node in (test, *test.decorator_list)) - 1
     while first and lines[first - 1].startswith("#"):
         first -= 1
@@ -69,12 +80,6 @@ def silent(requirement: Requirement) -> list[str]:
             else requirement.id not in text_of_test(name)
         )
     ]
-
-
-def _kinds(test: ast.FunctionDef) -> Iterator[str]:
-    for mark in test.decorator_list:
-        if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.vectors":
-            yield from (str(argument.value) for argument in mark.args if isinstance(argument, ast.Constant))
 
 
 def lacking(requirement: Requirement) -> list[str]:

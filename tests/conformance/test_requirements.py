@@ -19,6 +19,7 @@ def test_every_requirement_has_one_row_in_order():
     assert [row.id for row in requirements()] == numbers
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("document", COUNTS)
 def test_every_test_in_the_table_exists(document, there_are):
     names, by_kind = there_are

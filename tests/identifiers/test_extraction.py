@@ -269,18 +269,19 @@ HOSTILE = [
 
 @pytest.mark.parametrize("before", ["word ", "word ark:12345/x?a&", "http://a/ark:12345/"])
 @pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("size", [10, pytest.param(12, marks=pytest.mark.long)])
 @pytest.mark.timeout(120)
-def test_the_running_time_is_linear(unit, before):
-    assert is_linear(lambda text: find(text, scope=["a"]), before, unit)
-    assert is_linear(examine, before.strip(), unit)
+def test_the_running_time_is_linear(unit, before, size):
+    assert is_linear(lambda text: find(text, scope=["a"]), before, unit, size)
+    assert is_linear(examine, before.strip(), unit, size)
 
 
-def is_linear(judge, before, unit):
+def is_linear(judge, before, unit, size):
     """Return whether a text of four times the length takes less than eight times the CPU time in one of six attempts.
 
     The text ends with a separate word, so that it is not read as one identifier.
     """
-    short, long = (f"{before}{unit * (length // len(unit))} end" for length in (2**12, 2**14))
+    short, long = (f"{before}{unit * (length // len(unit))} end" for length in (2**size, 2 ** (size + 2)))
     for _ in range(6):
         times = []
         for text in (short, long):

@@ -54,6 +54,7 @@ def client(held, binding):
     return Client(ResolverMiddleware(site, store, on_resolve=log_resolutions(logging.getLogger("names"))))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "said"),
     [
@@ -90,6 +91,7 @@ def test_each_request_for_an_identifier_has_one_line(client, lines):
     assert [json.loads(line)["status"] for line in lines(client, "/ark:12345/doc", method="POST")] == [405]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("error", "status", "code"),
     [

@@ -160,6 +160,7 @@ def by_wsgi(app: Any, target: str, method: str, headers: Any) -> tuple[int, list
     return int(status[:3]), headers, b"".join(chunks)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("fields", FIELDS)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "DELETE"])
 def test_answers_are_those_of_the_wsgi_middleware(both, method, fields):
@@ -270,6 +271,7 @@ def test_other_events_reach_the_site_unchanged(held, scope, settings, caplog):
     assert scope == before
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("target", ["/events", "/ark:12345/page"])
 def test_a_stream_of_the_site_is_not_delayed(held, binding, target):
     bindings = held(binding("ark:12345/page", "/events", kind="served"))

@@ -63,6 +63,7 @@ def resolver(request):
     return ResolverMiddleware(site, Store(), prefix="https://r.example", schemes=schemes)  # type: ignore[arg-type]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "environ",
     [
@@ -111,6 +112,7 @@ MISSING = object()
 ODD = [None, b"GET", 17, ["GET"], object(), "\ud800", "", MISSING]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/ark:12345/doc", "/ark:12345/doc?info", "/ark:12345/page", "/ark:12345/nope"])
 @pytest.mark.parametrize("key", KEYS)
 def test_any_value_of_an_environ_key_gets_an_answer(held, binding, path, key):

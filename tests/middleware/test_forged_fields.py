@@ -62,6 +62,7 @@ def ask(store):
     return ask_
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("method", "target"), ASKED)
 @pytest.mark.parametrize("mount", ["", "/app"], ids=["at the root", "under a mount"])
 @pytest.mark.parametrize("prefix", [None, "https://r.example"], ids=["no prefix", "a prefix"])

@@ -27,6 +27,7 @@ def client(held, binding):
     return Client(ResolverMiddleware(site, store, inflections=KNOWN))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "location"),
     [
@@ -44,6 +45,7 @@ def test_the_site_answers_inflections_of_served_names(client):
     assert client.get("/ark:12345/page?cite").text == "cite"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "parameter",
     [
@@ -56,6 +58,7 @@ def test_parameters_of_analytics_are_ignored(client, parameter):
     assert client.get(f"/ark:12345/page?{parameter}").text == ""
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["ark:12345/doc", "ark:/12345/d-oc", "ark:12345/idea"])
 def test_the_page_of_an_unknown_query_leads_to_the_item_first(client, name):
     page = client.get(f"/{name}?source=newsletter", headers={"Accept": "text/html"}).text
@@ -68,6 +71,7 @@ def test_the_page_of_an_unknown_query_leads_to_the_item_first(client, name):
     assert "item" not in client.get("/ark:12345/nope?x", headers={"Accept": "application/json"}).json
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status"),
     [

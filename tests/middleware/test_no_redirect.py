@@ -31,6 +31,7 @@ def client(held, binding):
     return make
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["doc", "kept", "about", "idea"])
 def test_the_redirect_is_the_content(client, name):
     redirect = client().get(f"/ark:12345/{name}")
@@ -63,16 +64,19 @@ def test_a_cache_never_returns_it_to_other_clients(client):
     assert shown.headers["Vary"] == "Accept, No-Redirect"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("value", ["false", "0", "no", "", "truee", "\u0131"])
 def test_other_values_are_ignored(client, value):
     assert client().get("/ark:12345/kept", headers={"No-Redirect": value.encode().decode("latin-1")}).status_code == 307
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("value", ["True", "1", " yes "])
 def test_other_words_for_true_are_accepted(client, value):
     assert client().get("/ark:12345/kept", headers={"No-Redirect": value}).status_code == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path", ["ark:12345/gone", "ark:12345/nope", "ark:12345", "ark:12345/kept?info", "ark:12345/page"]
 )
@@ -86,6 +90,7 @@ def test_head_has_the_same_fields(client):
     assert (head.status_code, head.data, head.headers) == (200, b"", get.headers)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("cors", "vary"), [(True, "Accept, No-Redirect"), (["https://a.example"], "Origin, Accept, No-Redirect")]
 )

@@ -132,6 +132,7 @@ def test_passthrough_appends_the_rest_to_the_target(server):
     assert server.get("/ark:12345/bookend").status == 404
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "rest", ["/full/!200,200/0/default.jpg", "/full/^max/0/a%2Fb-c.jpg?download=1", "/0,0,10,10/max", "/info.json", "/"]
 )
@@ -148,6 +149,7 @@ def test_a_permanent_redirect_of_the_site_below_an_ark_becomes_temporary(server)
     assert (answer.status, answer.header("Location")) == (302, "/i/8")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/plain"])
 @pytest.mark.parametrize(
     "target", ["/ark:12345/doc", "/ark:12345/doc?", "/ark:12345/nope", "/ark:12345/gone", "/ark:", "/ark:12345/page"]
@@ -197,6 +199,7 @@ def harmed(start):
     server.stop()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("harm", [without_permissions, moved_away, overwritten])
 def test_names_answer_503_while_the_database_is_unreadable(harmed, harm):
     server, database = harmed

@@ -45,6 +45,7 @@ def ask(bindings):
     return ask
 
 
+@pytest.mark.one_setup
 @pytest.mark.vectors("resolver-answer")
 def test_a_request_as_servers_and_readers_pass_it_on_has_the_answer(ask, vector):
     status, location, document = ask(vector.input.removeprefix("/"))

@@ -107,6 +107,7 @@ def test_the_page_links_to_the_description_of_the_withdrawn_name(client: Client)
     assert 'href="https://r.example/ark:12345/v1?info"' in page.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("identifier", "container"), [row for row in BELOW if row.values[0] != "ark:12148/w/1"])
 def test_a_file_store_withdraws_all_names_below(
     tmp_path: Path, open_store: Callable[..., Bindings], identifier: str, container: str | None

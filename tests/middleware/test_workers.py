@@ -144,11 +144,13 @@ def change_under_load(table: Table, serve, workers: int, versions: int) -> list[
     return seconds
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("file", ["bindings.csv", "bindings.sqlite"])
 def test_all_workers_see_a_change_completely(file, tmp_path, wsgi_server) -> None:
     change_under_load(Table(tmp_path / file), wsgi_server, workers=2, versions=1)
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("file", ["bindings.csv", "bindings.sqlite", "names.snapshot"])
 def test_four_workers_see_a_change_within_about_two_seconds(file, tmp_path, wsgi_server) -> None:

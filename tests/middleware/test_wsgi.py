@@ -42,6 +42,7 @@ def store(held, binding):
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("keys", "identifier", "exact"),
     [
@@ -80,6 +81,7 @@ PASSED_THROUGH = [
 ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("path_info", "raw"), PASSED_THROUGH)
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "BREW"])
 def test_unreserved_requests_reach_the_site_unchanged(store, path_info, raw, method):
@@ -131,6 +133,7 @@ def test_body_stream_and_close_belong_to_the_site(store):
     assert streamed.closed
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
 def test_write_works_through_the_middleware(store, path):
     def site(environ, start_response):
@@ -140,6 +143,7 @@ def test_write_works_through_the_middleware(store, path):
     assert Client(ResolverMiddleware(site, store)).get(path).text == "written returned"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
 def test_exc_info_reaches_the_server(store, path):
     def site(environ, start_response):
@@ -155,6 +159,7 @@ def test_exc_info_reaches_the_server(store, path):
         Client(ResolverMiddleware(site, store)).get(path)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/page", "/ark:12345/page"])
 def test_exceptions_of_the_site_are_raised(store, path):
     def site(environ, start_response):
@@ -168,6 +173,7 @@ def test_exceptions_of_the_site_are_raised(store, path):
 
 
 # ARK-091
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path", ["/ark:12345/doc", "/ark:12345/nope", "/ARK:", "/urn:x", "/ark:12345/doc?info", "/ark:12345/doc?x"]
 )
@@ -195,6 +201,7 @@ def test_a_rewritten_path_takes_precedence(store):
     assert b"".join(run_wsgi_app(ResolverMiddleware(Site(), store), environ)[0]) == b"the site"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("raw", ["/ark:12345/a/../doc", "/x/../ark:12345/doc", "/ark:12345/%2e%2E/ark:12345/doc"])
 def test_a_target_with_dot_segments_is_refused_even_if_the_server_removed_them(store, raw):
     environ = create_environ("/ark:12345/doc") | {"REQUEST_URI": raw}
@@ -280,6 +287,7 @@ def test_in_front_of_flask(flask_client):
     assert flask_client.post("/ark:12345/page").status_code == 405
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("name", "status", "location"), [("folder", 307, "http://localhost/folder/"), ("moved", 302, "/elsewhere")]
 )
@@ -341,6 +349,7 @@ def test_the_validator_of_pep_3333_accepts_every_answer(tmp_path, method, path, 
 # Mounts ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("mount", ["/app", "/a/b", "/a pp"])
 def test_a_mounted_resolver_links_below_its_path(store, mount):
     site = Site()

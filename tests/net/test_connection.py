@@ -82,6 +82,7 @@ def test_a_header_of_64_kb_is_the_maximum(listen, deadline, failure, local, does
     assert failure(local(), f"http://a.example:{server.port}/").code == "too-large"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("fields", "code"), [(100, None), (101, "too-large")])
 def test_100_header_fields_are_the_maximum(fields, code, listen, deadline, failure, local, does):
     server = listen(does.saying(does.OK + b"X: y\r\n" * fields + b"\r\n"))
@@ -132,6 +133,7 @@ HOSTILE_ANSWERS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", HOSTILE_ANSWERS)
 def test_any_server_behaviour_ends_the_hop_with_a_code(name, listen, failure, local, does):
     behaviour, code = HOSTILE_ANSWERS[name]
@@ -167,6 +169,7 @@ ODD_ANSWERS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ODD_ANSWERS)
 def test_an_unusual_response_is_accepted(name, listen, deadline, local, does):
     behaviour, status = ODD_ANSWERS[name]

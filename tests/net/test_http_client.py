@@ -153,6 +153,7 @@ def test_hostile_hosts_reach_no_listener_on_any_channel_of_the_page(listen, monk
     assert server.connections == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in objects("ssrf-urls.jsonl")])
 def test_a_hostile_url_is_never_connected_to(row, connects, failure, answering):
     assert failure(GuardedClient(lookups=answering(HOME)), row["url"]).code in ("blocked", "bad-url", "port")
@@ -171,6 +172,7 @@ def test_a_public_host_is_not_refused(host, kind, connects, failure):
     assert len(asked) == (kind == "name")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("host", "only"), [pytest.param(*row[:2], id=ascii(row[0])) for row in table("ssrf-either.txt")]
 )
@@ -226,6 +228,7 @@ def test_a_private_name_is_not_looked_up(failure):
         assert failure(GuardedClient(lookups=Lookups(never)), f"http://{host}/").code == "blocked"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("port", [21, 22, 25, 81, 8080, 65535])
 def test_other_ports_are_refused(port, connects, failure, answering):
     failed = failure(GuardedClient(lookups=answering(["93.184.216.34"])), f"http://a.example:{port}/")

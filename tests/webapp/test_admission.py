@@ -20,6 +20,7 @@ from ararat.webapp.admission import LARGE_OCTETS
 from ararat.webapp.errors import HTTPRefusal
 
 LARGE = "ark:12345/x " * (LARGE_OCTETS // 12 + 1)
+WITH_ONE_NAME = "ark:12345/x " + "word\n" * (LARGE_OCTETS // 5)
 
 
 @pytest.fixture
@@ -52,27 +53,27 @@ def asked(request: pytest.FixtureRequest) -> Callable[..., TestResponse]:
 
 def test_a_client_can_inspect_one_large_text_at_a_time(asked: Any, client: FlaskClient) -> None:
     held = places(client).acquire("192.0.2.7")
-    refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.7"))
+    refused = asked(client, WITH_ONE_NAME, environ_overrides=from_address("192.0.2.7"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert "Your previous large text is still being inspected. Wait until it is done, then try again." in refused.text
-    assert asked(client, LARGE, environ_overrides=from_address("192.0.2.8")).status_code != 503
+    assert asked(client, WITH_ONE_NAME, environ_overrides=from_address("192.0.2.8")).status_code != 503
     held.release()
-    assert asked(client, LARGE, environ_overrides=from_address("192.0.2.7")).status_code != 503
+    assert asked(client, WITH_ONE_NAME, environ_overrides=from_address("192.0.2.7")).status_code != 503
 
 
 def test_at_most_four_large_texts_are_inspected_at_once(asked: Any, client: FlaskClient) -> None:
     held = [places(client).acquire(f"192.0.2.{number}") for number in range(4)]
-    refused = asked(client, LARGE, environ_overrides=from_address("192.0.2.9"))
+    refused = asked(client, WITH_ONE_NAME, environ_overrides=from_address("192.0.2.9"))
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
     assert "4 large texts are being inspected, the maximum. Try again in a few seconds." in refused.text
     assert asked(client, "ark:12345/x " * 9, environ_overrides=from_address("192.0.2.9")).status_code != 503
     for place in held:
         place.release()
-    assert asked(client, LARGE, environ_overrides=from_address("192.0.2.9")).status_code != 503
+    assert asked(client, WITH_ONE_NAME, environ_overrides=from_address("192.0.2.9")).status_code != 503
 
 
 def test_the_slot_is_free_after_each_answer(asked: Any, client: FlaskClient) -> None:
-    for text in (LARGE, LARGE, "x" * (LARGE_OCTETS + 1)):
+    for text in (WITH_ONE_NAME, WITH_ONE_NAME, "x" * (LARGE_OCTETS + 1)):
         response = asked(client, text)
         response.get_data()
         response.close()
@@ -135,6 +136,7 @@ def test_a_page_without_a_slot_is_refused(path: str, client: FlaskClient, full: 
     assert client.get(path).status_code != 503
 
 
+@pytest.mark.one_setup
 @pytest.mark.usefixtures("full")
 @pytest.mark.parametrize("path", ["/healthz", "/static/ararat.css", "/robots.txt", "/favicon.ico"])
 def test_a_file_and_the_health_need_no_slot_of_pages(path: str, client: FlaskClient) -> None:
@@ -147,6 +149,7 @@ def test_a_trace_of_this_site_needs_no_slot_of_pages(client: FlaskClient) -> Non
     assert client.get("/", environ_overrides={"ararat.hop": 1}).status_code == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE"])
 @pytest.mark.parametrize("path", ["/", "/static/ararat.css", "/nowhere", "/docs", "/qr.svg?q=ark:12345/x", "/trace"])
 def test_the_slot_of_a_page_is_free_when_the_answer_is_closed(path: str, method: str, client: FlaskClient) -> None:
@@ -266,6 +269,7 @@ def test_a_download_holds_a_slot_until_it_is_read(client: FlaskClient) -> None:
     assert (list(parts), slots.in_use()) == (["two"], 0)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("is_begun", [False, True])
 def test_a_download_that_is_closed_frees_its_slot(client: FlaskClient, is_begun: bool) -> None:
     file = download(client)

@@ -209,6 +209,7 @@ def bindings_of_site(tmp_path):
         yield bindings
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_of_one_application_does_not_reach_another(make, setting):
     change, read = SETTINGS[setting]
@@ -230,6 +231,7 @@ LATE = (
 )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("setting", LATE)
 def test_a_setting_after_the_first_request_does_not_reach_another(make, setting):
     change, read = SETTINGS[setting]

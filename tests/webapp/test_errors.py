@@ -41,6 +41,7 @@ def assert_canonical_error(response, status, code):
     assert ("Access-Control-Allow-Origin" in response.headers) == (not work)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("method", "address", "status", "code"),
     [
@@ -61,6 +62,7 @@ def test_page_and_problem_document_have_the_same_text(app, read_page, method, ad
     assert problem.headers.get("Allow") == page.headers.get("Allow")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("method", "address", "status", "code"),
     [
@@ -96,6 +98,7 @@ def test_an_internal_error_has_the_same_shape(app):
     assert_canonical_error(app.test_client().get("/api/broken"), 500, "internal-server-error")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("accepted", "kind"),
     [
@@ -146,6 +149,7 @@ def test_a_text_of_the_maximum_length_is_accepted(app):
     assert app.test_client().post("/", **form(MAX_BYTES)).status_code == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("length", "status"),
     [pytest.param(MAX_BYTES, 200, id="the greatest length"), pytest.param(MAX_BYTES + 2, 413, id="too long")],

@@ -64,6 +64,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     bindings.close()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accepted", ["*/*", "text/html", "application/json", "application/linkset+json"])
 @pytest.mark.parametrize("door", DOORS)
 def test_no_public_answer_shows_the_target_of_a_name_that_leads_nowhere(
@@ -75,6 +76,7 @@ def test_no_public_answer_shows_the_target_of_a_name_that_leads_nowhere(
         assert "secret" not in f"{answer.headers}{answer.get_data(as_text=True)}", name
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", HELD)
 def test_a_hold_is_seen_in_ezid_and_in_the_inspector(client: Client, name: str) -> None:
     assert "\nararat.hold: until 20" in client.get(f"/ezid/id/{name}").get_data(as_text=True)
@@ -84,6 +86,7 @@ def test_a_hold_is_seen_in_ezid_and_in_the_inspector(client: Client, name: str) 
     assert (found["verdict"]["status"], found["verdict"]["tag"]) == ("warn", "recorded here, on hold")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", HELD)
 def test_an_account_sees_the_target_of_a_name_on_hold(client: Client, name: str) -> None:
     answer = client.get(f"/ezid/id/{name}", headers={"Authorization": f"Bearer {TOKEN[0]}"}).get_data(as_text=True)
@@ -91,6 +94,7 @@ def test_an_account_sees_the_target_of_a_name_on_hold(client: Client, name: str)
     assert "\nararat.hold: until 20" in answer
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("door", ["/{name}", "/{name}?info", "/uri-res/N2L?{name}", "/uri-res/N2Ls?{name}"])
 @pytest.mark.parametrize("name", HELD)
 def test_no_answer_lives_longer_than_the_hold(client: Client, door: str, name: str) -> None:

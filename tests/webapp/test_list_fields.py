@@ -90,6 +90,7 @@ DOORS: dict[str, tuple[Callable[[Doors, str, dict[str, str]], Answer], str, str,
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("door", DOORS)
 def test_only_the_first_64_elements_are_read(site: Doors, door: str) -> None:
     ask, path, field, element = DOORS[door]

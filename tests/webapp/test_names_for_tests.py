@@ -131,6 +131,7 @@ def _client(bindings: Bindings) -> tuple[Client, str]:
 DOORS = [_bound, _reserved, _minted, _imported, _by_api, _by_ezid]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__.strip("_"))
 def test_every_door_makes_a_name_that_is_in_no_feed(bindings: Bindings, door: Callable[[Bindings], str]) -> None:
     name = door(bindings)
@@ -139,6 +140,7 @@ def test_every_door_makes_a_name_that_is_in_no_feed(bindings: Bindings, door: Ca
     assert (found.is_test, found.listed, found.as_dict()["test"]) == (True, False, True)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "refused",
     [
@@ -192,6 +194,7 @@ def test_the_resolver_answers_every_spelling_and_cites_none(site: Client) -> Non
     assert (unknown.status_code, json.loads(unknown.data)["code"]) == (404, "not-bound")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", [form.name for form in FORMATS])
 def test_each_format_has_a_mark(site: Client, bindings: Bindings, form: str) -> None:
     marks = {"json": '"test": true', "jsonld": '"creativeWorkStatus": "test"', "csl": '"status": "test"'}
@@ -227,6 +230,7 @@ def test_a_tombstone_and_a_record_have_the_mark(site: Client, bindings: Bindings
         assert NOTE in text or '"test": true' in text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/changes.atom", "/names.xml", "/oai?verb=ListRecords&metadataPrefix=oai_dc"])
 def test_no_feed_has_the_name(site: Client, path: str) -> None:
     text = _sitemap(site) if path == "/names.xml" else get(site, path).text
@@ -284,6 +288,7 @@ def test_a_trace_asks_for_the_name_only_with_the_setting() -> None:
             prepare(text, normalize=False)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("spelling", [NAME, "ark:/9-9999/fk4-x", f"{SITE}/{NAME}"])
 def test_an_inspector_traces_the_names_for_tests_of_its_site(bindings: Bindings, spelling: str) -> None:
     bindings.bind(NAME, f"{SITE}/page")

@@ -7,6 +7,7 @@ import pytest
 from ararat.webapp import create_app
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "current"),
     [

@@ -69,6 +69,7 @@ def test_every_operation_has_a_request(operations):
     assert set(operations) == set(LABELS)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("label", LABELS)
 def test_answers_match_the_description(operations, label):
     from schemathesis.specs.openapi.checks import positive_data_acceptance

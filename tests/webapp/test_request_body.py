@@ -61,6 +61,7 @@ def fields(number: int) -> tuple[bytes, str]:
 FORMS = [pytest.param(fields, id="urlencoded"), pytest.param(parts, id="in parts")]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("path", "most"),
@@ -86,6 +87,7 @@ def test_many_fields_are_counted_before_they_are_parsed(
     assert send("/sign-in", b"&" * number, FORM + "; charset=utf-8").status_code == 413
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -128,6 +130,7 @@ def test_a_long_body_is_refused_without_a_read(path: str, kind: str, client: Fla
         assert answer.json["code"] == "body-too-long"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/sign-in", "/api/inspect", "/ezid/shoulder/ark:/12345/x5"])
 def test_a_long_body_in_chunks_is_read_up_to_its_limit(path: str, client: FlaskClient) -> None:
     read = 0
@@ -162,6 +165,7 @@ def space(monkeypatch: pytest.MonkeyPatch) -> BodySpace:
     return space
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/", "/api/inspect", "/sign-in", "/ezid/shoulder/ark:/12345/x5"])
 def test_a_body_without_space_is_refused(path: str, client: FlaskClient, space: BodySpace) -> None:
     kind = "text/plain" if path in ("/api/inspect", "/ezid/shoulder/ark:/12345/x5") else FORM

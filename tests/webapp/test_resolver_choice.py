@@ -78,6 +78,7 @@ def test_the_known_resolver_of_a_urn_namespace_is_offered(client):
     assert len(offered(client, "urn:isbn:0451450523")) == 4
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "is_bound", "resolver", "why"),
     [
@@ -154,6 +155,7 @@ def test_the_trace_page_suggests_resolvers(client, read_page):
     assert [field.attributes["list"] for field in page.all("input", name="resolver")] == ["offers"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "query", ["resolver=&resolver=", f"resolver={HERE}&resolver={HERE}", f"resolver={HERE}&resolver="]
 )
@@ -161,6 +163,7 @@ def test_a_selected_resolver_starts_one_trace(client, others, query):
     assert sum(event["event"] == "end" for event in events_of(client.get(f"/api/trace?q=ark:12345/x&{query}"))) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("named", "status", "code"),
     [

@@ -55,6 +55,7 @@ def test_no_answer_is_a_permanent_redirect(client, method, address):
             assert response.status_code not in (301, 308)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("field", ["Host", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "Referer", "Origin"])
 def test_header_fields_of_a_client_change_nothing(client, field):
     for address in ("/?q=ark:12345/x", "/compare?a=ark:12345/x&b=ark:12345/y"):
@@ -69,6 +70,7 @@ def test_the_content_security_policy_allows_nothing_inline():
     assert "'none'" in POLICY
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("prefix", "origin"), [("https://r.example/base", "https://r.example"), (None, "")], ids=["announced", "none"]
 )
@@ -78,6 +80,7 @@ def test_a_printed_permalink_begins_with_the_configured_origin(read_page, prefix
     assert page.one("a", "permalink").attributes["data-origin"] == origin
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("address", ["/qr.svg?q=ark:12345/x", "/robots.txt", "/favicon.ico", "/static/ararat.css"])
 def test_an_answer_that_is_the_same_for_all_clients_has_no_vary(client, address):
     with client.get(address) as answer:
@@ -119,6 +122,7 @@ def test_a_target_that_is_not_a_path_gets_400(client, caplog, path, mount, metho
     assert not caplog.records
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("referer", ["http://[::1", "http://[foo]/", "//[", "http://localhost:abc/", "x\xff"])
 def test_a_referer_that_is_not_a_url_is_never_an_error(client, referer):
     for target in ("/", "/list", "/compare", "/traces", "/language", "/nowhere"):

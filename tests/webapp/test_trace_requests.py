@@ -33,6 +33,7 @@ def test_unreadable_bindings_are_not_reported_as_unbound(bound, redirecting):
     assert refused["code"] == "not-asked"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "status", "code"),
     [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +19,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.errors import BackupError
 from ararat.middleware import open_bindings
+from tests.forking import ForkedCode
 
 # Another process, which prints each name after its change was acknowledged.
 _WRITER = """\
@@ -39,8 +38,7 @@ while True:
 @contextmanager
 def writing(url: str, pause: float) -> Iterator[Callable[[], int]]:
     """Mint names in another process. The function returns the number of acknowledged ones, and is called once."""
-    command = [sys.executable, "-c", _WRITER, url, str(pause)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with ForkedCode(_WRITER, url, str(pause)) as process:
         output = process.stdout
         assert output is not None
         assert output.readline() == "0\n"
@@ -145,6 +143,7 @@ def another_program(file: Path) -> None:
         connection.execute("CREATE TABLE t (x)")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("damage", [damaged_history, half, zeros, another_program, lambda file: file.write_text("x")])
 def test_a_damaged_backup_is_found(damage: Callable[[Path], Any], source: Path, tmp_path: Path) -> None:
     file = tmp_path / "backup.sqlite"

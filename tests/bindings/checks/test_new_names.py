@@ -81,6 +81,7 @@ def test_a_naan_or_shoulder_without_a_record_is_a_warning_if_there_are_records(b
     assert codes(bindings, "ark:12345/k1abc") == codes(bindings, "urn:example:a") == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -129,6 +130,7 @@ def test_two_rows_that_differ_in_case_only_are_warned(bindings: Bindings) -> Non
         assert "name-case" in [line.code for line in summary.warned]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("typed", "is_similar"),
     [

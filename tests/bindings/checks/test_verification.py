@@ -200,6 +200,7 @@ def test_a_row_that_cannot_be_read_is_reported_with_its_key(bindings: Bindings, 
     assert bindings.lookup(names[2]) is not None
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("value", ["{", "[" * 100_000], ids=["no JSON", "nested too deeply"])
 def test_a_history_with_an_unreadable_change_is_not_exported(bindings: Bindings, value: str) -> None:
     bindings.bind("ark:12345/x6", "/x")

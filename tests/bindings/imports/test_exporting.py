@@ -99,7 +99,7 @@ def trimmed(binding: Binding) -> Binding:
 
 
 @every_format
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.dictionaries(
         st.sampled_from(
@@ -152,6 +152,7 @@ def test_each_selector_has_a_column(bindings: Bindings) -> None:
     assert (record["passthrough"], record["redirect"], record["what"]) == (False, 302, "=1+1")
 
 
+@pytest.mark.both_stores
 def test_an_export_is_a_consistent_snapshot(bindings: Bindings, tmp_path: Path) -> None:
     import_table(
         bindings, io.BytesIO(b"identifier,target\n" + b"".join(b"ark:12345/x%d,/1\n" % each for each in range(2500)))
@@ -243,6 +244,7 @@ def test_a_copy_mints_no_name_twice_and_has_the_same_rules(format: Format, bindi
         require_the_same(bindings, other, minted)
 
 
+@pytest.mark.both_stores
 @every_format
 def test_any_database_can_be_copied_to_another(format: Format, bindings: Bindings, tmp_path: Path) -> None:
     minted = fill(bindings)

@@ -97,6 +97,7 @@ def test_postgresql_is_restored_from_sqlite(cluster, open_store: Callable[..., B
     assert list(verify(new)) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("change", "code"),
     [

@@ -260,6 +260,7 @@ def test_names_with_hidden_characters_are_listed(bindings: Bindings) -> None:
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("cells", "code"),
     [
@@ -343,6 +344,7 @@ def test_files_of_excel_are_imported_and_their_encoding_is_reported(bindings: Bi
     assert fault.value.code == "table-encoding"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "code"),
     [

@@ -83,6 +83,7 @@ ROWS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("row", "code"), ROWS.values(), ids=ROWS.keys())
 def test_one_refused_row_leaves_nothing(bindings: Bindings, row: dict[str, str], code: str) -> None:
     summary, _ = imported(bindings, BELL, row)

@@ -82,6 +82,7 @@ def test_every_refused_line_is_listed_and_nothing_is_written(bindings: Bindings)
     assert bindings.lookup("ark:12345/new") is None
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("column", "cells", "code"),
     [
@@ -104,7 +105,8 @@ def test_a_line_with_a_wrong_time_successor_or_spelling_is_refused(
     assert bindings.lookup("ark:12345/x1") is None
 
 
-@pytest.mark.parametrize("apart", [0, 2500])
+@pytest.mark.one_setup
+@pytest.mark.parametrize("apart", [0, 1200])
 @pytest.mark.parametrize(
     ("bound", "first", "second"),
     [
@@ -188,6 +190,7 @@ def test_an_error_after_thousands_of_lines_writes_nothing(bindings: Bindings) ->
     assert bindings.fetch([f"ark:12345/x{number}" for number in range(2100)]) == {}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("selector", ["", "text/html;", "\u202e"])
 def test_an_alternate_without_a_selector_is_refused(bindings: Bindings, selector: str) -> None:
     summary = run(bindings, f"identifier,target,target[{selector}]", "ark:12345/a,/1,/2")
@@ -238,6 +241,7 @@ def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> No
     assert ("warning", MAX_LISTED + 52, "non-ascii", "/1") in told
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("row", "message"),
     [

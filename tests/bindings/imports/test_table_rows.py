@@ -81,7 +81,8 @@ def codes(summary: Summary) -> list[tuple[int, str]]:
     return [(each.line, each.code) for each in summary.refused]
 
 
-@pytest.mark.parametrize("kill_at", [0, 1, 2, 3])
+@pytest.mark.both_stores
+@pytest.mark.parametrize("kill_at", [0, 1, 3])
 def test_an_import_that_is_killed_goes_on_and_mints_no_name_twice(
     bindings: Bindings, blocks: Blocks, kill_at: int
 ) -> None:

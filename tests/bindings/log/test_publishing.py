@@ -468,6 +468,7 @@ def test_a_database_has_one_log(log, tmp_path):
     assert not (tmp_path / "other.key").exists()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("origin", ["", "a b", "a+b", "https://a\n", "\udcff"])
 def test_an_unusable_origin_is_refused(tmp_path, open_store, origin):
     bindings = open_store(tmp_path / "b.sqlite", create=True)

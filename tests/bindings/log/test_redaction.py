@@ -100,6 +100,7 @@ def test_the_history_is_protected_again(personal):
             personal.execute(statement)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("name", "revisions", "code"),
     [(NAME, [4], "revision-unknown"), (NAME, [0], "revision-unknown"), ("ark:12345/no", [], "not-bound")],

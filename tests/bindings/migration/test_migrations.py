@@ -150,6 +150,7 @@ def test_migrate_adds_the_actions_that_an_older_table_does_not_permit(
     assert list(verify(bindings)) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("refused", [False, True])
 def test_an_import_keeps_the_triggers(tmp_path: Path, open_store: Callable[..., Bindings], refused: bool) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
@@ -161,6 +162,7 @@ def test_an_import_keeps_the_triggers(tmp_path: Path, open_store: Callable[..., 
     assert shape(database) == before
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("version", "said"),
     [
@@ -168,6 +170,7 @@ def test_an_import_keeps_the_triggers(tmp_path: Path, open_store: Callable[..., 
         *[(version, "restore a backup") for version in ("0", "x", "-1", "", "\u0663", "9" * 5000)],
     ],
 )
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_a_database_of_an_unknown_version_is_not_changed(database: str, version: str, said: str) -> None:
     open_bindings(database, create=True).close()
     with engine(database).begin() as connection:
@@ -242,6 +245,7 @@ def test_each_version_from_the_oldest_on_has_a_step() -> None:
     assert list(migrations._STEPS) == list(range(versions.OLDEST, VERSION))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "index", ["bindings_target", "bindings_not_live", "events_single", "events_first", "links_state"]
 )

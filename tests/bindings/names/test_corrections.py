@@ -34,6 +34,7 @@ def test_a_typing_error_is_corrected(wrong):
     assert RIGHT in corrections(wrong, CHECKED)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("number", "typed"),
     [

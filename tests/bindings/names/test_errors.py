@@ -120,6 +120,7 @@ def test_an_unreadable_row_is_named_by_its_first_100_characters() -> None:
 _LONG = "b" * 99
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("code", "changes", "difference"),
     [

@@ -52,6 +52,7 @@ def test_each_event_has_the_binding_before_it(changed):
     assert [each and each.target for each in before] == ["https://old.example/2", "https://old.example/1"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("conditions", "expected"),
     [
@@ -74,6 +75,7 @@ def test_times_are_compared_with_those_of_the_events(changed):
     assert len(shown(changed, before=last + timedelta(seconds=1))) == 6
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 6, 7])
 def test_pages_together_are_the_list(changed, limit):
     seen, below = [], None
@@ -95,6 +97,7 @@ def test_wrong_condition_is_refused(conditions, code):
         select_events(**conditions)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("limit", [0, 1001, -1])
 def test_wrong_limit_is_refused(bindings, limit):
     with pytest.raises(BindingError, match="list-limit"):

@@ -27,6 +27,7 @@ def governed(database: str) -> Iterator[Bindings]:
         yield bindings
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "metadata", "code"),
     [

@@ -143,6 +143,7 @@ CONDITIONS: dict[str, tuple[dict[str, Any], set[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("conditions", "expected"), CONDITIONS.values(), ids=CONDITIONS)
 def test_a_list_has_the_names_that_meet_all_conditions(
     filled: Bindings, conditions: dict[str, Any], expected: set[str]
@@ -277,6 +278,7 @@ def test_conditions_that_cannot_match_are_refused(conditions: dict[str, Any], co
     assert refused.value.code == code
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("after", ["", "x", "WzFd" * 2, "\u05d0", "W1tbW1tb", "e30"])
 @pytest.mark.parametrize("conditions", [{}, {"target": "a.example"}, {"changed_since": START}, {"text": "map"}])
 def test_a_cursor_of_another_list_is_refused(filled: Bindings, after: str, conditions: dict[str, Any]) -> None:
@@ -285,6 +287,7 @@ def test_a_cursor_of_another_list_is_refused(filled: Bindings, after: str, condi
     assert refused.value.code == "list-after"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("limit", [0, 1001, -1])
 def test_a_page_has_1_to_1000_names(filled: Bindings, limit: int) -> None:
     with pytest.raises(BindingError) as refused:
@@ -373,6 +376,7 @@ def test_a_page_is_read_from_an_index_without_sorting(
         assert "Seq Scan" not in plan
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("conditions", "values", "column"),
     [

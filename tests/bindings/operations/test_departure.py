@@ -73,6 +73,7 @@ def test_a_prefix_without_names_departs(bindings: Bindings) -> None:
     assert depart(bindings, "urn:nbn:se:uu:", NEW).written is False
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "resolver", ["/here", "mailto:a@example.org", f"{NEW}/?id=", "https://${value}/", "/ark:/${value}"]
 )

@@ -44,6 +44,7 @@ UNDO: list[Any] = [
 ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("publish_and_undo", UNDO)
 def test_the_undo_of_a_publication_gives_back_all_fields(
     bindings: Bindings, publish_and_undo: Callable[[Bindings], Any]
@@ -95,6 +96,7 @@ def test_the_undo_of_the_undo_publishes_the_name_again(hidden: Bindings) -> None
     assert list(verify(hidden)) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", [f"/{NAME}", f"/{NAME}?info", f"/{NAME}??", f"/{NAME}/p1", f"/{NAME}.pdf"])
 def test_a_hidden_name_answers_410_without_metadata(hidden: Bindings, path: str) -> None:
     hidden.rules.set("ark:12345/r", "https://rule.example/${value}")
@@ -116,6 +118,7 @@ def test_feeds_tell_that_a_hidden_name_is_gone(hidden: Bindings) -> None:
     assert "Estate" not in records + feed
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "statement",
     [

@@ -232,6 +232,7 @@ def test_an_import_in_batches_records_the_batches_that_it_keeps(bindings: Bindin
     assert (operation.number, operation.names) == (summary.operation, 10)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("lines", "options"),
     [
@@ -316,9 +317,9 @@ def test_an_undo_goes_through_the_policy(filled: Bindings, monkeypatch: pytest.M
 
 
 def test_an_undo_of_many_blocks_restores_every_name(bindings: Bindings) -> None:
-    lines = [f"ark:12345/x{number},/old/{number}" for number in range(2500)]
+    lines = [f"ark:12345/x{number},/old/{number}" for number in range(1200)]
     imported(bindings, "identifier,target", *lines)
     number = relocate_prefix(bindings, "/old/", "/new/").operation
     assert number is not None
-    assert undo_operation(bindings, number).counts == {"relocated": 2500}
+    assert undo_operation(bindings, number).counts == {"relocated": 1200}
     assert relocate_prefix(bindings, "/new/", "/old/", dry_run=True).names == 0

@@ -79,6 +79,7 @@ def test_names_of_the_greatest_length_are_found(bindings: Bindings) -> None:
         assert relocate_prefix(bindings, "/old/", "/new/", below=long).counts == {"relocated": 2}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "code"),
     [

@@ -27,6 +27,7 @@ def test_two_rules_with_one_prefix_are_refused(tmp_path: Path) -> None:
     assert (fault.value.code, fault.value.line) == ("duplicate-line", 3)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "octets",
     [

@@ -35,6 +35,7 @@ def filled(without_full_text: None, tmp_path: Path, open_store: Callable[..., Bi
     return bindings
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "found"),
     [

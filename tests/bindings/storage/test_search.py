@@ -116,6 +116,7 @@ def names(bindings: Bindings, selection: Selection, limit: int = 100) -> list[st
         page = bindings.list_names(selection, after=page.next, limit=limit)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
 def test_a_search_folds_letters_and_finds_parts(filled: Bindings, text: str, expected: set[str]) -> None:
     selection = select(text=text)
@@ -125,6 +126,7 @@ def test_a_search_folds_letters_and_finds_parts(filled: Bindings, text: str, exp
     assert names(filled, replace(selection, sort="title"), 1) == names(filled, replace(selection, sort="title"))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("conditions", "expected"),
     [
@@ -163,6 +165,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("sort", "expected"), ORDERS.items(), ids=ORDERS)
 @pytest.mark.parametrize("limit", [1, 4, 100])
 def test_a_list_is_sorted(filled: Bindings, sort: str, expected: list[str], limit: int) -> None:
@@ -189,7 +192,7 @@ def test_a_list_is_sorted(filled: Bindings, sort: str, expected: list[str], limi
         descending=st.booleans(),
     )
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_all_conditions_and_orders_work_together(
     filled: Bindings, few: int, walked: int, selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,6 +82,7 @@ def test_an_existing_file_keeps_its_content_and_permissions(tmp_path: Path) -> N
         assert connection.execute("SELECT count(*) FROM bindings").fetchone() == (0,)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("mode", "shown"),
     [(0o600, None), (0o640, None), (0o660, None), (0o644, "-rw-r--r--"), (0o602, "-rw-----w-"), (0o604, "-rw----r--")],

@@ -140,6 +140,7 @@ def test_a_forked_process_has_all_slots():
         assert threads.in_use("traces") == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("number", [0, -1])
 def test_a_process_has_at_least_one_thread(threads, number):
     with pytest.raises(ValueError, match="at least 1"):

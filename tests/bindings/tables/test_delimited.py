@@ -39,6 +39,7 @@ def test_csv_is_read_line_by_line(octets: bytes, expected: list[tuple[int, list[
     assert lines(octets) == [Line(*line) for line in expected]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("octets", "code", "line", "column"),
     [

@@ -56,6 +56,7 @@ def test_rules_counters_and_minted_names_are_imported(bindings: Bindings) -> Non
     assert run(bindings, lines[0], lines[4]).unchanged == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("row", "code"),
     [

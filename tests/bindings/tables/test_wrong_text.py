@@ -60,6 +60,7 @@ def test_damaged_cells_have_a_warning(bindings: Bindings, before: str | None, af
     assert "\n" not in found.metadata["erc.what"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -85,6 +86,7 @@ def test_a_cell_with_two_values_is_refused_with_both(bindings: Bindings, row: st
     assert message is None or message in refused.message
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("row", "codes"),
     [

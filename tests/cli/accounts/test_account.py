@@ -14,23 +14,15 @@ import termios
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import argon2
 import pytest
 
 from ararat.middleware import open_bindings
-from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.records.attempts import TooManyAttempts
 from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
 from ararat.webapp.accounts.store import Accounts
 from tests.wrapping import unwrapped
 
 PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(autouse=True)
-def cheap_hashes(monkeypatch):
-    """Hash passwords with little memory and time. Other processes hash them as usual."""
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
 
 
 @pytest.fixture
@@ -51,6 +43,7 @@ def test_an_account_is_added_with_role_prefixes_and_password(run, accounts):
     assert sign_in(accounts, "jane", PASSWORD, None).prefixes == ("ark:12345/x5",)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "command", [("unlock", "jane"), ("password", "jane", "--password-stdin")], ids=lambda each: each[0]
 )
@@ -74,6 +67,7 @@ def test_a_line_end_is_not_part_of_the_password(run, accounts, given):
     assert sign_in(accounts, "jane", PASSWORD, None)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("given", "code", "words"),
     [
@@ -212,6 +206,7 @@ def test_the_last_administrator_needs_force(run):
     assert run("disable", "adam", "--force").exit_code == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "command",
     [
@@ -227,6 +222,7 @@ def test_an_unknown_account_or_token_is_exit_code_1(run, command):
     assert "Fix" in refused.stderr
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["ja ne", "j\u0430ne", "", "x" * 65, "\x1b[2J", "-jane"])
 def test_a_name_that_is_not_valid_is_refused(run, name):
     refused = run("add", "--role", "reader", "--", name)
@@ -268,12 +264,14 @@ def test_a_token_as_json(run):
     assert (made["number"], made["expires"], made["prefixes"]) == (1, None, None)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("expires", ["12h", "90d", "52w", "2999-01-01", "2999-01-01T12:00:00+02:00", "never"])
 def test_the_expiry_is_a_period_or_a_time(run, expires):
     run("add", "jane", "--role", "curator")
     assert run("token", "jane", "--expires", expires).exit_code == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "expires",
     ["", "0d", "-1d", "90", "90m", "x", "99999999d", "٩d", "2026-13-01", "9999-12-31T23:59:59-01:00"],

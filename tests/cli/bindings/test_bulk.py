@@ -93,6 +93,7 @@ def test_the_single_form_of_relocate_stays(ararat: Callable[..., Result]) -> Non
     assert (result.exit_code, result.stdout) == (0, "relocated ark:12345/a -> /elsewhere (located, by 302)\n")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -119,6 +120,7 @@ def test_options_that_do_not_fit_are_usage_errors(ararat: Callable[..., Result],
     assert ararat(*arguments.split()).exit_code == 64
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [

@@ -72,6 +72,7 @@ def test_list_prints_csv_in_utf8_with_any_encoding_of_the_output(database: Path)
     assert "Carte g\u00e9n\u00e9rale" in result.stdout_bytes.decode()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "names"),
     [
@@ -102,6 +103,7 @@ def test_list_reports_that_no_name_was_found(ararat: Callable[..., Result]) -> N
     assert result.stderr == "No name meets these conditions.\n"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "message"),
     [

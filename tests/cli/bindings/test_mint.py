@@ -34,6 +34,7 @@ def test_mint_prints_one_name_per_line(ararat: Callable[..., Result]) -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "covered"),
     [
@@ -74,6 +75,7 @@ def test_an_invalid_target_mints_no_name(ararat: Callable[..., Result]) -> None:
     assert ararat(*arguments).stdout == "ark:12345/x50\n"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -128,6 +130,7 @@ def test_mint_unless_the_resource_has_a_name_can_be_repeated(ararat: Callable[..
     assert json.loads(ararat("show", "--json", name).stdout)["resource"] == "INV 7"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -205,6 +205,7 @@ def test_show_states_that_no_persistence_statement_is_known(bound: Callable[...,
     assert "no persistence statement known" not in bound("show", DOC).stdout
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "arguments", [["show"], ["history"], ["withdraw"], ["restore"]], ids=lambda arguments: arguments[0]
 )
@@ -214,6 +215,7 @@ def test_show_reports_an_unbound_name(arguments: list[str], bound: Callable[...,
     assert "bound" in result.stderr
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -254,6 +256,7 @@ def test_an_invalid_command_creates_no_database(ararat: Callable[..., Result], t
         assert not missing.exists()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("url", "code", "words"),
     [

@@ -55,6 +55,7 @@ def test_records_are_set_shown_listed_and_removed(ararat: Callable[..., Result])
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code", "text"),
     [

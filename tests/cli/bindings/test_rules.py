@@ -91,6 +91,7 @@ def test_a_prefix_that_never_had_a_rule_has_no_history(ararat: Callable[..., Res
     assert "ark:12345/x5 has no rule and never had one" in unwrapped(nothing.stderr)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -56,6 +56,7 @@ def test_names_are_printed_with_the_most_requested_first(stats: Callable[..., Re
     assert [line.split()[-1] for line in stats("--limit", 1).output.splitlines()] == ["name", X, "total"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "lines"),
     [
@@ -103,6 +104,7 @@ def test_the_reason_of_an_empty_result_is_printed(stats: Callable[..., Result], 
     assert "run the resolver with this place as --statistics" in " ".join(result.output.split())
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "message", "code"),
     [

@@ -42,6 +42,7 @@ def test_run_reports_that_the_answers_of_this_package_agree(ararat, data):
     assert len(ran.stdout.splitlines()) == len(KINDS) + 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("program", "code", "message"),
     [
@@ -85,6 +86,7 @@ def test_a_file_without_vectors_is_refused(ararat, tmp_path):
     assert ararat("run", tmp_path / "none", "--", "true").exit_code == 2
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "line",
     [

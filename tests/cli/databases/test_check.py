@@ -50,6 +50,7 @@ def test_check_uses_the_naan_and_the_prefix_of_the_site(ararat: Callable[..., Re
     assert [json.loads(line)["code"] for line in result.stdout.splitlines()] == ["not-opaque", "reserved-target"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -42,6 +42,7 @@ def test_the_settings_are_those_of_serve(bound: Callable[..., Result], monkeypat
     assert "https://other.example/ark:12345/doc?info" in found["redirects"]["/ark:12345/doc"]["links"][0]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -57,6 +57,7 @@ def test_export_replaces_a_file_completely_or_not_at_all(bound: Callable[..., Re
     assert list(tmp_path.glob(".*")) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("options", [(), ("--history",), ("--format", "csv")], ids=["table", "history", "format"])
 def test_export_never_replaces_a_database(
     bound: Callable[..., Result], database: Path, options: tuple[str, ...]
@@ -70,6 +71,7 @@ def test_export_never_replaces_a_database(
     assert words.endswith("Fix give the name of another file")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["names.xlsx", "names.ODS", "names.json", "names.sqlite", "names.snapshot"])
 def test_export_refuses_the_ending_of_another_format(bound: Callable[..., Result], tmp_path: Path, name: str) -> None:
     result = bound("export", str(tmp_path / name))

@@ -82,6 +82,7 @@ def test_a_name_that_cannot_be_bound_is_left_out_and_is_in_the_report(
     assert ararat("show", "ark:12345/x51").exit_code == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "number"),
     [

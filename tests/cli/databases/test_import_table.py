@@ -77,6 +77,7 @@ def test_one_refused_line_prevents_the_import_of_all_lines(bound: Callable[..., 
     assert bound("show", "ark:12345/a").exit_code == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "given", "exit_code"),
     [
@@ -97,6 +98,7 @@ def test_a_command_that_writes_nothing_creates_no_database(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "given", "exit_code"),
     [
@@ -119,6 +121,7 @@ def test_a_command_that_writes_nothing_creates_no_tables_in_postgresql(
     assert found == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "before",
     [
@@ -215,6 +218,7 @@ def test_the_usual_encoding_and_separator_are_not_reported(ararat: Callable[...,
     assert ararat("import", "-", given=TABLE).stdout == f"Written. 2 lines: 2 added.\n{UNDO}"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("value", ["ARK", "=identifier", "ARK=identifer"])
 def test_map_requires_a_name_and_a_known_column(value: str, ararat: Callable[..., Result]) -> None:
     result = ararat("import", "--map", value, "-", given=TABLE)
@@ -314,6 +318,7 @@ def test_a_report_of_an_own_table_has_each_row_with_a_warning(ararat: Callable[.
     assert (again.exit_code, "refused" in again.stdout) == (0, False)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("options", [(), ("--batch", "2"), ("--dry-run",)], ids=" ".join)
 def test_a_report_that_cannot_be_written_is_named(
     options: tuple[str, ...], ararat: Callable[..., Result], tmp_path: Path
@@ -506,6 +511,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("options", "message"), OPTIONS.values(), ids=OPTIONS.keys())
 def test_wrong_options_of_a_table_are_refused(
     ararat: Callable[..., Result], tmp_path: Path, options: tuple[str, ...], message: str

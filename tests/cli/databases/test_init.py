@@ -28,6 +28,7 @@ def test_init_creates_an_empty_database_once(ararat: Callable[..., Result], tmp_
     assert ararat("show", "--database", file, "ark:12345/x").exit_code == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("place", "exit_code", "said"),
     [
@@ -59,6 +60,7 @@ def test_a_missing_table_is_not_reported_as_a_database(ararat: Callable[..., Res
     assert "ararat init" not in missing.stderr
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "url",
     [
@@ -79,6 +81,7 @@ def test_a_mistyped_url_is_refused_without_its_password(
     assert "secret" not in refused.output
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -101,6 +104,7 @@ def test_other_commands_do_not_create_a_database(
     assert not file.exists()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("word", ["bind", "import"])
 def test_bind_and_import_create_a_database(ararat: Callable[..., Result], tmp_path: Path, word: str) -> None:
     table = tmp_path / "names.csv"

@@ -58,6 +58,7 @@ def serve() -> Iterator[Serve]:
         thread.join(5)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "target", ["/ark:99999/a%2Eb", "/ark:99999/x?", "/ark:99999/x??", "/ark:99999/a//b/../%ff", "//ark:99999/%2f%2F"]
 )
@@ -67,6 +68,7 @@ def test_the_target_is_sent_unchanged(serve: Serve, target: str) -> None:
     assert got[0].startswith(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{url.port}\r\n".encode())
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("octets", "body"),
     [
@@ -81,6 +83,7 @@ def test_a_body_is_read_completely_for_any_kind_of_length(serve: Serve, octets: 
     assert raw_request(serve(octets)[0], "/").body == body
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("target", ["/a b", "/a\x1b", "/a\r\nX: y", "/caf\xe9", "/\ud800"], ids=ascii)
 def test_a_target_that_is_not_visible_ascii_is_not_sent(serve: Serve, target: str) -> None:
     url, got = serve(b"")
@@ -118,6 +121,7 @@ def test_an_endless_body_is_read_up_to_the_limit(serve: Serve) -> None:
     assert 60_000 < len(raw_request(url, "/").body) <= 65_536
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("octets", "how", "code"),
     [

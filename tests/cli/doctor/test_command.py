@@ -105,6 +105,7 @@ def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], 
     assert "not by Ararat" in unwrapped(ran.stdout)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -130,6 +131,7 @@ def test_a_usage_error_ends_with_64(ararat: Callable[..., Result], arguments: li
     assert ran.stderr
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

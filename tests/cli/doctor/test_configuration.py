@@ -43,6 +43,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("file", "proxy", "cause", "found"),
     [

@@ -600,6 +600,7 @@ def test_each_fault_has_a_case() -> None:
     assert len(FAULTS) == 36
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found_with_the_right_remedy(fault: str, right: Bindings, other: Bindings, folder: Path) -> None:
     expected = FAULTS[fault]

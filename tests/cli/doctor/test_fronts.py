@@ -324,6 +324,7 @@ WITH_LINE = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_a_real_server_is_found_with_the_right_remedy(fault: str, world: World) -> None:
     expected = FAULTS[fault]
@@ -352,6 +353,7 @@ def assert_right(*arguments: str | Path) -> None:
     assert [row for row in ran.rows if row["code"] == "name"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("front", FRONTS)
 def test_a_documented_front_server_is_right(front: str, world: World) -> None:
     world.front(front)
@@ -359,6 +361,7 @@ def test_a_documented_front_server_is_right(front: str, world: World) -> None:
     assert (ran.code, [row for row in ran.rows if row["state"] != "ok"]) == (0, [])
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("server", ["", "gunicorn", "uvicorn"])
 def test_ararat_itself_is_right(server: str, world: World) -> None:
     port = str(world.port)
@@ -392,6 +395,7 @@ application = ResolverMiddleware(site, open_bindings("bindings.sqlite"), prefix=
 ASGI = {"FastAPI": 4, "Starlette": 5, "Django": 6, "Quart": 7, "Datasette": 8}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "framework", [*(f"WSGI {name}" for name in (*WSGI, *OTHERS)), *(f"ASGI {name}" for name in ASGI)]
 )

@@ -60,6 +60,7 @@ def examined(asked: Any, url: str = PREFIX) -> dict[str, HealthFinding]:
     return {finding.code: finding for finding in probes.examine(weburl.parse(url), asking=asked)}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("modes", "trusted", "state", "message"),
     [
@@ -97,6 +98,7 @@ def test_a_proxy_that_hides_https_is_found(bindings: Any) -> None:
     assert "Caddy: remove header_up -X-Forwarded-For" in (found.remedy or "")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("keeps", [False, True], ids=["dropped", "kept"])
 @pytest.mark.parametrize("trusted", [0, 1])
 def test_a_server_that_reads_fields_with_underscores_is_found(bindings: Any, keeps: bool, trusted: int) -> None:
@@ -118,6 +120,7 @@ def test_a_server_that_reads_fields_with_underscores_is_found(bindings: Any, kee
         assert "RequestHeader unset X_Forwarded_For" in (found.remedy or "")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("server", [None, "scheme", "address"])
 @pytest.mark.parametrize("overwrites", [False, True], ids=["direct", "behind a proxy"])
 def test_a_server_that_trusts_fields_itself_is_found(bindings: Any, server: str | None, overwrites: bool) -> None:
@@ -156,6 +159,7 @@ def test_a_hostile_health_document_is_read_as_zero(document: dict[str, Any]) -> 
     assert {finding.state for finding in found} == {"ok"}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("link", "behind", "state", "message"),
     [

@@ -239,6 +239,7 @@ def test_the_checkpoint_that_the_middleware_serves_has_no_problem(deployment: De
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("fields", "code"),
     [

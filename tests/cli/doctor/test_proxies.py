@@ -94,6 +94,7 @@ PASSES_ALL = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_a_proxy_that_forwards_only_names_has_no_errors(behind: Callable[..., str], name: str) -> None:
@@ -122,6 +123,7 @@ def asking(front: str, visitor: str, path: str, **fields: str) -> Iterator[HTTPR
         yield connection.getresponse()
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_ararat_serve_distinguishes_clients_behind_a_proxy(
@@ -150,6 +152,7 @@ STATIC = r"""location ~* \.(js|css|png|jpg|gif|ico|pdf)$ { expires 30d; }
 """
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "after", "lost"),
@@ -191,6 +194,7 @@ NO_PROCESS = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_a_proxy_before_a_server_that_does_not_run_is_reported(behind: Callable[..., str], name: str) -> None:
@@ -207,6 +211,7 @@ def names_only(name: str) -> Callable[[str], str]:
     return lambda configuration: re.sub(PASSES_ALL[name], lambda _: names_alone(name), configuration, flags=re.DOTALL)
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_names_alone_with_the_prefix_as_inspector_and_with_served_names(
@@ -228,6 +233,7 @@ def test_names_alone_with_the_prefix_as_inspector_and_with_served_names(
     assert "is answered by 404" in found["served"]["message"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 def test_feeds_can_be_forwarded_with_the_names(
@@ -249,6 +255,7 @@ def test_feeds_can_be_forwarded_with_the_names(
     assert bad(examined(address)[1]) == set()
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("name", FRONTS)
 @pytest.mark.parametrize("trusted", ["0", "1", "2"])
@@ -301,6 +308,7 @@ def test_apache_without_nocanon_changes_the_path(behind: Callable[..., str]) -> 
     assert "Apache: ProxyPass / http://127.0.0.1:8000/ nocanon" in found["dot-segment"]["remedy"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize(
     "line", ["uri strip_prefix /nothing", "@all path_regexp all ^/(.*)$\n    rewrite @all /{re.all.1}"]
@@ -313,6 +321,7 @@ def test_caddy_with_a_rewrite_cleans_the_path(behind: Callable[..., str], line: 
     assert found["double-slash"]["remedy"].startswith("Caddy: use reverse_proxy only")
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize(("matcher", "state"), [('"(?i)^/(ark|urn):"', "ok"), ('"^/(ark|urn):"', "error")])
 def test_caddy_with_lower_case_labels_loses_capital_labels(

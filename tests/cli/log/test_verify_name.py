@@ -87,6 +87,7 @@ def test_a_policy_states_the_quorum(ararat, published, tmp_path):
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

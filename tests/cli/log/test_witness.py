@@ -108,6 +108,7 @@ def test_private_addresses_need_permission(ararat, published, folder, serve_witn
     assert (done.exit_code, "--allow-network" in done.stderr) == (2, True)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -32,6 +32,7 @@ def test_an_empty_segment_is_reported_with_its_position(ararat):
     assert lines[4][lines[5].index("^")] == "/"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("iris", "code"),
     [
@@ -181,6 +182,7 @@ def test_a_foreign_naan_is_refused_by_every_door_as_the_policy_says(ararat, tmp_
     assert ararat("bind", "ark:99999/q", "/q", *database).exit_code == 2
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "said"),
     [

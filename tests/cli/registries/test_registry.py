@@ -154,6 +154,7 @@ def test_a_broken_installed_table_is_refused_and_kept(update, tmp_path):
     assert broken.read_text() == "{}\n"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("options", [["--date", "yesterday"], ["--nope"]])
 def test_a_usage_error_ends_with_64(options, update):
     assert update("naan.txt", *options).exit_code == 64

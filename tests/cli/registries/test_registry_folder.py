@@ -85,6 +85,7 @@ def test_a_missing_table_is_replaced_by_the_built_in_table(tmp_path):
     assert table_in(tmp_path / "nowhere", SCHEMES).records["http"].status == "permanent"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("content", [b"", b"\xff", b"{}\n"])
 def test_an_unreadable_table_is_reported(content, tmp_path):
     (tmp_path / SCHEMES.file).write_bytes(content)

@@ -61,6 +61,7 @@ def test_lint_reads_a_record_from_a_file(ararat, tmp_path):
     assert "Questions for a reviewer" in ararat("lint", "-", "--questions", given=ATLAS).stdout
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("given", "code", "message"),
     [
@@ -107,6 +108,7 @@ def test_a_new_record_contains_only_its_name(ararat):
     assert made.stderr.startswith("1. Search the registry")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("name", "code"),
     [("urn", 1), ("example", 1), ("Example", 1), ("HTTP", 1), ("Mailto", 1), ("at_las", 2), ("Atlas", 0)],

@@ -31,12 +31,14 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Client:
 PAGES = [sample for sample in demo.SAMPLES if sample.target is not None]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("sample", PAGES, ids=lambda sample: sample.identifier)
 def test_every_sample_leads_to_an_existing_page(sample: demo.Sample, site: Client) -> None:
     assert sample.target is not None
     assert site.get(sample.target, follow_redirects=True, buffered=True).status_code == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/", "/ascent", "/map", "/map/1", "/map/2", "/mountain", "/heights", "/guide"])
 def test_a_page_needs_no_other_files_and_its_links_exist(path: str, site: Client) -> None:
     page = site.get(demo.MOUNT + path, buffered=True).text

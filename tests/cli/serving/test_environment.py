@@ -197,6 +197,7 @@ def test_the_asgi_application_accepts_the_events_of_a_server(load: Load) -> None
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete", "websocket.close"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("module", ["wsgi", "asgi"])
 @pytest.mark.parametrize(
     ("variables", "message"),
@@ -227,6 +228,7 @@ def test_a_database_that_cannot_be_opened_stops_no_worker(load: Load, module: st
         assert AsgiClient(application).request("/ark:12345/x").status == 503
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "ready", "workers"),
@@ -252,6 +254,7 @@ def test_servers_run_the_ready_applications(
     server.stop()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/base/ark:12345/x", "/ark:12345/x"], ids=["the whole path", "removed by a proxy"])
 def test_both_applications_answer_below_the_path_of_the_prefix(load: Load, path: str) -> None:
     prefix = "https://r.example/base"

@@ -35,6 +35,7 @@ def served(bindings: Bindings, prefix: str = "https://ids.example/base", inspect
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("prefix", "inspector", "path", "host", "status"),
     [
@@ -56,6 +57,7 @@ def test_the_path_of_a_public_address_leads_to_the_same_pages(
     assert client.get(path, base_url=f"http://{host}").status_code == status
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("received", [pytest.param("/base", id="whole"), pytest.param("", id="removed by the proxy")])
 def test_each_link_and_redirect_of_the_desk_includes_the_path(received: str, bindings: Bindings) -> None:
     client = served(bindings)

@@ -54,6 +54,7 @@ def status(parser: RequestParser) -> int | None:
     return parser.error and parser.error.code
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "fields", "most"),
     [
@@ -91,6 +92,7 @@ def test_nothing_is_stored_of_a_body_whose_length_is_too_great(space: BodySpace)
     assert parser.get_body_stream().read() == b""
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/sign-in", "/no/such/imports"])
 def test_a_body_that_is_far_too_long_is_refused_at_once(path: str, space: BodySpace) -> None:
     parser = begun(path, TOKEN, size=MAX_IGNORED)
@@ -104,6 +106,7 @@ def test_a_body_that_is_far_too_long_is_refused_at_once(path: str, space: BodySp
     assert space.used == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("send", [in_pieces, in_chunks])
 def test_all_bodies_together_have_a_limit(send: Callable[[RequestParser, int], None], space: BodySpace) -> None:
     space.use(8 * MB)

@@ -90,6 +90,7 @@ def _temporary(server: Any) -> Path:
     return Path(server.wait_for(r"sqlite:///(/\S+\.sqlite)"))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize("change", [_with_account, _with_name, _with_record, None])
 def test_a_temporary_database_with_an_account_or_a_name_is_kept(
@@ -330,6 +331,7 @@ def composed(ararat: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> 
     return start
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "host", "status"),
     [
@@ -371,6 +373,7 @@ def test_the_inspector_answers_at_known_hosts_only(
     assert composed(ask, *options) == [status, 404]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("proxies", "scheme", "field"),
     [
@@ -422,6 +425,7 @@ def test_clients_behind_trusted_proxies_are_distinguished(
     assert seen == [client]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "link"),
     [
@@ -455,6 +459,7 @@ def test_error_pages_link_to_the_inspector(options: list[str], link: str | None,
     assert [re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:{port}", each) for each in shown] == [origin]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("inspector", "page"),
     [
@@ -481,6 +486,7 @@ def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
     assert codes == {"page": page, "twice": "found"}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
@@ -559,6 +565,7 @@ def test_the_ezid_api_needs_a_database_and_a_path(ararat: Callable[..., Result],
         assert "EZID API" in unwrapped(wrong.stderr)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("option", "path"),
     [("--sitemap", "/desk"), ("--oai", "/ezid"), ("--atom", "/ezid/changes"), ("--services", "/api/v1")],
@@ -646,6 +653,7 @@ def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[
     assert '"state": "unclear"' in found
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("option", "value"),
     [

@@ -43,6 +43,7 @@ def test_the_demo_site_answers(ararat_server: Any) -> None:
     assert "A small site and its persistent identifiers" in ararat_server.get("/demo/").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("target", "status", "location"),
     [
@@ -125,6 +126,7 @@ def test_a_request_whose_end_is_not_certain_is_refused(line: str, fields: str, i
 TWO_HOSTS = "Host: localhost\r\nhost: localhost\r\n"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("target", "fields", "status"),
     [
@@ -494,6 +496,7 @@ def is_closed(connection: socket.socket) -> bool:
 HEAD = b"GET /0 HTTP/1.1\r\nHost: localhost\r\n"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "sent",
     [
@@ -574,6 +577,7 @@ def test_a_client_with_short_connections_is_never_refused(ararat_server: Any) ->
         assert {*clients.map(status, range(2000))} == {302}
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("beginning", [b"", HEAD, HEAD.replace(b"GET", b"POST") + b"Content-Length: 100000\r\n\r\n"])
@@ -679,6 +683,7 @@ def test_the_next_request_of_a_connection_waits_until_the_answer_is_read(pages: 
         assert re.findall(r"begun (\S+)", pages.log()) == ["/large0", "/large1", "/large2"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("cut", [1, 5, 40, 60, 75])
 def test_pipelined_requests_are_answered_in_order_in_any_pieces(ararat_server: Any, cut: int) -> None:
     targets = ["/ark:12345/mp39n", "/healthz", "/nowhere", "/ark:12345/nope", "/docs"]
@@ -695,6 +700,7 @@ def test_pipelined_requests_are_answered_in_order_in_any_pieces(ararat_server: A
     assert [status for status in statuses if status != 100] == [302, 200, 404, 404, 200, 200, 200]
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
@@ -743,6 +749,7 @@ def posted(server: Any, path: str, body: bytes, *fields: str, stop: int | None =
 ENCODED = "Content-Type: application/x-www-form-urlencoded"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "body", "fields", "status"),
     [

@@ -60,6 +60,7 @@ def bindings(tmp_path: Any) -> Iterator[Bindings]:
         yield opened
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "variables", "greeting"),
     [

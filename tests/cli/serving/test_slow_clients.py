@@ -156,6 +156,7 @@ def slow_reader(path: str) -> Callable[[Client], None]:
     return exchange
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("exchange", "answer"),
     [

@@ -111,6 +111,7 @@ def test_clients_that_keep_connections_open_do_not_delay_others(ararat_server: A
         assert ararat_server.get("/healthz").status == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "beginning",
     [

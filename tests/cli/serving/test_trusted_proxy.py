@@ -105,6 +105,7 @@ def answers(server: Any) -> bool:
         return False
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", COMMANDS)
@@ -188,6 +189,7 @@ def test_a_field_without_a_secret_is_refused_with_the_lines(client: Any) -> None
     assert "proxy_set_header X-Ararat-Secret" in str(caught.value)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["X-Remote-User", "X_Remote_User"])
 def test_a_field_with_two_spellings_is_refused_with_the_lines(client: Any, name: str) -> None:
     with pytest.raises(environment.InvalidEnvironment) as caught:
@@ -227,6 +229,7 @@ def test_a_server_that_keeps_underscores_is_warned_of(
         assert "RequestHeader unset" in caplog.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", COMMANDS)

@@ -120,6 +120,7 @@ def test_a_hostile_line_is_wrong_and_the_others_are_asked(site, check):
     assert check("--url", site, "-", given="\n".join(lines)).stdout.replace("\n", "").isprintable()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -137,6 +137,7 @@ def test_sitemaps_are_found_by_robots_an_index_and_gzip(check):
     assert museum.asked.count("/index.xml") == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -183,6 +184,7 @@ def test_urls_that_changed_between_two_checks_are_reported(check):
     assert check(museum, *state).exit_code == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b'{"site": "https://museum.example", "pages": {"a": {}}}', b'{"site": "x", "pages": {}}']
 )
@@ -211,6 +213,7 @@ def test_hostile_lines_are_left_out_or_checked(check):
     assert "without a valid URL" in unwrapped(said.stderr)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("target", "answer", "is_reported"),
     [
@@ -266,6 +269,7 @@ def test_a_ready_policy_is_applied_to_the_host_of_the_url(check):
     assert rows["https://museum.test/a/"] == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("robots", "code", "said"),
     [
@@ -282,6 +286,7 @@ def test_robots_are_read_first(check, robots, code, said):
     assert museum.asked == ["/robots.txt"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("status", "found"), [(404, []), (503, ["page-error"])])
 def test_a_start_page_can_be_missing_and_must_not_fail(check, status, found):
     museum = Museum()

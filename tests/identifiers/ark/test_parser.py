@@ -158,22 +158,24 @@ def test_parse_raises_only_identifier_error(text):
             assert told.count("\n") == 3
 
 
+@pytest.mark.parametrize("size", [10_000, pytest.param(100_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    "text",
+    ("before", "unit", "after"),
     [
-        pytest.param("ark:12345/" + ".a" * 100_000 + "!", id="dots"),
-        pytest.param("ark:12345/" + "a/" * 100_000 + "!", id="slashes"),
-        pytest.param("ark:12345/" + "%41" * 100_000 + "%", id="triplets"),
-        pytest.param("ark:12345/" + "-" * 1_000_000, id="hyphens"),
-        pytest.param("ark:" * 500_000, id="labels"),
-        pytest.param("ark:12345/" + "x/" * 100_000 + "y", id="components"),
-        pytest.param("http://[" + ":" * 300_000 + "]/", id="colons"),
-        pytest.param("ark:12345/" + "a\u200b" * 100_000, id="invisible"),
-        pytest.param("x" * 10_000_000, id="ten megabytes"),
+        pytest.param("ark:12345/", ".a", "!", id="dots"),
+        pytest.param("ark:12345/", "a/", "!", id="slashes"),
+        pytest.param("ark:12345/", "%41", "%", id="triplets"),
+        pytest.param("ark:12345/", "-" * 10, "", id="hyphens"),
+        pytest.param("", "ark:" * 5, "", id="labels"),
+        pytest.param("ark:12345/", "x/", "y", id="components"),
+        pytest.param("http://[", ":::", "]/", id="colons"),
+        pytest.param("ark:12345/", "a\u200b", "", id="invisible"),
+        pytest.param("", "x" * 100, "", id="one letter"),
     ],
 )
 @pytest.mark.timeout(30)
-def test_long_texts_are_parsed_in_linear_time(text):
+def test_long_texts_are_parsed_in_linear_time(before, unit, after, size):
+    text = before + unit * size + after
     report = examine(text)
     assert report.input is text
     assert len(report.hierarchy) <= 100

@@ -175,6 +175,7 @@ def test_the_example_scheme_is_explained():
     assert "examples" in known["explanation"]["text"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("written", "text", "url"),
     [

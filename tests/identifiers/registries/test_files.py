@@ -24,6 +24,7 @@ def octets(data):
     return lambda name: (data / "registries" / name).read_bytes()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("name", "date", "records", "day"), FORMS)
 def test_each_official_form_is_recognized_by_its_content(name, date, records, day, octets):
     tables = read(octets(name), name="a-file", date=date)
@@ -32,6 +33,7 @@ def test_each_official_form_is_recognized_by_its_content(name, date, records, da
     assert all(table.snapshot.source.startswith("https://") for table in tables)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", [row.values[0] for row in FORMS])
 def test_persons_are_dropped(name, octets):
     [*tables] = read(octets(name), name=name, date="2026-08-14")
@@ -41,6 +43,7 @@ def test_persons_are_dropped(name, octets):
         assert "Some" not in table.text()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", [row.values[0] for row in FORMS])
 def test_byte_order_mark_and_line_ends_do_not_matter(name, octets):
     plain = read(octets(name), name=name, date="2026-08-14")

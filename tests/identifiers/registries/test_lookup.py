@@ -136,6 +136,7 @@ def test_tables_of_a_site_take_precedence_and_broken_ones_are_skipped(tables, tm
         registries.use()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "shoulder"),
     [
@@ -158,6 +159,7 @@ def test_the_longest_shoulder_matches(text, shoulder, folder):
 # What the registry should say -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("naan", "prefixes", "name", "expected"),
     [

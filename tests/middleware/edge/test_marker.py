@@ -16,12 +16,14 @@ MARKER = Marker(
 )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("text", ["# {}\n", '{{"comment": "{}"}}', '\u202e\0"{}"'])
 def test_a_marker_is_found_in_any_comment(text: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text(text.format(MARKER), "utf-8")
     assert read_marker(tmp_path / "file") == MARKER
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "text",
     [

@@ -77,6 +77,7 @@ def test_a_long_address_has_another_link_field(bindings: Bindings) -> None:
     assert found.further_links is None
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "target", ['https://e.example/";}', "https://e.example/{env.HOME}", "https://e.example/\n/x 1"]
 )

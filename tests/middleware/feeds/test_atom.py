@@ -154,6 +154,7 @@ def test_values_are_escaped_and_invalid_characters_replaced(ticking, client):
     assert text(read(client), "a:entry/a:title") == "a\ufffdb\ufffd\ufffd<c>\ufffd"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", ["after=x", "after=", "after=%00", "x=1", "after=WyJhIl0", "after=WyJhIiwxXQ"])
 def test_an_unknown_page_is_refused(client, query):
     answer = client.get(f"{PATH}?{query}")

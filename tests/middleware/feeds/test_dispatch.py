@@ -145,6 +145,7 @@ FEEDS = {"atom": ATOM, "sitemap": SITEMAP, "oai": "/oai"}
 ASKED = [ATOM, SITEMAP, f"{SITEMAP}?from=ark:", "/oai?verb=ListRecords&metadataPrefix=oai_dc"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ASKED)
 def test_an_answer_holds_a_slot_until_the_client_has_read_it(path, ticking, feed_of):
     ticking.bind("ark:12345/x", "https://example.org/")
@@ -155,6 +156,7 @@ def test_an_answer_holds_a_slot_until_the_client_has_read_it(path, ticking, feed
     assert slots.in_use() == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ASKED)
 def test_an_answer_without_a_body_holds_no_slot(path, ticking, feed_of):
     client = feed_of(ticking, **FEEDS)

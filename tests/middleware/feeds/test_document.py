@@ -41,6 +41,7 @@ def client(tmp_path_factory):
         yield Client(ResolverMiddleware(site, bindings, **settings))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("request_target", "answer"), EXAMPLES.items(), ids=EXAMPLES)
 def test_example_is_the_answer(client, request_target, answer):
     text = client.get(request_target).text

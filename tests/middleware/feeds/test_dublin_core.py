@@ -15,6 +15,7 @@ DATACITE = (
 )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("metadata", "expected"),
     [

@@ -31,6 +31,7 @@ def client(held, binding):
     return make
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", [form.media_type for form in FORMATS])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_an_unchanged_description_is_not_sent_again(client, form, method):
@@ -61,6 +62,7 @@ def test_each_form_has_its_own_etag_that_changes_with_the_content(client):
 
 
 # A date of the last change does not change with the settings.
+@pytest.mark.one_setup
 @pytest.mark.parametrize("field", ["If-None-Match", "If-Modified-Since"])
 def test_a_changed_setting_is_never_answered_with_304(client, field):
     before = client(inflections={"?toc": "Its contents"}).get(INFO)
@@ -69,6 +71,7 @@ def test_a_changed_setting_is_never_answered_with_304(client, field):
     assert (after.status_code, "Last-Modified" in after.headers) == (200, False)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("header", [{"Range": "bytes=0-9"}, {"Range": "bytes=0-9", "If-Range": CHANGED}, {}])
 def test_a_range_is_answered_with_the_whole_description(client, header):
     whole = client().get(INFO)
@@ -76,6 +79,7 @@ def test_a_range_is_answered_with_the_whole_description(client, header):
     assert (part.status_code, part.data, part.headers) == (200, whole.data, whole.headers)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -155,6 +159,7 @@ def test_an_answer_of_a_container_is_conditional(client):
 
 
 # RFC 9110, section 13.2.1: an answer other than 2xx does not depend on conditions.
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/ark:12345/doc", "/ark:12345/nope?info", "/ark:12345/nope", "/ark:"])
 def test_only_descriptions_are_conditional(client, path):
     answer = client().get(path, headers={"If-None-Match": "*", "If-Modified-Since": CHANGED})

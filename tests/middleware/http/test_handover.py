@@ -107,6 +107,7 @@ async def asgi_site(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"x"})
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("seconds", [0, 300])
 def test_a_permanent_redirect_of_the_site_is_not_kept_for_a_year(store, seconds):
     found = WSGIClient(ResolverMiddleware(wsgi_site, store, cache=seconds)).get("/ark:12345/moved")
@@ -116,6 +117,7 @@ def test_a_permanent_redirect_of_the_site_is_not_kept_for_a_year(store, seconds)
     assert (other.status, other.header("cache-control")) == (302, f"public, max-age={seconds}")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["large", "x" * 240])
 def test_no_answer_has_a_header_that_proxies_refuse(store, name):
     prefix = f"https://{'r' * 60}.example/{'p' * 100}"

@@ -129,6 +129,7 @@ def test_the_garbage_collector_does_not_visit_kept_redirects() -> None:
     assert not gc.is_tracked(redirect)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "redirect",
     [

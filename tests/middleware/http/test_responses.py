@@ -57,6 +57,7 @@ UNBOUND = [
 
 # POL-032: "MUST include a link ... with the "describedby" relation"
 # POL-034
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", BOUND)
 @pytest.mark.parametrize(("settings", "root"), [({"prefix": "https://r.example"}, "https://r.example"), ({}, "")])
 def test_answers_for_bound_names_link_to_the_description(client, path, settings, root):
@@ -65,11 +66,13 @@ def test_answers_for_bound_names_link_to_the_description(client, path, settings,
     assert f'<{root}/{name}?info>; rel="describedby"' in links
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", UNBOUND)
 def test_answers_for_unbound_names_have_no_description_link(client, path):
     assert "describedby" not in client().get(path).headers.get("Link", "")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "cache"),
     [
@@ -93,6 +96,7 @@ def test_cache_sets_the_lifetime_of_found_answers(client):
     assert client(cache=86400).get("/ark:12345/doc?info").headers["Cache-Control"] == "max-age=86400"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", BOUND + UNBOUND)
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "POST"])
 def test_every_answer_has_the_security_fields(client, path, method):
@@ -105,6 +109,7 @@ def test_every_answer_has_the_security_fields(client, path, method):
     assert "Set-Cookie" not in headers
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", BOUND + UNBOUND)
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "text/plain"])
 def test_head_returns_no_body(client, path, accept):
@@ -115,6 +120,7 @@ def test_head_returns_no_body(client, path, accept):
     assert int(get.headers["Content-Length"]) == len(get.data)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", BOUND + UNBOUND)
 def test_options_lists_the_methods(client, path):
     answer = client().options(
@@ -125,6 +131,7 @@ def test_options_lists_the_methods(client, path):
     assert "Content-Length" not in answer.headers
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "get", "PROPFIND", ""])
 def test_other_methods_get_405(client, method):
     answer = client().open("/ark:12345/doc", method=method, environ_overrides={"REQUEST_METHOD": method})
@@ -132,6 +139,7 @@ def test_other_methods_get_405(client, method):
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "settings", "mount", "location"),
     [
@@ -180,6 +188,7 @@ def test_a_mount_point_cannot_turn_a_path_into_another_host(store):
     assert headers["Location"] == "/evil.example/a%20page?x=1#part"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", BOUND)
 def test_answers_contain_nothing_of_host_or_proxy_fields(client, path):
     plain = client(inspector="/").get(path, base_url="http://localhost")
@@ -200,6 +209,7 @@ def test_answers_contain_nothing_of_host_or_proxy_fields(client, path):
         )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("accept", "content_type"),
     [
@@ -236,6 +246,7 @@ def test_each_form_of_a_description_links_to_the_others(client):
 
 
 # ARK-045
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accept", [form.media_type for form in FORMATS])
 def test_all_metadata_inflections_get_the_same_answer(client, accept):
     answers = [
@@ -244,6 +255,7 @@ def test_all_metadata_inflections_get_the_same_answer(client, accept):
     assert len({(answer.status, answer.data, tuple(answer.headers.to_wsgi_list())) for answer in answers}) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("accept", "content_type"),
     [
@@ -287,6 +299,7 @@ def test_a_redirect_has_a_location_and_no_body(held, binding):
     assert answer.data == b""
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("cors", "origin", "allowed", "vary"),
     [
@@ -309,6 +322,7 @@ def test_cors_is_a_setting(client, cors, origin, allowed, vary):
             assert ("Access-Control-Allow-Methods" in answer.headers) == bool(cors)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("policy", ["no-referrer", "strict-origin-when-cross-origin", None])
 def test_the_referrer_policy_is_a_setting(client, policy):
     for path in ("/ark:12345/doc", "/ark:12345/nope", "/ark:12345/doc?info"):

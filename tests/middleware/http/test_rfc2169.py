@@ -40,6 +40,7 @@ def client(store):
 
 
 # URN-060
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("asked", "status", "location"),
     [
@@ -69,6 +70,7 @@ def test_n2l_redirects_to_the_target_and_n2c_to_the_description(client, asked, s
 
 
 # URN-060
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("asked", "lines"),
     [
@@ -101,6 +103,7 @@ def test_a_browser_receives_the_list_as_a_page(client):
 
 
 # URN-060
+@pytest.mark.one_setup
 @pytest.mark.parametrize("service", ["N2L", "N2Ls", "N2C"])
 @pytest.mark.parametrize(
     ("asked", "status", "code"),
@@ -137,6 +140,7 @@ def test_services_accept_get_and_head_only(client):
         assert (head.status, head.headers.to_wsgi_list(), head.data) == (get.status, get.headers.to_wsgi_list(), b"")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path",
     [
@@ -172,6 +176,7 @@ def test_services_resolve_only_enabled_schemes(store):
     assert client.get("/uri-res/N2L?ark:12345/doc").status_code == 302
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

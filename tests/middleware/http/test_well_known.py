@@ -48,6 +48,7 @@ class Site:
         await send({"type": "http.response.body", "body": PAGE[3:]})
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("prefix", "path"),
     [
@@ -74,6 +75,7 @@ def test_the_path_of_the_resolver_replaces_a_missing_page(held, prefix, path, st
     assert [message["type"] for message in other.messages] == ["http.response.start", "http.response.body"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("accept", "media_type"),
     [
@@ -94,6 +96,7 @@ def test_the_form_is_negotiated(held, accept, media_type):
         assert answer.json == {"path": "/ids/", "prefix": "https://r.example/ids", **lists}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("status", "method", "path", "settings"),
     [
@@ -116,6 +119,7 @@ def test_the_site_answers_otherwise(held, status, method, path, settings):
     assert (other.status, other.body) == (status, PAGE)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("site", [404, 405, 410])
 @pytest.mark.parametrize(("method", "status"), [("POST", 405), ("PUT", 405), ("DELETE", 405), ("OPTIONS", 204)])
 def test_another_method_is_refused_with_those_that_are_allowed(held, site, method, status):

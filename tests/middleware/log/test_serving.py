@@ -43,6 +43,7 @@ def test_the_checkpoint_is_served(client, folder):
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("tile", [Tile(0, 0, 5), Tile(ENTRIES, 0, 5)])
 def test_tiles_are_served_and_kept_by_caches(client, folder, tile):
     answer = client.get(f"/log/{tile.path}")
@@ -67,6 +68,7 @@ def test_a_range_of_a_tile_is_served(client, folder):
     assert client.get(f"/log/{path}", headers={"Range": "bytes=0-1", "If-Range": '"other"'}).status_code == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path",
     [
@@ -101,6 +103,7 @@ def test_other_paths_below_the_log_do_not_exist(client, path):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/", "/log", "/logs/checkpoint", "/other/log/checkpoint"])
 def test_other_paths_belong_to_the_site(client, path):
     assert client.get(path).data == b"the site"

@@ -34,6 +34,7 @@ def test_openmetrics_is_negotiated(client, authorized):
     assert "ararat_resolutions" in {family.name for family in text_string_to_metric_families(answer.text)}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accept", ["application/openmetrics-text; version=9x", "text/plain; escaping", ";;,=\u00ff"])
 def test_another_accept_field_gets_the_default_format(client, authorized, accept):
     answer = client.get("/metrics", headers={**authorized, "Accept": accept})
@@ -47,6 +48,7 @@ def test_the_name_of_the_scheme_has_no_case(client, authorized):
         assert answer.status_code == 200
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "given",
     [
@@ -75,6 +77,7 @@ def test_other_methods_are_refused(client, authorized):
         assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/metrics/", "/metrics/x", "/Metrics", "/x/metrics"])
 def test_other_paths_belong_to_the_site(client, authorized, path):
     assert client.get(path, headers=authorized).data == b"the site"
@@ -122,6 +125,7 @@ def test_a_file_without_a_token_is_refused(site, held, tmp_path, content, messag
         ResolverMiddleware(site, held(), metrics="/metrics", metrics_token_file=str(path))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -195,6 +199,7 @@ application = ResolverMiddleware(
 """
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("preload", [False, True])
 def test_all_processes_of_a_server_share_the_metrics(wsgi_server, names, metrics, authorized, read, tmp_path, preload):

@@ -163,6 +163,7 @@ def test_schemes_must_be_unique_and_have_records():
         ResolverMiddleware(site, Nothing(), schemes=["atlas"])  # type: ignore[arg-type]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("scope", ["name", "subtree"])
 @pytest.mark.parametrize("target", ["/atlas:17", "/ATLAS%3A17", "/uri-res/N2L", "/uri%2Dres/N2Ls"])
 def test_a_served_name_cannot_lead_to_a_reserved_path(held, binding, target, scope):

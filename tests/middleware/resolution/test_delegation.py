@@ -31,6 +31,7 @@ def client_of(bindings: Bindings, **settings: Any) -> Client:
     return Client(ResolverMiddleware(site, bindings, prefix=UPPER, **settings))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path",
     [
@@ -53,6 +54,7 @@ def test_a_name_leads_on_as_received(bindings: Bindings, path: str, naans: list[
     assert (response.status_code, response.headers["Location"]) == (302, f"{LOWER}/{path}")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "sent"),
     [
@@ -118,6 +120,7 @@ def test_a_retired_prefix_goes_on_resolving(bindings: Bindings, resolver: str | 
     assert client.get("/ark:12345/x5a").status_code == status
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("resolver", [UPPER, "http://upper.example/"])
 def test_a_resolver_that_is_this_one_is_no_loop(bindings: Bindings, resolver: str) -> None:
     bindings.prefixes.set("12345/x5", resolver=resolver)

@@ -41,6 +41,7 @@ DOCUMENT = (
 )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", [form.name for form in FORMATS if form.name != "html"])
 def test_a_browser_runs_no_script_in_a_format(held, binding, name):
     store = held(binding("ark:12345/doc", "https://example.org/doc", metadata={**REFERENCE, "datacite": DOCUMENT}))
@@ -50,6 +51,7 @@ def test_a_browser_runs_no_script_in_a_format(held, binding, name):
     assert {"default-src 'none'", "sandbox"} <= {*policy}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("accept", "name"),
     [
@@ -75,6 +77,7 @@ def test_accept_selects_the_format(client, accept, name):
         assert answer.headers["Content-Type"] == next(form.content_type for form in FORMATS if form.name == name)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", FORMATS, ids=[form.name for form in FORMATS])
 def test_each_format_has_a_url_that_accept_does_not_change(client, form):
     for name in ("ark:12345/doc", "ark:/12345/d-oc", "ark:12345/page", "urn:example:a"):
@@ -83,6 +86,7 @@ def test_each_format_has_a_url_that_accept_does_not_change(client, form):
             assert (answer.status_code, answer.headers["Content-Type"]) == (200, form.content_type)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("prefix", ["/ark:12345/", "/ark:12345/x5"])
 def test_prefix_records_have_the_formats(client, prefix):
     known = [form for form in FORMATS if "datacite" not in form.name]
@@ -102,6 +106,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", OTHERS)
 def test_other_queries_are_passed_to_the_site_or_refused(client, query):
     served = client().get(f"/ark:12345/page?{query}")
@@ -125,6 +130,7 @@ def test_a_site_cannot_register_the_url_of_a_format():
         Settings(inflections={"?info&format=%6Ason": "Mine"})
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", ["info&format=unknown", "info&format", "info&Format=JSON"])
 def test_an_unknown_format_is_refused_with_the_known_formats(client, query):
     refused = client().get(f"/ark:12345/bare?{query}", headers={"Accept": "application/json"}).json

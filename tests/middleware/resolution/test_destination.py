@@ -43,6 +43,7 @@ CASES = {
 }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("identifier", CASES.values(), ids=CASES)
 def test_it_leads_where_the_middleware_leads(bindings: Bindings, identifier: str) -> None:
     found = resolve(bindings, identifier)

@@ -38,6 +38,7 @@ def client(registry, held, binding):
     return Client(ResolverMiddleware(lambda environ, start_response: [], store, **settings, forward=True))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "address"),
     [
@@ -70,6 +71,7 @@ def test_a_bound_name_is_not_forwarded(client):
     assert client.get("/ark:12345/doc").location == "https://r.museum/doc"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "said"),
     [
@@ -89,6 +91,7 @@ def test_an_ark_that_cannot_be_forwarded_is_not_found_with_a_reason(client, iden
     assert said in answer.json["detail"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status"),
     [

@@ -50,6 +50,7 @@ def answer(store):
 
 
 # ARK-012, POL-036, POL-039
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status", "outcome", "target"),
     [
@@ -70,6 +71,7 @@ def test_each_kind_has_its_answer(answer, identifier, status, outcome, target):
 
 
 # ARK-091, POL-026
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "spelling",
     [
@@ -88,11 +90,13 @@ def test_every_spelling_gets_the_same_answer(answer, spelling):
     assert (resolution.status, resolution.target, resolution.key) == (plain.status, plain.target, plain.key)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("spelling", ["URN:FOO:a%2c1", "urn:Foo:a%2C1?+res", "urn:foo:a%2C1?utm_source=x"])
 def test_every_spelling_of_a_urn_gets_the_same_answer(answer, spelling):
     assert answer(spelling).target == "https://example.org/urn-a"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "name", ["ark:12345/doc", "ark:12345/gone", "ark:12345/idea", "ark:12345/page", "urn:foo:a%2C1", "urn:foo:a/b"]
 )
@@ -104,6 +108,7 @@ def test_metadata_inflections_return_the_description_of_any_kind(answer, name, i
 
 
 # I-02, I-03
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "code"),
     [
@@ -122,6 +127,7 @@ def test_an_unknown_inflection_gets_404(answer, identifier, code):
     assert answer(identifier).problem.code == code
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "target", "passed"),
     [
@@ -145,6 +151,7 @@ def test_the_q_component_of_a_urn_reaches_the_target_and_the_served_page(answer,
     assert answer(f"urn:foo:idea{query}").outcome == "described"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "handed_on"),
     [
@@ -161,6 +168,7 @@ def test_a_served_name_passes_other_queries_to_the_site(answer, query, handed_on
     assert (resolution.outcome, resolution.query) == ("served", handed_on)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "target"),
     [
@@ -186,6 +194,7 @@ def test_a_fragment_is_passed_unchanged(answer):
 
 
 # ARK-019, ARK-096, ARK-104
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status", "code"),
     [
@@ -219,6 +228,7 @@ def test_an_invalid_request_is_refused_without_a_lookup(held, identifier, status
 
 
 # ARK-102
+@pytest.mark.one_setup
 @pytest.mark.vectors("length")
 def test_identifiers_within_the_minimum_length_are_never_refused(vector, answer):
     case = vector.input if isinstance(vector.input, dict) else {"configured_limit": 255, "ark": vector.input}
@@ -239,6 +249,7 @@ def test_a_withdrawn_name_gets_its_tombstone(answer):
 
 
 # Step 7, H-02
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "container"),
     [
@@ -299,6 +310,7 @@ def below(held, binding):
     return ask
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status", "target"),
     [
@@ -321,6 +333,7 @@ def test_passthrough_appends_the_rest_to_the_target(below, identifier, status, t
     assert resolution.binding.identifier == resolution.key
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "code"),
     [
@@ -344,6 +357,7 @@ def test_the_description_of_a_passthrough_name_names_only_the_container(below):
     assert resolution.binding.metadata == {}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("rest", "target"),
     [
@@ -376,6 +390,7 @@ def test_passthrough_as_given_changes_nothing_of_the_rest(below, rest, target):
     assert below(f"ark:12345/q{rest}").status == 303
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status"),
     [
@@ -431,6 +446,7 @@ def test_a_refusal_states_that_the_naan_is_not_served(answer):
     assert answer("ark:12345/nope", naans=["12345"]).problem.message == REFUSALS["not-bound"].title
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("kind", "target"),
     [
@@ -453,6 +469,7 @@ def test_an_invalid_stored_target_is_refused(held, binding, kind, target):
     assert (resolution.status, code_of(resolution), resolution.target) == (404, "target-unusable", None)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "target", ["/ark:12345/other", "https://r.example/ark:12345/bad?info", "https://n2t.example/ark:12345/bad"]
 )
@@ -483,6 +500,7 @@ def test_no_hostile_identifier_resolves_to_another_binding(naughty, store):
         assert resolution.key.upper() == naughty.normal.partition("#")[0].partition("?")[0].upper()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("rest", "location"),
     [

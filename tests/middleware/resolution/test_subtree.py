@@ -50,6 +50,7 @@ def test_names_below_a_variant_are_not_below_the_generic_name():
     assert list(containers(ark.parse("ark:12345/a/x.v1"))) == ["ark:12345/a/x.v1", "ark:12345/a"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("target", "core", "path"),
     [
@@ -85,6 +86,7 @@ def answer(held, binding):
     return lambda identifier: resolve(identifier, store.fetch, no_rules, Settings())
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "target", "query"),
     [
@@ -113,6 +115,7 @@ def test_metadata_inflections_never_reach_the_site(answer):
         assert answer(f"ark:12345/img{IIIF}{inflection}").status == 400
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "status"),
     [

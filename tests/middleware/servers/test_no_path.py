@@ -34,6 +34,7 @@ OWN_FAILURES = {
 OWN_FAILURES["werkzeug, for development"] += ("http://[::1/", "http://[foo]/")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("of", [name for name, row in SERVERS.items() if row.configuration is None])
 def test_a_target_that_is_not_a_path_is_never_an_error_of_the_server(
     of: str, start_server: Callable[..., Any], tmp_path: Path

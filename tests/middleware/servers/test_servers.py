@@ -35,6 +35,7 @@ def test_each_server_changes_only_the_listed_requests(server, servers, question,
     assert "Traceback" not in server.log()
 
 
+@pytest.mark.one_setup
 @pytest.mark.vectors("http")
 def test_requests_are_answered_as_specified(server, servers, name, vector):
     answer = server.get(vector.input["target"], vector.input["method"])
@@ -62,6 +63,7 @@ def test_requests_are_answered_as_specified(server, servers, name, vector):
     assert (answer.body == b"") is (vector.input["method"] == "HEAD" or 300 <= answer.status < 400)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("row", [pytest.param(row := json.loads(line), id=row["id"]) for line in HOSTILE if line])
 def test_hostile_requests_are_answered_safely(server, servers, name, row):
     sent = server.exchange(row["raw_request"].encode("latin-1"))
@@ -99,6 +101,7 @@ def without_date(sent: bytes) -> bytes:
     return re.sub(rb"\r\nDate: [^\r]*", b"", sent, flags=re.IGNORECASE)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "target", ["/", "/page/a;b=c,d/e%20f?q=1&q=%ff", "/ark/12345/doc", "/arks:/x", "/x/ark:12345/doc", "/doi:10.1/x"]
 )
@@ -111,6 +114,7 @@ def test_requests_of_the_site_are_passed_unchanged(server, target):
     assert (told["as it came"], told["REQUEST_METHOD"], told["body"]) == (True, "POST", body)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "target", ["/ark:12345/doc", "/ark:12345/doc?info", "/ark:12345/nope", "/ark:", "/ark:12345/page"]
 )
@@ -124,6 +128,7 @@ def test_head_returns_no_body(server, target):
     }
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("target", "negotiated"), [("/ark:12345/cat", ""), ("/ark:12345/doc?info", "Accept-Language")])
 def test_forged_fields_do_not_change_an_answer(server, servers, name, forgeries, target, negotiated):
     permitted = {negotiated, "Range" if servers.rows[name].ranges else ""}
@@ -141,6 +146,7 @@ def test_the_table_knows_which_servers_pass_on_fields_with_underscores(server, s
     assert told["HTTP_X_PROBE"] == ("1" if servers.rows[name].underscores else None)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("field", ["ar, de;q=0.5", "fr", "*", ""])
 def test_a_page_is_in_the_language_that_the_visitor_prefers(server, field):
     page = server.get("/ark:12345/doc?info", accept_language=field)

@@ -143,6 +143,7 @@ def test_the_redirect_of_a_name_on_hold_is_not_a_resolution(client, statistics, 
     assert store.counts == [DailyCount("ark:12345/h", date(2026, 11, 23), 0, 1)]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "target", ["/ark:12345/unknown", "/ark:12345/w", "/ark:12345/r", "/ark:12345/r?info", "/ark:12345/x1?q=1", "/ark:1"]
 )
@@ -350,6 +351,7 @@ application = ResolverMiddleware(site, open_bindings({database!r}), statistics={
 """
 
 
+@pytest.mark.one_setup
 @pytest.mark.long
 @pytest.mark.parametrize("preload", [False, True])
 def test_workers_count_together_and_a_killed_one_loses_seconds(wsgi_server, names, database, tmp_path, preload):

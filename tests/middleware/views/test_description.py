@@ -31,6 +31,7 @@ def told(view, form: str) -> str:
 
 # POL-033, ARK-040, ARK-041
 # ARK-008
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", FORMS)
 def test_every_known_element_is_shown(binding, form):
     text = told(describe(binding("ark:12345/doc", "https://example.org/doc", metadata=FULL), "https://r.example"), form)
@@ -45,6 +46,7 @@ def test_every_known_element_is_shown(binding, form):
 
 
 # Obligation 35, ARK-007
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", FORMS)
 def test_unknown_elements_are_omitted_and_the_missing_promise_is_stated(binding, form):
     text = told(describe(binding("ark:12345/bare", "https://example.org/bare"), ""), form).lower()
@@ -59,6 +61,7 @@ def test_unknown_elements_are_omitted_and_the_missing_promise_is_stated(binding,
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", FORMS)
 def test_the_description_of_a_withdrawn_name_is_its_tombstone(binding, form):
     gone = binding(
@@ -146,6 +149,7 @@ def test_no_value_can_start_a_line_or_reorder_one(binding):
     assert "reason: a%0Ab" in text.split("\n")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("kind", "target", "place"),
     [
@@ -162,6 +166,7 @@ def test_the_target_is_shown_only_if_it_may_be_used(binding, kind, target, place
     assert "javascript:" not in told(view, "as_html")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "policy", ["javascript:alert(1)", "see the handbook", "//evil.example", "https://u:p@example.org/"]
 )
@@ -171,6 +176,7 @@ def test_a_policy_that_is_not_a_url_is_not_a_link(binding, policy):
     assert f'href="{policy}"' not in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.vectors("citation")
 @pytest.mark.parametrize("form", FORMS)
 def test_the_citation_is_shown_only_for_persistent_names(binding, vector, form):
@@ -221,6 +227,7 @@ def test_without_a_title_the_heading_is_the_identifier(binding):
     assert "How long it will work is not stated." in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "metadata",
     [

@@ -28,6 +28,7 @@ def explained(held, binding):
     return explain_
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "identifier",
     [
@@ -67,6 +68,7 @@ def test_the_position_is_marked(explained):
     assert (json.loads(view.as_json())["start"], json.loads(view.as_json())["end"]) == (11, 12)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "place"),
     [
@@ -96,6 +98,7 @@ def test_a_long_identifier_is_shown_around_the_position(start, end):
     assert shown.cut_after is (start + len(shown.marked) + len(shown.after) < 5000)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "member", "href"),
     [
@@ -118,6 +121,7 @@ def test_ignore_trailing_slash_false_links_to_the_name_without_the_slash(explain
     assert json.loads(view.as_json())["suggestion"] == "https://r.example/ark:12345/x"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("root", "inspector", "href"),
     [

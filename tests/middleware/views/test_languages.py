@@ -46,6 +46,7 @@ def client(store):
     return Client(ResolverMiddleware(None, store))  # type: ignore[arg-type]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_page_is_in_the_language_of_the_visitor(client, language):
     english = {path: client.get(path).text for path in PATHS}
@@ -58,11 +59,13 @@ def test_each_page_is_in_the_language_of_the_visitor(client, language):
         assert "%(" not in answer.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("language", "title"), TITLES.items())
 def test_the_first_sentence_is_translated(client, language, title):
     assert f"<h1>{title}" in client.get("/ark:12345/nope", headers={"Accept-Language": language}).text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("language", ["ar", "he"])
 def test_identifiers_and_technical_details_stay_left_to_right(client, language):
     page = client.get("/ark:12345/x!", headers={"Accept-Language": language}).text
@@ -94,6 +97,7 @@ def test_values_in_a_translation_are_escaped_once(held, binding):
     assert 'href="https://example.org/?a=1&amp;b=2"' in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accept", ["application/json", "text/plain"])
 def test_formats_for_programs_stay_english(client, accept):
     for path in PATHS:

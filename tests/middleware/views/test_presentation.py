@@ -38,6 +38,7 @@ def client(held, binding):
     return make
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", PATHS)
 def test_each_public_page_has_the_branding(client, path):
     site = client(institution="The Library", contact="a@example.org", statement="We keep names.", logo="/logo.svg")
@@ -53,6 +54,7 @@ def test_without_a_branding_there_is_no_header(client):
     assert "<header>" not in client().get(PATHS[0]).text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("field", ["institution", "contact", "statement"])
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_stay_texts(client, field, text):
@@ -68,6 +70,7 @@ def test_a_contact_that_is_a_program_is_no_link(client):
     assert 'href="javascript' not in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("logo", "prefix", "source", "address"),
     [

@@ -65,6 +65,7 @@ def target(link):
     return str(link.target)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "status"),
     [
@@ -92,6 +93,7 @@ def test_every_answer_for_a_name_has_level_1(client, path, status):
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "described"),
     [
@@ -167,6 +169,7 @@ def test_unknown_links_are_omitted(client):
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("service", ["N2L", "N2Ls", "N2C"])
 def test_links_of_a_service_lead_to_the_name(client, service):
     _, links = signposts(client, f"/uri-res/{service}?ark:12345/gone")
@@ -214,6 +217,7 @@ def test_a_link_set_has_the_links_of_the_name_of_its_page_and_of_its_resource(cl
     assert jsonld["describes"] == [{"href": name}]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path", ["/ark:12345/gone", "/ark:12345/bare", "/ark:12345/box/1", "/ark:12345/", "/urn:example:a"]
 )
@@ -223,6 +227,7 @@ def test_everything_with_a_description_has_a_link_set(client, path):
     assert len({context["anchor"] for context in contexts}) == len(contexts)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accept", ["text/html", "application/json", "application/linkset+json"])
 @pytest.mark.parametrize("inflection", ["", "?info"])
 def test_the_fields_of_a_long_name_are_bounded(client, inflection, accept):

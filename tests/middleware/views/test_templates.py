@@ -117,6 +117,7 @@ def test_hostile_metadata_is_escaped_and_hidden_characters_become_chips(client):
     assert "{{7*7}}" in "".join(read.pieces)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("length", [3000, 100_000])
 def test_a_long_identifier_is_shortened(client, length):
     for path in ("/ark:12345/" + "x" * length, "/ark:12345/" + "x" * length + "!", "/ark:12345/!" + "x" * length):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import argon2
 import pytest
 
 from ararat.bindings.collection import Bindings
@@ -35,9 +34,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture(autouse=True)
-def _fast_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash passwords quickly, and remember none from another test."""
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
+def _no_kept_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remember no password from another test."""
     monkeypatch.setattr(passwords, "_state", passwords._State())
     passwords._decoy.cache_clear()
 

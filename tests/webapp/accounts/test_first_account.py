@@ -39,6 +39,7 @@ def test_without_an_account_the_page_has_the_command_that_adds_one(empty, read_p
     assert (added.role, added.has_password) == ("administrator", True)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("base", "fields", "address"),
     [

@@ -149,6 +149,7 @@ MALFORMED = [
 ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("field", MALFORMED)
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_a_malformed_credential_is_refused(client, jane, field):
@@ -162,7 +163,7 @@ def test_no_text_in_the_field_is_an_error_of_the_server(client, jane):
     schemes = st.sampled_from(["Basic ", "Bearer ", "Digest ", "basic", "Negotiate ", ""])
     texts = st.text(st.characters(max_codepoint=255, exclude_categories=(), exclude_characters="\r\n"), max_size=30)
 
-    @settings(max_examples=60, database=None)
+    @settings(database=None)
     @given(schemes, texts)
     def check(scheme, text):
         environ = {"HTTP_AUTHORIZATION": scheme + text}
@@ -171,6 +172,7 @@ def test_no_text_in_the_field_is_an_error_of_the_server(client, jane):
     check()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "path", ["/", "/healthz", "/sign-in", "/desk", "/api/v1/names", "/ark:12345/x5a", "/ezid/login"]
@@ -235,6 +237,7 @@ def test_an_ended_session_is_refused_and_its_cookie_deleted(client, accounts, ja
     assert who(client) is None
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("value", ["x", "x" * 43, "", "\u00e9", "../" * 20])
 def test_an_invented_session_is_refused(client, jane, value):
     client.set_cookie("__Host-ararat", value, domain="ids.example.org", secure=True)
@@ -298,6 +301,7 @@ def test_a_token_is_stronger_than_the_user_of_the_web_server(make_client, accoun
     assert who(client, headers=basic("jane", "of the web server"), environ_overrides=environ) == "jane"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "given",
@@ -336,6 +340,7 @@ def test_the_field_of_the_secret_can_have_another_name(make_client, jane):
     assert who(client, environ_overrides=environ | {"HTTP_PROOF": SECRET}) == "jane"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("options", "words"),
@@ -355,6 +360,7 @@ def test_a_header_field_without_a_good_secret_is_refused(accounts, options, word
     assert SECRET[:31] not in str(caught.value)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("secret", [None, SECRET])
 @pytest.mark.parametrize(
@@ -365,6 +371,7 @@ def test_a_wrong_name_of_the_header_field_is_refused(accounts, name, secret):
         create_app(accounts.bindings, remote_user=name, remote_user_secret=secret)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("name", ["X-Remote-User", "X_Remote_User", "X-Remote_User", "Remote-User", "x-remoteuser"])
 def test_a_name_with_two_spellings_is_refused_with_the_lines_of_the_proxies(accounts, name):

@@ -46,6 +46,7 @@ def test_the_right_password_identifies_the_account(accounts, jane):
     assert sign_in(accounts, "Jane", PASSWORD, HOME) == jane
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["joan", "", "\0", "\ud800", "x" * 10_000, "jane\n", "jane "])
 def test_a_name_without_an_account_is_a_wrong_password(accounts, jane, name):
     fail(accounts, name, password=PASSWORD)

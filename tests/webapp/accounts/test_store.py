@@ -71,6 +71,7 @@ def test_an_account_cannot_be_added_twice(accounts):
         accounts.add("jane", "reader")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("threads", [8])
 def test_one_of_several_writers_adds_an_account(accounts, threads):
     outcomes: list[str] = []

@@ -68,6 +68,7 @@ def test_a_response_that_continues_slowly_ends_at_the_time_limit(serve, monkeypa
         fetch(serve(first, again, 0.02))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "first",
     [pytest.param(OK + b"\r\n", id="body"), pytest.param(b"HTTP/1.1 200 OK\r\nX: ", id="header")],
@@ -106,6 +107,7 @@ def test_the_proxies_and_credentials_of_the_environment_are_not_used(serve, monk
     assert (response.text, "Authorization" in response.request.headers) == ("[]", False)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "document",
     [pytest.param(b"[" * 100_000, id="nested"), pytest.param(b'{"issuer": ' + b"9" * 9_999 + b"}", id="long number")],
@@ -116,6 +118,7 @@ def test_metadata_that_cannot_be_parsed_are_unavailable(serve, document):
         provider.authorization_url(redirect_uri="https://a.example", state="s", nonce="n", verifier="v" * 43)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "document",
     [

@@ -142,6 +142,7 @@ def browser_of(app):
     return browser
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "fields",
     [

@@ -17,6 +17,7 @@ def pointers(problem: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["code"], each["pointer"]) for each in problem["errors"]]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
@@ -49,6 +50,7 @@ def test_a_body_with_several_errors_is_told_all_of_them(
     assert answer.json["type"] != "about:blank"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("method", "path", "body", "pointer"),
     [

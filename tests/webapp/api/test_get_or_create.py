@@ -55,6 +55,7 @@ def test_a_key_of_idempotency_repeats_the_answer_exists(curator: Client) -> None
     assert answers[1].headers["Idempotency-Replayed"] == "true"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("names", "status", "code", "pointer"),
     [

@@ -97,6 +97,7 @@ def test_a_key_expires(curator, bindings, clock, rows):
     assert len(keys) == 1, "the other key is deleted"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "key", ["", "a" * 256, "a b", "\xe9", "a\tb"], ids=["empty", "long", "space", "not ASCII", "tab"]
 )

@@ -7,14 +7,12 @@ import tempfile
 from http import HTTPStatus
 from pathlib import Path
 
-import argon2
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.tables.account_tables import sign_ins
 from ararat.webapp import create_app
-from ararat.webapp.accounts import passwords
 from ararat.webapp.api import openapi
 from tests.webapp.api.conftest import BASE, accounts_of
 
@@ -33,9 +31,7 @@ def site():
     with (
         tempfile.TemporaryDirectory() as folder,
         open_bindings(Path(folder) / "b.sqlite", create=True) as bindings,
-        pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
         app = create_app(bindings, trace_elsewhere=False)
         accounts_of(app).add("root", "administrator")
         _, secret = accounts_of(app).tokens.create("root", "test")

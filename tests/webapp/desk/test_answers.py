@@ -45,6 +45,7 @@ def test_a_conflict_says_who_changed_what_at_an_address_of_its_own(desk, ada, ja
     assert desk.signed_in("ada").get(redirected.location).status_code == 404
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "form", "status"),
     [
@@ -111,6 +112,7 @@ def kept(desk):
         return [each for each in transaction.connection.execute(select(tables.sessions.c.answers)).scalars() if each]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/sign-out", "/desk/account/sessions"])
 def test_an_ended_session_keeps_no_answer(desk, path):
     first, second = desk.signed_in("ada"), desk.signed_in("ada")

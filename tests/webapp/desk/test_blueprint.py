@@ -24,6 +24,7 @@ def test_desk_does_not_exist_without_a_database(tmp_path):
     assert create_app().test_client().get("/desk").status_code == 404
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "destination"),
     [
@@ -127,6 +128,7 @@ def test_navigation_marks_the_current_page(jane, read_page):
     assert page.one("a", aria_current="page").text == "Overview"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "label"),
     [

@@ -53,6 +53,7 @@ def test_each_page_of_the_desk_has_the_notice_and_the_command(make_desk: Callabl
         assert NOTICE not in ada.get(path).text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("temporary", [False, True])
 def test_the_pages_of_the_first_account_have_the_notice(temporary: bool, tmp_path: object) -> None:
     with open_bindings(f"{tmp_path}/new.sqlite", create=True) as bindings:

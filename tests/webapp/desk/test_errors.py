@@ -38,6 +38,7 @@ def test_conflict_is_a_page_of_the_desk(desk, jane, visit):
     assert visit(jane, lambda: management().save(caller(), "ark:12345/x51", fields, revision=0)).status_code == 409
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["ada", "jane", "rita"])
 def test_hostile_text_of_an_error_is_escaped(desk, visit, name):
     def view():

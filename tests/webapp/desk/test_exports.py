@@ -50,6 +50,7 @@ def objects_of(response: TestResponse) -> list[dict[str, Any]]:
     return [json.loads(line) for line in response.text.splitlines()]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("address", ["names", "everything", "new/minted", "changes"])
 @pytest.mark.parametrize(("separator", "sign"), [("", ","), ("comma", ","), ("semicolon", ";"), ("tab", "\t")])
 def test_csv_begins_with_a_byte_order_mark_and_has_the_selected_separator(
@@ -75,6 +76,7 @@ def test_changes_have_a_row_for_each_value(filled: Desk, rita: Browser) -> None:
     assert {row["name"] for row in rows if row["name"]} == {f"ark:12345/x5{number}" for number in range(5)}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "names"),
     [
@@ -113,6 +115,7 @@ def test_audit_accounts_and_prefixes_are_exported(filled: Desk, ada: Browser) ->
     assert [each["prefix"] for each in objects_of(ada.get("/desk/prefixes.jsonl"))] == ["ark:12345/x5", "ark:12345/r"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("list_", ["changes", "audit", "names"])
 def test_a_wrong_filter_is_not_ignored(filled: Desk, ada: Browser, list_: str) -> None:
     query = "created_since=yesterday" if list_ == "names" else "since=yesterday"
@@ -121,6 +124,7 @@ def test_a_wrong_filter_is_not_ignored(filled: Desk, ada: Browser, list_: str) -
     assert "Correct it before the export" in response.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_everything_makes_a_copy(filled: Desk, ada: Browser, tmp_path: Any, form: str) -> None:
     minted = mint(filled.bindings, "12345/x6", length=3, sequential=True, count=2)
@@ -133,6 +137,7 @@ def test_everything_makes_a_copy(filled: Desk, ada: Browser, tmp_path: Any, form
         assert not set(mint(copy, "12345/x6", length=3, sequential=True, count=2)) & set(minted)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("list_", LISTS)
 def test_each_page_links_to_its_exports(filled: Desk, ada: Browser, list_: str) -> None:
     page = {"everything": "names"}.get(list_, list_)

@@ -116,6 +116,7 @@ def test_the_same_error_on_a_host_offers_a_move_of_its_targets(bound: Desk, jane
     assert "same error" not in bound.signed_in("rita").get("/desk/links").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("account", "name", "status"),
     [("rita", "ark:12345/x5b", 403), ("jane", "ark:12345/y1", 403), ("jane", "ark:12345/x5none", 404)],

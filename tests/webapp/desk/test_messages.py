@@ -39,6 +39,7 @@ def test_hostile_text_is_escaped(jane, put, read_page):
     assert len(read_page(text).all("p", "message")) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["https://evil.test/", "//evil.test/", "/x" * 500])
 def test_link_leads_to_this_site_only(jane, put, read_page, path):
     put(jane, "Done.", label="More", path=path)
@@ -59,6 +60,7 @@ def test_cookie_of_another_session_is_ignored(desk, jane, put):
     assert 'class="message' not in rita.get("/desk").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("value", ["", ".", "x.y", "eyJ9." + "0" * 64, "\u00e9"])
 def test_forged_cookie_is_ignored(jane, value):
     jane.client.set_cookie(messages.COOKIE, value)

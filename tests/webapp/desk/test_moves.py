@@ -91,6 +91,7 @@ def test_a_reader_cannot_move(bound: Desk) -> None:
     assert bound.signed_in("rita").post("/desk/moves", {**MOVE, "apply": "1"}).status_code == 403
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("change", "field"),
     [

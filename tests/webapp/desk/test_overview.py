@@ -76,6 +76,7 @@ def test_administrator_without_a_shoulder_can_record_and_not_mint(ada, read_page
     assert page.one("form", action="/desk/new/name")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("name", "links"),
     [

@@ -49,6 +49,7 @@ def test_a_form_is_saved_after_the_user_signs_in_again(desk: Desk, jane: Browser
     assert title(desk) == form["m.erc.what"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("headers", "change"),
     [

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import argon2
 import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.middleware import open_bindings
-from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
 from tests.webapp.ezid.client import EzidClient
 
@@ -116,12 +114,6 @@ def _gunicorn(start_server: Callable[..., Any], database: str, folder: Path) -> 
     server.port = int(server.wait_for(r"Listening at: http://127\.0\.0\.1:(\d+)"))
     server.wait_for("worker ready", times=2)
     return server, "/tools/id/ezid", "http://names.test/tools"
-
-
-@pytest.fixture(autouse=True)
-def _fast_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hash the passwords of accounts quickly."""
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
 
 
 def new_shoulder() -> str:

@@ -145,6 +145,7 @@ CLIENTS = {
 }  # fmt: skip
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", CLIENTS)
 def test_a_published_client_gets_the_answers_of_ezid(host: Host, name: str) -> None:
     found: dict[int, str] = {}

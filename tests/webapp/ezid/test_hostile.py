@@ -16,6 +16,7 @@ from tests.webapp.ezid.conftest import Person, Service
 UNKNOWN = "error: bad request - no such identifier"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
@@ -77,6 +78,7 @@ def test_a_lone_carriage_return_begins_a_new_element(curator: Person) -> None:
     assert (elements["_target"], elements["Set-Cookie"]) == ("https://e.org/", "a=b")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path",
     [
@@ -116,6 +118,7 @@ def test_an_identifier_for_tests_does_not_exist(anonymous: EzidClient, curator: 
     assert curator.client.create("ark:/99999/fk4test").status in (400, 403)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "raw",
     [

@@ -274,6 +274,7 @@ def test_line_breaks_and_long_values_of_the_kernel_are_kept(curator: Person) -> 
 RECORD = record(first="{}")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "sent",
     [
@@ -307,6 +308,7 @@ def test_a_datacite_record_that_does_not_fit_the_schema_is_refused(curator: Pers
     assert "has the element tiltes in line 2, which cannot be in resource" in reply.line
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("element", ["_created", "_updated", "_ownergroup", "_Status", "_taget", "_datacenter", "_"])
 def test_an_element_of_the_server_cannot_be_set(curator: Person, element: str) -> None:
     reply = curator.client.mint(curator.shoulder, {element: "1"})

@@ -69,6 +69,7 @@ def test_the_api_is_disabled_until_an_account_exists(bindings: Bindings) -> None
     assert api.line("GET", "/status") == (200, "success: EZID is up")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
@@ -96,6 +97,7 @@ def test_head_has_the_fields_of_get_without_a_body(api: Api) -> None:
     assert head.headers["Content-Length"] == got.headers["Content-Length"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path", ["", "/", "/id", "/id/", "/shoulder/", "/Status", "/status/", "/idx/a", "/download", "//"]
 )
@@ -109,6 +111,7 @@ def test_an_unknown_path_is_refused(api: Api, path: str) -> None:
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
 @pytest.mark.parametrize(
     ("given", "suggestion"),
@@ -137,6 +140,7 @@ def test_other_paths_are_those_of_the_site(api: Api) -> None:
     assert b"<html" in api.client.get("/").data
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("method", "path", "detail"),
     [
@@ -168,6 +172,7 @@ def test_a_body_is_plain_text(api: Api, given: str) -> None:
     assert api.line("PUT", f"/id/{NAME}", b"a: b", Content_Type=given)[0] == 201
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "given",
     [
@@ -206,6 +211,7 @@ def test_the_url_of_a_download_does_not_depend_on_the_host(api: Api) -> None:
     assert line.startswith(f"success: {PREFIX}/ezid/download/")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("prefix", "mounted", "base"),
     [
@@ -338,6 +344,7 @@ def test_a_download_holds_its_place_until_it_is_read(api: Api) -> None:
     assert known.slots.in_use == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path", ["ezid", "/", "", "/a b", "/é", "/ark:12345", "/a/../b", "/docs", "/api/ezid", "/a%20"]
 )
@@ -355,6 +362,7 @@ def test_the_api_needs_a_prefix_and_a_database(bindings: Bindings, tmp_path: Pat
         create_app(file, prefix=PREFIX, ezid="/ezid")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "text"),
     [

@@ -86,6 +86,7 @@ def test_logout_without_a_session_succeeds(anonymous: EzidClient) -> None:
     assert anonymous.logout()[:2] == (200, "success: authentication credentials flushed")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("has_name", [True, False])
 def test_a_token_is_the_password_of_basic_credentials(service: Service, curator: Person, has_name: bool) -> None:
     _, secret = service.accounts.tokens.create(curator.name, "repository")

@@ -64,6 +64,7 @@ def test_a_job_of_a_worker_that_ended_does_not_wait_until_a_clock_that_is_set_ba
     assert jobs.claim().job.number == number
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("act", ["report", "end"])
 def test_a_worker_that_lost_its_claim_can_neither_report_nor_end_the_job(jobs, add, expire, act):
     number = add()

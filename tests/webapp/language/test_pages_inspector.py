@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import argon2
 import pytest
 
 from ararat.middleware import open_bindings
@@ -92,7 +91,6 @@ PAIRS = {
 
 @pytest.fixture(autouse=True)
 def _pseudo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
     monkeypatch.setattr(passwords, "_state", passwords._State())
     with pseudo_language():
         yield

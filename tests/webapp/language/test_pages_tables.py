@@ -28,6 +28,8 @@ from tests.pseudo import BEGIN, pseudo_language, untranslated
 from tests.webapp.desk.conftest import Desk, open_desk
 from tests.webapp.desk.tables.conftest import fields
 
+pytestmark = pytest.mark.usefixtures("workbooks_here")
+
 GERMAN = {"Accept-Language": "de"}
 _ISOLATED = re.compile(r'<bdi dir="ltr" translate="no">(.*?)</bdi>', re.DOTALL)
 _PROPER = re.compile(

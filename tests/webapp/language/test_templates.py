@@ -51,6 +51,7 @@ def app():
     return create_app()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_a_value_is_shown_in_the_language_of_the_request(app, expression):
     values = {"text": TEXT, "thing": Thing(), "things": {"text": TEXT}, "texts": [TEXT], "get": lambda: TEXT}

@@ -127,6 +127,7 @@ def snapshot(management: Management) -> object:
     return names, bindings.prefixes.list(), bindings.rules.list(), management.bindings.store.operations(None, 100)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("operation", [*OF_ALL, *OF_READERS, *OF_CURATORS, *OF_ADMINISTRATORS])
 def test_each_operation_is_permitted_to_its_callers_only(filled: Filled, operation: str) -> None:
     management, everybody, _ = filled
@@ -284,6 +285,7 @@ def test_a_change_of_a_former_administrator_that_waited_is_refused(management: M
     assert (management.bindings.prefixes.list(), management.bindings.branding.history()) == ([], [])
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "name",
     [

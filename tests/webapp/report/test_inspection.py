@@ -179,6 +179,7 @@ def test_iris_of_a_policy_are_found_and_checked():
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("recorded", "shown", "is_suggested"),
     [
@@ -211,12 +212,14 @@ def test_lines_of_a_list_without_an_identifier_are_named(text, lines):
     assert inspection.inspect(text).lines_without == lines
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("end", ["/", "."])
 def test_a_name_with_the_final_slash_or_dot_of_a_reader_is_found(bound, end):
     (found,) = inspection.inspect(f"ark:/12345/x-1{end}", bindings=bound({"ark:12345/x1": "located"})).findings
     assert (found.key, found.verdict.code) == ("ark:12345/x1", "recorded")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("prefix", "pattern", "text", "code"),
     [

@@ -54,6 +54,7 @@ def test_the_code_contains_only_the_url(client):
     assert dark == expected
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", ["", "q=", "q=https://evil.example/", "q=ark:12345/" + "x" * 400])
 def test_an_identifier_without_a_url_has_no_code(client, query):
     answer = client.get(f"/qr.svg?{query}")

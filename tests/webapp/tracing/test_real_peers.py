@@ -77,12 +77,14 @@ def test_a_chain_of_all_redirects_is_followed(peer):
     assert (end.outcome, end.state, end.url) == ("success", "direct", f"{peer.origin}/end")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("identifier", ["ark:12345/about", "ark:12345/other"])
 def test_a_303_gives_the_state_related(identifier, peer):
     _, end = run(peer, identifier)
     assert (end.outcome, end.state) == ("success", "related")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_the_method_stays_the_same_in_all_hops(method, peer):
     hops, end = run(peer, "ark:12345/all", method=method)
@@ -90,6 +92,7 @@ def test_the_method_stays_the_same_in_all_hops(method, peer):
     assert end.outcome == "success"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("identifier", "url", "fragment"),
     [
@@ -104,6 +107,7 @@ def test_a_relative_location_is_resolved_against_its_hop(identifier, url, fragme
     assert (end.outcome, end.url, end.fragment) == ("success", peer.origin + url, fragment)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("name", "outcome", "code"),
     [

@@ -206,6 +206,7 @@ def test_every_row_has_a_responder(corpus):
     assert set(RESPONDERS) == {row["id"] for row in corpus("ssrf-responders.jsonl")}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("row", RESPONDERS)
 def test_every_responder_ends_the_trace_with_a_verdict(row, play):
     responder = RESPONDERS[row]
@@ -227,6 +228,7 @@ def test_every_responder_ends_the_trace_with_a_verdict(row, play):
     assert played.hops[0].status is not None or played.end.hops == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("row", ["r063", "r072", "r079", "r090", "r102"])
 def test_texts_of_responders_are_never_shown_raw(row, play, read_page):
     app = create_app(trace_elsewhere=False)

@@ -25,6 +25,7 @@ def test_the_header_limit_applies_over_tls(listen, authority, trusting, failure,
     assert failure(local(tls=trusting), f"https://a.example:{server.port}/").code == "too-large"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["b.example", "127.0.0.1", "*.a.example"])
 def test_a_certificate_for_another_name_is_refused(name, listen, authority, trusting, failure, local, does):
     server = listen(does.secure(authority, name))
@@ -33,6 +34,7 @@ def test_a_certificate_for_another_name_is_refused(name, listen, authority, trus
     assert "not valid for 'a.example'" in failed.sentence
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("context", [None, "trusting"], ids=["what-the-system-trusts", "another-authority"])
 def test_an_unknown_certificate_authority_is_refused(context, listen, trusting, failure, local, does):
     server = listen(does.secure(trustme.CA(), "a.example"))
@@ -88,6 +90,7 @@ def plain_http(connection: socket.socket) -> None:
     connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("behaviour", "codes"),
     [

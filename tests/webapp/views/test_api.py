@@ -49,6 +49,7 @@ def test_a_body_is_inspected(client):
     assert len(answer["found"]) == 30
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("text", ["ark:/12345/INV 1940 0041", "ark:/12345/M\u00fcller 7!", "urn:isbn:0 451 45052 3"])
 def test_page_api_and_command_agree(client, read_page, text):
     (found,) = assert_answer(client.get("/api/inspect", query_string={"q": text}))["found"]
@@ -93,6 +94,7 @@ def test_a_body_that_is_not_utf8_is_refused_with_its_position(client):
     assert "byte 10" in response.json["detail"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "length", [pytest.param(MAX_BYTES + 1, id="one too many"), pytest.param(3 * MAX_BYTES, id="far too many")]
 )
@@ -100,6 +102,7 @@ def test_a_body_that_is_too_long_is_refused(client, length):
     assert_problem(client.post("/api/inspect", data=b"x" * length), 413, "request-entity-too-large")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "address",
     [pytest.param("/api/inspect", id="inspect"), pytest.param("/api/compare?a=x", id="compare"),

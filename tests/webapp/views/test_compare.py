@@ -57,6 +57,7 @@ def test_an_invalid_identifier_is_shown_with_its_reason(compare):
     assert answer.all("div", "parting") == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("texts", [["ark:12345/x"], ["a", "b", "c"], [""]], ids=["one", "three", "none"])
 def test_any_other_number_of_identifiers_shows_a_notice_and_keeps_the_text(client, read_page, texts):
     page = read_page(client.post("/compare", data={"q": "\n".join(texts)}).text)
@@ -123,6 +124,7 @@ def test_json_is_returned_on_request(client):
         assert (found["verdict"], found["part"]) == ("different", "Name")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", [{}, {"a": "ark:12345/x"}, {"b": "ark:12345/x"}], ids=["nothing", "a", "b"])
 def test_json_requires_both_identifiers(client, query):
     refused = client.get("/compare", query_string=query, headers={"Accept": "application/json"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,10 +22,24 @@ def client():
     return create_app().test_client()
 
 
+@pytest.fixture(scope="module")
+def ids_of(client, read_page):
+    """ids_of(path) returns the ids of a page, which exists."""
+
+    @cache
+    def read(path):
+        page = client.get(path)
+        assert page.status_code == 200, path
+        return {element.attributes.get("id") for element in read_page(page.text).walk()}
+
+    return read
+
+
 def address(name):
     return "/docs" if name == "index" else f"/docs/{name}"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", FILES)
 def test_a_page_has_a_title_and_follows_the_content_security_policy(client, read_page, name):
     response = client.get(address(name))
@@ -38,16 +53,14 @@ def test_a_page_has_a_title_and_follows_the_content_security_policy(client, read
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", FILES)
-def test_links_lead_to_existing_pages_and_headings(client, read_page, name):
+def test_links_lead_to_existing_pages_and_headings(ids_of, client, read_page, name):
     here = [link.attributes["href"] for link in read_page(client.get(address(name)).text).one("article").all("a")]
     for link in here:
         to, _, place = link.partition("#")
-        if "://" in to:
-            continue
-        page = client.get(to or address(name))
-        assert page.status_code == 200, link
-        assert not place or any(each.attributes.get("id") == place for each in read_page(page.text).walk()), link
+        if "://" not in to:
+            assert {place or None} <= ids_of(to or address(name)), link
 
 
 def test_links_include_the_mount_point(read_page):
@@ -59,6 +72,7 @@ def test_every_header_links_to_the_documentation(client, read_page):
     assert read_page(client.get("/").text).one("header", "top").all("a", href="/docs")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["nothing", "..", "index.md", "%2e%2e%2fREADME", "INDEX", "inspector-dark.png"])
 def test_an_unknown_page_is_not_found(client, name):
     response = client.get(f"/docs/{name}")
@@ -66,6 +80,7 @@ def test_an_unknown_page_is_not_found(client, name):
     assert "text/html" in response.content_type
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -129,6 +144,7 @@ def test_pages_follow_one_another_in_the_order_of_the_index(client, read_page):
     assert set(order()) == names() - {"index"}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", FILES)
 def test_a_page_with_more_than_four_headings_begins_with_their_list(client, read_page, name):
     page = read_page(client.get(address(name)).text).one("article")
@@ -138,6 +154,7 @@ def test_a_page_with_more_than_four_headings_begins_with_their_list(client, read
     assert shown == [(f"#{anchor}", text) for anchor, text in expected]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("question", "first"),
     [
@@ -177,6 +194,7 @@ def test_a_search_finds_the_section_that_answers_a_question(client, read_page, q
     assert first in [link.attributes["href"] for link in found[:3]]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", ["zzzzzz", "<script>alert(1)</script>", "\u202e\u05d0", "%", "(" * 200, "'", "\x00"])
 def test_a_search_without_a_result_says_how_to_go_on(client, read_page, query):
     response = client.get("/docs", query_string={"q": query})
@@ -192,6 +210,7 @@ def test_a_search_of_noise_shows_what_has_these_words(client, read_page):
     assert read_page(client.get("/docs?q=+").text).one("h1").text == "Documentation"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_translated_page_has_the_parts_of_the_english_page(client, read_page, path):
     response = client.get(f"/docs/{path.stem}", headers={"Accept-Language": path.parent.name})

@@ -5,22 +5,15 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-import argon2
 import pytest
 
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
-from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.store import Accounts
 
 PASSWORD = "correct horse battery staple"
 SECRET = "s" * 43
 FIRST = f"/first-account/{SECRET}"
-
-
-@pytest.fixture(autouse=True)
-def cheap_hashes(monkeypatch):
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
 
 
 @pytest.fixture
@@ -78,6 +71,7 @@ def test_a_wrong_form_keeps_the_link_and_the_name(empty, fields, said):
     assert client.post(FIRST, data=form_of(client)).status_code == 303
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "path", "status"),
     [

@@ -129,6 +129,7 @@ def test_the_host_of_a_request_is_not_in_the_address_to_return_to(client):
     assert "evil" not in response.headers["Location"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("destination", ["https://evil.test/", "//evil.test", "/\\evil.test"])
 def test_another_site_does_not_follow(client, accounts, issuer, destination):
     accounts.identities.link(issuer, "1", "jane")
@@ -157,6 +158,7 @@ def test_a_code_is_used_once(client, accounts, issuer):
     assert finish(client, address).status_code == 403
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", ["", "error=access_denied", "code=", "code=x", "code=" + "x" * 5000])
 def test_an_answer_without_a_valid_code_is_refused(client, query):
     state = parse_qs(urlsplit(start(client)).query)["state"][0]
@@ -282,6 +284,7 @@ def test_a_valid_id_token_confirms_the_subject(confirm):
     assert confirm(aud=["ararat", "other"], azp="ararat") == "17"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "changed",
     [

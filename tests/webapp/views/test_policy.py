@@ -54,6 +54,7 @@ def test_the_empty_page_shows_the_hosts_of_the_policy(client, read_page):
     assert page.all("table") == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("text", ["<svg onload=alert(1)>", "https://17beta.top/<b>\u202e</b>", "\ud800", BOMB])
 def test_pasted_text_creates_no_elements(client, read_page, text):
     answer = client.post("/policy", data={"q": text.encode("utf-8", "surrogatepass")})
@@ -89,6 +90,7 @@ def test_json_has_the_same_content(client):
     assert answer.text.isascii()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("ask", "code"),
     [

@@ -44,6 +44,7 @@ def page(client, read_page):
     return get
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("address", "below_api"), PAGES.items(), ids=PAGES)
 def test_page_json_and_api_have_the_same_content(client, page, address, below_api):
     shown = page(address)
@@ -123,6 +124,7 @@ def test_a_naan_page_shows_the_shoulders_and_their_resolvers(page):
     assert "invalid ARKs" in page("/registries/naan/99999").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("kind", [NAANS, NAMESPACES, SCHEMES], ids=lambda kind: kind.name)
 def test_every_registry_entry_has_a_page(client, kind):
     place = {"naan": "registries/naan", "urn-namespaces": "registries/urn", "uri-schemes": "schemes"}[kind.name]
@@ -132,6 +134,7 @@ def test_every_registry_entry_has_a_page(client, kind):
         assert response.text.count("<h1>") == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "address",
     [
@@ -150,6 +153,7 @@ def test_an_unregistered_entry_is_not_found(client, address):
     assert "This copy of the registry" in answer.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("number", ["0", "-1", "x", "", "1e3", "\u0661", "9" * 40, HOSTILE])
 def test_an_invalid_page_number_is_refused(client, number):
     response = client.get("/registries/naan", query_string={"page": number}, headers=JSON)
@@ -157,6 +161,7 @@ def test_an_invalid_page_number_is_refused(client, number):
     assert response.data.isascii()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("address", PAGES)
 @pytest.mark.parametrize("name", ["q", "page", "nothing"])
 def test_parameters_create_no_elements(client, read_page, address, name):
@@ -174,6 +179,7 @@ def test_parameters_create_no_elements(client, read_page, address, name):
 HELP = "/docs/troubleshooting#a-name-answers-503"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("reachable", "status", "said"),
     [

@@ -25,9 +25,6 @@ def accounts(tmp_path):
 
 @pytest.fixture
 def jane(accounts, monkeypatch):
-    monkeypatch.setattr(
-        passwords, "_HASHER", passwords.argon2.PasswordHasher.from_parameters(passwords.argon2.profiles.CHEAPEST)
-    )
     monkeypatch.setattr(passwords, "_state", passwords._State())
     passwords._decoy.cache_clear()
     return accounts.add("jane", "curator", ["12345/x5"], PASSWORD)
@@ -62,6 +59,7 @@ def cookies_of(response):
     return {each.partition("=")[0]: each for each in response.headers.getlist("Set-Cookie")}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
 def test_without_accounts_only_the_page_that_says_so_exists(client, path, method):
@@ -69,6 +67,7 @@ def test_without_accounts_only_the_page_that_says_so_exists(client, path, method
     assert client.open(path, method=method).status_code == (200 if is_page else 404)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
 def test_the_pages_do_not_exist_for_a_file_or_without_bindings(tmp_path, path):
     (tmp_path / "names.csv").write_text("identifier,target\nark:12345/x1,https://example.org/1\n")
@@ -92,6 +91,7 @@ def test_the_form_starts_a_session(client, accounts, jane, read_page):
     assert page.one("code").text == "ark:12345/x5"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("base_url", "name", "secure"),
     [
@@ -244,6 +244,7 @@ def test_get_does_not_sign_out(client, accounts, jane):
     assert accounts.sessions.caller(client.get_cookie("__Host-ararat", domain="ids.example.org").value)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("destination", "expected"),
     [
@@ -265,6 +266,7 @@ def test_the_host_of_a_request_is_not_in_the_answers(client, jane):
     assert "evil" not in str(page.headers)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
 def test_the_pages_are_not_kept(client, jane, path):
     for response in (client.get(path), client.head(path), client.post(path)):

@@ -163,6 +163,7 @@ def test_a_client_that_accepts_everything_gets_the_stream(inspector):
 # What starts no trace -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "fields",
     [
@@ -197,6 +198,7 @@ def test_a_name_that_leads_to_its_own_trace_ends(inspector, messages):
     assert [event for event, _ in messages(response)] == ["start", "hop", "hop", "verdict", "end"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("accept", [STREAM, BROWSER, {}], ids=["stream", "page", "anything"])
 def test_a_trace_requested_by_a_trace_does_not_start(inspector, slow, accept):
     client = inspector(slow)

@@ -126,6 +126,7 @@ def test_a_row_has_its_line_number_and_a_file_is_in_list_order(client, read_page
     assert [json.loads(line)["identifier"] for line in saved] == ["nonsense", "ark:12345/doc", "ark:12345/y"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("run", [None, "", "x", "\u202e", "x" * 5000], ids=["none", "empty", "x", "bidi", "long"])
 def test_an_expired_result_is_not_found_and_the_whole_list_is_traced(client, read_page, run):
     answer = client.post("/traces/result?form=csv", data={"run": run}, headers={"Accept": "application/json"})
@@ -134,6 +135,7 @@ def test_an_expired_result_is_not_found_and_the_whole_list_is_traced(client, rea
     assert rows_of(page)[0] == [("ark:12345/x", "resolves")]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("field", ["result", "run", "q", "resolver", "anew"])
 @pytest.mark.parametrize(
     "value",
@@ -182,6 +184,7 @@ def test_the_api_returns_json_lines_or_csv(client):
     assert sorted(found) == sorted((row["identifier"], row["verdict"]) for row in rows)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "query", "fields", "status", "code"),
     [

@@ -41,6 +41,7 @@ def refused(text: str | bytes, source: Any) -> TableError:
     return error.value
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("source", "name"), FILES, ids=[name for _, name in FILES])
 def test_every_format_yields_the_same_names(source, name, dumped: Callable[..., Path], dumped_names, tmp_path) -> None:
     entries = list(dump.read(dumped(tmp_path / name, 300), source))
@@ -73,7 +74,14 @@ def test_a_minter_adds_its_counter_and_its_names(dumped: Callable[..., Path], tm
     assert [entry.identifier[-2:] for entry in entries[4:]] == [f"{number:02}" for number in range(12)]
 
 
-@pytest.mark.parametrize("name", ["ezid.txt", "ezid.csv", "ezid.xml", "ezid.txt.gz", "arklet.json", "noid.dump"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ezid.txt.gz",
+        "arklet.json",
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("ezid.txt", "ezid.csv", "ezid.xml", "noid.dump")),
+    ],
+)
 def test_memory_does_not_depend_on_the_number_of_names(name: str, dumped: Callable[..., Path], tmp_path) -> None:
     peaks = []
     for count in (300, 1000):
@@ -158,6 +166,7 @@ def test_a_file_of_another_kind_is_refused_with_its_place(source: str, content: 
     assert error.expected
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_file_that_is_closed_early_is_closed(source: str, tmp_path, dumped: Callable[..., Path]) -> None:
     file = dumped(tmp_path / FORMATS[source][0], 50)

@@ -36,14 +36,14 @@ def test_every_dump_is_imported_whole_and_a_second_import_changes_nothing(
     bindings: Bindings, name: str, dumped: Callable[..., Path], dumped_names, tmp_path
 ) -> None:
     source: Any = name.partition(".")[0]
-    file = dumped(tmp_path / name, 200)
+    file = dumped(tmp_path / name, 60)
     first = import_dump(bindings, file, source, actor="a librarian")
     assert (first.summary.refusals, first.omissions, first.skipped) == (0, 0, 0)
     assert first.summary.written
     assert first.given == first.result
     assert first.given is not None
-    assert first.given.names == 200
-    expected = list(dumped_names(200))
+    assert first.given.names == 60
+    expected = list(dumped_names(60))
     found = {
         each.spelling: each for each in bindings.store.fetch([_key(each.identifier) for each in expected]).values()
     }
@@ -164,6 +164,7 @@ def test_a_bad_name_stops_no_batch(bindings: Bindings) -> None:
     assert (again.summary.unchanged, again.summary.added, again.given == again.result) == (9, 1, True)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
@@ -231,6 +232,7 @@ def identified(elements: Mapping[str, str], key: str) -> dict[str, str]:
     return {name: with_identifier(text, key) if name == "datacite" else text for name, text in elements.items()}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("document", "why"),
     [
@@ -249,6 +251,7 @@ def test_a_record_that_does_not_fit_is_kept_as_another_element(bindings: Binding
     assert dict(found.metadata) == {"dump.datacite": document}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["x" * 300, "a\x01b"], ids=["a long name", "a control character"])
 def test_an_element_whose_name_cannot_be_kept_is_kept_with_its_name(bindings: Bindings, name: str) -> None:
     migration = imported(bindings, f'{{"ark:/12345/x5": {{"{name}": "v"}}}}'.replace("\x01", "\\u0001"), "n2t")
@@ -341,6 +344,7 @@ def test_a_damaged_dump_writes_nothing(bindings: Bindings) -> None:
         imported(bindings, ezid(), encoding="nonsense")
 
 
+@pytest.mark.long  # In a usual run, the reader of dumps and the import of tables have such tests.
 def test_memory_does_not_depend_on_the_number_of_names(
     open_store: Callable[..., Bindings], dumped: Callable[..., Path], tmp_path
 ) -> None:

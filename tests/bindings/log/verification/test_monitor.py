@@ -277,10 +277,10 @@ def mutations(folder: Path, number: int) -> Iterator[tuple[str, bytes]]:
         )
 
 
-def test_a_hundred_mutated_logs_are_rejected(long_log):
+def test_mutated_logs_are_rejected(long_log):
     log = long_log()
     rejected = set[str]()
-    for name, content in mutations(log.folder.path, 110):
+    for name, content in mutations(log.folder.path, 50):
         path = log.folder.path / name
         original = path.read_bytes()
         if content == original:

@@ -192,6 +192,7 @@ def test_a_second_history_is_not_cosigned(larger_log, network):
 LINE = str(sign_note("x\n", [SignerKey.create("w1.example", COSIGNATURE)], TIME).signatures[0]).encode()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [

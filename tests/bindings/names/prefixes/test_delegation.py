@@ -91,6 +91,7 @@ def test_the_history_has_all_fields(bindings: Bindings) -> None:
     assert [event.record.texts for event in bindings.prefixes.history("12345/x5")] == [texts]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("texts", "code"),
     [

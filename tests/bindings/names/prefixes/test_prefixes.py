@@ -78,6 +78,7 @@ def test_a_record_shows_the_rule_of_the_same_prefix(bindings):
     assert bindings.prefixes.get(SHOULDER).as_dict()["rule"] == {"template": "/maps/${suffix}", "redirect": 302}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("prefix", "texts", "code"),
     [
@@ -278,6 +279,7 @@ def test_records_are_exported_and_imported(form, bindings, open_store, tmp_path)
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("row", "code"),
     [
@@ -337,6 +339,7 @@ def test_a_file_with_two_records_of_a_prefix_is_refused(tmp_path, open_store):
 # Public answers -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "path", ["/ark:12345/", "/ark:/12345/", "/ARK:12-345/", "/ark:12345/?info", "/ark:12345/?", "/ark:12345/??"]
 )
@@ -349,6 +352,7 @@ def test_a_naan_alone_answers_with_its_record(path, bindings):
     assert '<https://r.example/ark:12345/?info>; rel="describedby"' in found.headers["Link"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/ark:12345/x5", "/ark:/12345/x-5", "/ark:12345/x5/", "/ark:12345/x5?info"])
 def test_a_shoulder_alone_answers_with_its_record(path, bindings):
     bindings.rules.set(SHOULDER, "/maps/${suffix}")
@@ -365,6 +369,7 @@ def test_a_shoulder_alone_answers_with_its_record(path, bindings):
     assert answer(bindings, "/ark:12345/x57").status_code == 302
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "status"),
     [
@@ -382,6 +387,7 @@ def test_a_prefix_without_a_record_is_not_found(path, status, bindings):
 
 
 # I-04: "A string with no Name part like ark:12345 is not an ARK."
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/ark:12345", "/ark:/12345", "/ark:12345?info", "/ark:12-345?", "/ark:12345/?info"])
 def test_a_naan_without_a_slash_leads_to_its_record(path, bindings):
     bindings.prefixes.set(NAAN, who="Library")
@@ -390,6 +396,7 @@ def test_a_naan_without_a_slash_leads_to_its_record(path, bindings):
     assert answer(bindings, path.replace("345", "346")).status_code == 400
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/ark:12345?cite", "/ark:12345/?cite", "/ark:12345//", "/ark:99999/"])
 def test_other_texts_are_no_prefix(path, bindings):
     bindings.prefixes.set(NAAN, who="Library")
@@ -443,6 +450,7 @@ def test_the_own_statement_of_a_name_wins(bindings):
     assert "persistence_source" not in found
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("text", HOSTILE, ids=["html", "override", "right to left", "long", "escape"])
 @pytest.mark.parametrize("form", ["text/html", "application/json", "text/plain"])
 def test_hostile_texts_are_shown_safely(text, form, bindings):
@@ -455,6 +463,7 @@ def test_hostile_texts_are_shown_safely(text, form, bindings):
         assert "javascript:" not in shown
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("contact", "link"),
     [

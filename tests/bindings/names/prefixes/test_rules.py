@@ -71,6 +71,7 @@ def test_a_variable_has_the_spelling_and_the_escaping_of_its_place(template, giv
         assert (binding and binding.target) == (None if target is None else origin + target)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("given", ["ark:12345/v1-2", "ark:/12345/v1-2", "ARK:12345/v1%2D2/"])
 def test_a_request_reaches_the_page_of_its_spelling(bindings, given):
     bindings.rules.set("ark:12345/v", "https://example.org/o/${suffix:given}")

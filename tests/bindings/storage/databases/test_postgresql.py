@@ -128,6 +128,7 @@ def connections(cluster: Cluster) -> int:
     return count
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("behind_pooler", [pytest.param(False, id="direct"), pytest.param(True, id="behind a pooler")])
 def test_a_reader_starts_no_processes_and_compiles_nothing(bindings: Bindings, behind_pooler: bool) -> None:
     database = cast(PostgreSQL, cast(DatabaseStore, bindings.store)._database)

@@ -175,6 +175,7 @@ def test_an_older_copy_is_recognized_by_its_counter(file: Path, tmp_path: Path) 
         bindings.lookup(NAMES[0])
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("relocated", [False, True], ids=["in its place", "moved with its log"])
 def test_committed_changes_are_read_from_the_log_after_a_kill(
     file: Path, tmp_path: Path, open_store: Callable[..., Bindings], relocated: bool

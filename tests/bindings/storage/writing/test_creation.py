@@ -27,6 +27,7 @@ def test_an_empty_database_is_deleted_with_its_log(file: Path) -> None:
     assert list(file.parent.iterdir()) == []
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "change",
     [

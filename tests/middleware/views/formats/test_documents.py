@@ -108,6 +108,7 @@ def test_a_recorded_datacite_record_is_returned_unchanged(described):
     assert record["types"]["resourceTypeGeneral"] == "Image"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("recorded", "formats"),
     [

@@ -77,6 +77,7 @@ def logged_client(tmp_path_factory):
         yield Client(ResolverMiddleware(None, bindings, **settings))  # type: ignore[arg-type]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("path", "field", "value", "shown"), EXAMPLES, ids=[example[0] for example in EXAMPLES])
 def test_the_page_shows_the_real_output(client, logged_client, path, field, value, shown):
     answer = (logged_client if "/x8?" in path else client).get(path, headers={field: value} if field else {})

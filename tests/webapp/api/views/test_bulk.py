@@ -49,6 +49,7 @@ def test_a_repeated_relocation_has_the_same_response(curator, rows):
     assert rows() == after
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("body", "query", "status"),
     [

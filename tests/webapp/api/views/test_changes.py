@@ -198,6 +198,7 @@ def test_only_the_person_and_administrators_see_and_undo_a_change(curator, admin
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [

@@ -42,6 +42,7 @@ def file_of(client, found):
     return client("GET", found["file"].removeprefix("/api/v1"))
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("wanted", "begin", "sign"),
     [

@@ -85,6 +85,7 @@ def test_the_encoding_is_that_of_the_content_type_and_is_never_guessed(curator, 
     assert bindings.lookup("ark:12345/x51").metadata["erc.who"] == "No\u00e9"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("bindings", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     "content_type",
@@ -97,6 +98,7 @@ def test_an_unknown_encoding_is_refused(curator, rows, content_type):
     assert rows() == before
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("content_type", ["application/json", "text/plain", "application/x-www-form-urlencoded", ""])
 def test_other_media_types_are_refused(curator, rows, content_type):
     before = rows()
@@ -123,6 +125,7 @@ def test_one_refused_line_refuses_the_import(curator, bindings):
     assert finished(curator, send(curator, table, "?dry_run=1"))["state"] == "done"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("table", "code"),
     [
@@ -303,6 +306,7 @@ def test_a_workbook_is_imported_with_its_sheet(curator, bindings):
     assert "Info, Objets" in refused["detail"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "status", "code"),
     [

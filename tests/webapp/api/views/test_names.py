@@ -71,6 +71,7 @@ def test_the_answer_to_a_probable_mistake_has_warnings(curator, name):
     assert [each["code"] for each in gone["warnings"]] == ["successor-unknown"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("second", "code", "pointer"),
     [
@@ -115,6 +116,7 @@ def test_a_conflict_has_both_rows_and_nothing_is_written(curator, name, rows):
     assert rows() == before
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("wanted", "status", "code"),
     [
@@ -183,6 +185,7 @@ def test_the_history_has_each_change(curator, name):
     assert_problem(curator("GET", "/names/ark:12345/x52/history"), 404, "not-bound")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("path", "methods"),
     [
@@ -368,6 +371,7 @@ def identifiers(client, query):
     return [name["identifier"] for name in client.ok("GET", f"/names?{query}")["names"]]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -433,6 +437,7 @@ def test_pages_are_linked_and_complete(many):
     assert seen == [f"ark:12345/x5{number}" for number in range(5)]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "code"),
     [

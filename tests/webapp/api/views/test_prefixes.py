@@ -72,6 +72,7 @@ def test_a_prefix_is_delegated_succeeded_and_retired(administrator, curator, rea
     assert_problem(curator("POST", "/departures", body), 403, "role-missing")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -6,12 +6,10 @@ import re
 from datetime import timedelta
 from typing import Any
 
-import argon2
 import pytest
 from sqlalchemy import select
 
 from ararat.bindings.storage.tables.account_tables import audit
-from ararat.webapp.accounts import passwords
 from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
 from ararat.webapp.accounts.store import LINK_HOURS
 from ararat.webapp.desk.administration.account_changes import CHANGES
@@ -19,11 +17,6 @@ from ararat.webapp.desk.administration.account_changes import CHANGES
 from ..conftest import Browser, Desk
 
 PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(autouse=True)
-def _fast_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
 
 
 def text_of(html: str) -> str:
@@ -61,6 +54,7 @@ def test_an_account_is_added(desk: Desk, ada: Browser) -> None:
     assert ada.post("/desk/accounts", {"name": "robot", "role": "reader"}).status_code == 303
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -208,6 +202,7 @@ def test_tokens_of_an_account_are_revoked(desk: Desk, ada: Browser) -> None:
     assert desk.accounts.tokens.caller(secret) is None
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["nobody", "\u202e", "x" * 100, "a b"])
 def test_an_unknown_account_is_not_found(ada: Browser, name: str) -> None:
     assert ada.get(f"/desk/accounts/{name}").status_code == 404

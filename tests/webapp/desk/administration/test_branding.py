@@ -192,6 +192,7 @@ def test_hostile_texts_are_isolated(ada: Browser):
             assert (text in found) == (text == "{{ 7*7 }}")
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("account", ["jane", "rita"])
 def test_only_administrators_see_the_page(desk: Desk, account: str):
     browser = desk.signed_in(account)

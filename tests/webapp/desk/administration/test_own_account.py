@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-import argon2
 import pytest
 
 from ararat.webapp.accounts import passwords
 
 PASSWORD = "correct horse battery staple"
 NEW = "seven blue kettles whistle"
-
-
-@pytest.fixture(autouse=True)
-def cheap_hashes(monkeypatch):
-    monkeypatch.setattr(passwords, "_HASHER", argon2.PasswordHasher.from_parameters(argon2.profiles.CHEAPEST))
 
 
 def save(browser, **form):
@@ -49,6 +43,7 @@ def test_a_day_of_a_filter_is_in_the_time_zone_of_the_caller(desk, jane, monkeyp
     assert "x51" in jane.get(f"/desk/changes?since={day}&before={day}").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -107,6 +102,7 @@ def test_own_sessions_are_listed_and_ended(desk, ada, jane):
     assert [each.get("/desk").status_code for each in (jane, other, third)] == [200, 303, 303]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["preferences", "password", "sessions"])
 def test_a_program_with_a_token_cannot_change_the_account(desk, path):
     _, secret = desk.accounts.tokens.create("jane", "repository")

@@ -70,6 +70,7 @@ def test_a_record_is_added_with_its_rule(desk: Desk, ada: Browser, rita: Browser
             assert part in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("field", "value"),
     [
@@ -165,6 +166,7 @@ def test_a_rule_without_a_record_is_listed_and_can_be_edited(desk: Desk, ada: Br
     assert save(ada, etag=etag_of(form)).status_code == 303
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("account", ["jane", "rita"])
 def test_only_administrators_change_records(desk: Desk, ada: Browser, account: str) -> None:
     save(ada)
@@ -179,6 +181,7 @@ def test_only_administrators_change_records(desk: Desk, ada: Browser, account: s
     assert len(desk.bindings.prefixes.list()) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("prefix", ["", "nonsense", "ark:12345/none", "\u202e", "ark:99999/", "x" * 5000])
 def test_a_prefix_without_a_record_is_not_found(ada: Browser, prefix: str) -> None:
     response = ada.get("/desk/prefixes/record", query_string={"prefix": prefix})

@@ -56,6 +56,7 @@ def test_a_token_without_last_day_and_prefixes_is_unrestricted(desk: Desk, jane:
     assert (found.token.expires, found.token.prefixes) == (None, None)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
@@ -88,6 +89,7 @@ def test_a_token_is_revoked(desk: Desk, jane: Browser) -> None:
     assert "Revoked and expired tokens (1)" in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("number", ["", "0", "-1", "9" * 5000, "\u0661", "1.0"])
 def test_a_token_of_another_account_is_not_found(desk: Desk, jane: Browser, number: str) -> None:
     token, _ = desk.accounts.tokens.create("ada", "hers")

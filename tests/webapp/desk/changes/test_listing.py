@@ -41,6 +41,7 @@ def test_changes_of_names_and_operations_are_one_list(jane, names, read_page):
     ]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -57,11 +58,13 @@ def test_filters_restrict_the_list(rita, names, read_page, query, expected):
     assert listed(rita.get(f"/desk/changes?{query}"), read_page) == expected
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("query", ["actor=nobody", "since=2999-01-01", "before=2020-01-01", "actor=%ED%A0%80%00"])
 def test_list_without_changes_offers_all_changes(jane, names, read_page, query):
     assert "No change found" in read_page(jane.get(f"/desk/changes?{query}").text).one("div", "empty").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "field"), [("prefix=nonsense", "prefix"), ("action=eaten", "action"), ("since=soon", "since")]
 )
@@ -93,6 +96,7 @@ def test_pages_continue_until_the_end(desk, jane, names, read_page):
     assert seen.index(("ada", "Operation 2: relocate")) == 29
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("after", ["x", "1", "1.2.3", "-1.2", "1.x", "9" * 30 + ".1", "\u0661.1"])
 def test_position_of_another_list_is_refused(jane, names, after):
     assert jane.get(f"/desk/changes?after={after}").status_code == 400
@@ -139,6 +143,7 @@ def test_undo_refuses_names_that_were_changed_since_then(ada, names, read_page):
     assert names.lookup("ark:12345/x51").target == "https://fourth.example/1"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["jane", "rita"])
 def test_undo_and_audit_need_an_administrator(desk, names, name):
     browser = desk.signed_in(name)

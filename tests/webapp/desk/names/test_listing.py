@@ -53,6 +53,7 @@ def shown(response, read_page):
     return [row.one("th").text.strip() for row in page.all("tr") if row.all("th", scope="row")]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -107,6 +108,7 @@ def test_hostile_title_is_escaped(jane):
     assert "U+202E" in text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "field"),
     [("prefix=nonsense!", "prefix"), ("created_since=yesterday", "created_since")],
@@ -125,6 +127,7 @@ def test_wrong_state_is_ignored_with_a_message(jane):
     assert jane.get("/desk/names.csv?state=gone").status_code == 400
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -207,6 +210,7 @@ def test_the_last_change_has_its_actor(jane, read_page):
     assert page.one("td", "changed").text.split()[-1] == "ada"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("after", ["x", "0.x", "5.", "0." + "A" * 5000])
 def test_position_of_another_list_is_refused(jane, after):
     assert jane.get(f"/desk/names?after={after}").status_code == 400

@@ -95,6 +95,7 @@ def test_a_reload_of_the_minted_names_mints_no_more(desk: Desk, jane: Browser) -
     assert table == ["\ufeffidentifier,target,status", *(f"{name},,reserved" for name in names)]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("created", ["", "soon", "2026-11-24", "9999-12-31T23:59:59.999999Z"])
 def test_a_time_without_minted_names_has_an_empty_list(jane: Browser, created: str) -> None:
     page = jane.get("/desk/new/minted", query_string={"created": created})
@@ -129,6 +130,7 @@ def test_a_name_that_looks_personal_has_a_warning_before_and_after_it_is_recorde
     assert "The name contains" not in page.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -148,6 +150,7 @@ def test_a_wrong_field_is_explained(desk: Desk, jane: Browser, change: dict[str,
     assert desk.bindings.count().number == 0
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("account", ["jane", "rita"])
 def test_names_outside_the_permission_are_forbidden(desk: Desk, account: str) -> None:
     form = {"shoulder": "ark:12345/y1", "count": "1"}
@@ -155,6 +158,7 @@ def test_names_outside_the_permission_are_forbidden(desk: Desk, account: str) ->
     assert desk.signed_in(account).post("/desk/new/name", {"text": "ark:12345/y1a"}).status_code == 403
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -217,6 +221,7 @@ def test_a_recorded_name_is_refused_with_the_reason(desk: Desk, jane: Browser) -
     assert len(desk.bindings.history("ark:12345/x5a")) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("text", ["", "nonsense", "ark:99999/x", "x" * 5000, "ark:12345/\x00"])
 def test_a_text_without_a_name_is_refused(jane: Browser, text: str) -> None:
     assert record(jane, text=text).status_code == 422
@@ -265,6 +270,7 @@ def test_the_form_repeats_only_the_beginning_of_an_endless_value(jane: Browser) 
         assert "Only the first 120,000 of 900,000 characters are shown." in response.text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/desk/new/name", "/desk/new/mint"])
 @pytest.mark.parametrize("shoulder", ["", "ark:", "\0"])
 def test_a_missing_shoulder_is_an_error_of_the_form(desk: Desk, jane: Browser, path: str, shoulder: str) -> None:

@@ -64,6 +64,7 @@ def test_the_containers_of_a_name_are_listed_with_the_nearest_first(bound: Desk,
     assert [each[-1] for each in listed] == ["recorded", "recorded", "live"]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("spelling", ["ark:/12345/x5-m1", "ARK:12345/x5m1", " ark:12345/x5m1 "])
 def test_every_spelling_leads_to_the_page(jane: Browser, spelling: str) -> None:
     assert (
@@ -73,6 +74,7 @@ def test_every_spelling_leads_to_the_page(jane: Browser, spelling: str) -> None:
     )
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("name", ["ark:12345/x5none", "", "nonsense", "ark:12345/x5\u202e", "ark:99999/x"])
 def test_a_name_without_a_record_is_not_found(jane: Browser, name: str) -> None:
     assert jane.get("/desk/name", query_string={"name": name}).status_code in (404, 422)
@@ -120,6 +122,7 @@ def test_a_value_that_is_not_edited_keeps_its_spaces(bound: Desk, jane: Browser)
     assert {**recorded, "erc.who": "A"}.items() <= found.metadata.items()
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("form", "words"),
     [
@@ -212,6 +215,7 @@ def test_rows_of_other_targets_are_added_and_removed_without_a_script(
     assert len(bound.bindings.history(NAME)) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -280,6 +284,7 @@ def test_a_concurrent_change_shows_both_versions(bound: Desk, jane: Browser) -> 
     assert found.metadata["erc.what"] == "The version of jane"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("action", ["metadata", "target", "withdraw", "restore", "publish", "delete"])
 @pytest.mark.parametrize("account", ["rita", "jane"])
 def test_a_name_outside_the_permission_cannot_be_changed(bound: Desk, action: str, account: str) -> None:
@@ -289,6 +294,7 @@ def test_a_name_outside_the_permission_cannot_be_changed(bound: Desk, action: st
     assert len(bound.bindings.history("ark:12345/y1")) == 1
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("action", ["metadata", "target", "withdraw", "restore", "publish", "delete"])
 def test_a_form_needs_its_token(bound: Desk, jane: Browser, action: str) -> None:
     refused = jane.client.post(f"/desk/name/{action}", data={"name": NAME, "revision": "1"})
@@ -319,6 +325,7 @@ def test_the_person_who_made_the_last_change_undoes_it(bound: Desk, jane: Browse
     assert found.target == "https://example.org/1"
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("revision", ["", "x", "-1", "9" * 30, "\u0661"])
 def test_a_revision_that_is_not_a_number_changes_nothing(bound: Desk, jane: Browser, revision: str) -> None:
     assert send(jane, "metadata", revision=revision, **{"m.erc.what": "x"}).status_code == 409

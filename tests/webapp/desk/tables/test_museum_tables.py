@@ -11,6 +11,8 @@ import pytest
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished
 
+pytestmark = pytest.mark.usefixtures("workbooks_here")
+
 TABLE = (
     "Objektliste 2026;;\r\n\r\nInventarnummer;Titel;Weblink\r\nINV 1;Gro\u00dfe Glocke;https://m.example/1\r\n"
     "INV 2;Vase;htp://m.example/2\r\nINV 2;Teller;https://m.example/3\r\nSumme;3;\r\n"
@@ -139,6 +141,7 @@ def test_the_rows_of_a_part_can_be_filtered(desk: Desk, jane: Browser, preview: 
     assert "x5b" not in page
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("path", ["names.table", "refused.csv", "corrections"])
 def test_a_table_of_another_account_is_not_shown(
     desk: Desk, ada: Browser, jane: Browser, preview: Any, path: str

@@ -143,6 +143,7 @@ def test_encoding_and_separator_are_detected_and_can_be_changed(jane: Browser, u
     assert "column-1" not in jane.get(f"{path}/columns").text
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("change", "text"),
     [
