@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from ...identifiers import Ark, EmbeddedArk, IdentifierError, Urn, parse
-from ...identifiers.ark import length
-from ...identifiers.ark import parser as ark
+from ...identifiers.ark import length, normalization
 from ...identifiers.ark.grammar import BASE29_ONLY, RESERVED_NAAN
 from ...identifiers.suggestions import without_container
 from ...identifiers.text import characters, display, iri
@@ -158,7 +157,7 @@ def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
     """
     if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
         # The fast path for most names. The reserved NAAN is the only reason to refuse a name of this form.
-        plain = ark.plain(identifier)
+        plain = normalization.plain(identifier)
         if plain is not None and not plain.startswith(RESERVED_NAAN):
             return plain
     name = read(identifier)

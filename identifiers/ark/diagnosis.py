@@ -42,8 +42,11 @@ def first_problem(text: str) -> Problem:
     'empty-segment'
     """
     label = LABEL.match(text)
+    if not text:
+        return problem("empty", 0, 0)
     if label is None:
-        return problem("no-scheme", 0, min(len(text), 4)) if text else problem("empty", 0, 0)
+        expected = "an ARK; ararat.parse reads URNs and addresses, too"
+        return problem("no-scheme", 0, min(len(text), 4), "the text does not start with ark:", expected=expected)
     start = label.end()
     if text.startswith("//", start):
         return problem("double-slash", start, start + 2)

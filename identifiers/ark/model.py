@@ -24,7 +24,7 @@ from . import length
 from .character_problems import bidi_formatting, character_notes, encoded_control
 from .diagnosis import matched_ark
 from .grammar import BASE29_ONLY, METADATA_INFLECTIONS, RESERVED_NAAN, naan_of
-from .normalization import Parts, Step, normal, sort_variants, split_variants, steps
+from .normalization import Parts, Step, by_rules, normal, plain, sort_variants, split_variants, steps
 
 _ENCODED_DOT = re.compile("%2E", re.IGNORECASE)
 _WITH_DOT = re.compile("/[^/.]*+[.][^/]*+")
@@ -125,6 +125,32 @@ class Ark(Normalized):
     >>> ark == parse("ark:12345/x6np1/map.en.pdf?info")
     True
     """
+
+    @classmethod
+    def parse(cls, text: str) -> Ark:
+        """Parse the Extended ARK ``text``, in linear time.
+
+        Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem for any other text, also for
+        a URN and for an address with an ARK. :func:`ararat.parse` reads identifiers of all kinds.
+
+        Source: ARK draft, section 4; ARK-047 to ARK-059.
+
+        >>> Ark.parse("ark:/12345/x-5").normal_form
+        'ark:12345/x5'
+        >>> Ark.parse("ark:12345")
+        Traceback (most recent call last):
+        ararat.identifiers.problems.IdentifierError: a NAAN alone is not an ARK (no-name)
+            ark:12345
+                     ^
+        expected a slash and a Name after the NAAN (ARK draft, section 3.2)
+        >>> Ark.parse("urn:isbn:0451450523")
+        Traceback (most recent call last):
+        ararat.identifiers.problems.IdentifierError: the text does not start with ark: (no-scheme)
+            urn:isbn:0451450523
+            ^^^^
+        expected an ARK; ararat.parse reads URNs and addresses, too (ARK draft, section 4)
+        """
+        return cls(text, plain(text) or by_rules(text))
 
     @property
     def written(self) -> ArkParts:

@@ -9,13 +9,19 @@ Comments cite the decisions about what the draft leaves open (N-01 to N-05).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..problems import IdentifierError, problem
 from ..text import iri
 from ..text.translatable import Translatable
-from .grammar import ARK_UNRESERVED_MARKS
+from .diagnosis import matched_ark
+from .grammar import ARK_UNRESERVED_MARKS, BASE29, PLAIN_ARK
+
+_matched_plain = PLAIN_ARK.fullmatch
+_OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 
 # N-01: "-" is not ARK-unreserved, but the note below the algorithm decodes it and then removes it.
 _BODY_TRIPLETS = iri.triplets(iri.ALPHANUMERIC + ARK_UNRESERVED_MARKS + "-")
@@ -214,3 +220,59 @@ def steps(ark: Parts) -> Iterator[Step]:
         if changed != ark:
             yield Step(rule.name, rule.title, "".join(ark), "".join(changed), rule.reference)
         ark = changed
+
+
+def plain(text: str) -> str | None:
+    """Return the normal form of ``text`` if it is a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`). Return None for any
+    other text.
+
+    A plain ARK has only ASCII without percent signs, and a Base29 NAAN. This fast path skips the rules.
+
+    >>> plain("ark:/12345/x/m-ap.pdf.en"), plain("ark:12345/-x"), plain("ark:12345/x?info")
+    ('ark:12345/x/map.en.pdf', None, None)
+    """
+    matched = _matched_plain(text)
+    if matched is None:
+        return None
+    path, tail = matched.groups()
+    body = f"ark:{path}"
+    if "-" in text:
+        body = body.replace("-", "")
+    if tail is None:
+        return body
+    variants = tail.replace("-", "")
+    # Most have one variant.
+    if variants.count(".") == 1:
+        return body + variants
+    return ".".join([body, *sorted(set(variants[1:].split(".")))])
+
+
+def by_rules(text: str) -> str:
+    """Return the normal form of the Extended ARK ``text`` by the rules of the draft, also of a plain one.
+
+    Raises :class:`~ararat.identifiers.problems.IdentifierError` with the first problem for any other text.
+
+    >>> by_rules("ark:/12345/x-5")
+    'ark:12345/x5'
+    """
+    matched = matched_ark(text)
+    body = text[matched.start("naan") : matched.start("tail")]
+    normal_parts = normal(Parts(matched["label"], body, matched["tail"]))
+    _require_ark(text, matched, normal_parts.body)
+    return "".join(normal_parts)
+
+
+def _require_ark(text: str, matched: re.Match[str], normal_body: str) -> None:
+    """Raise IdentifierError if the normal form of the matched text is not an ARK.
+
+    Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
+    """
+    start, end = matched.span("naan")
+    # A-04: characters that the normal form does not decode are not an error.
+    if "%" in matched["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
+        raise IdentifierError(text, problem("naan-decodes-outside-base29", start, end))
+    if normal_body[0] == "/" or normal_body[-1] == "/" or "//" in normal_body:
+        for part in text[start : matched.end("path")].split("/"):
+            if not hyphenless(part):
+                raise IdentifierError(text, problem("empty-after-normalization", start, start + len(part)))
+            start += len(part) + 1

@@ -11,34 +11,15 @@ import re
 
 from ..problems import IdentifierError, problem
 from ..text import iri
-from .diagnosis import matched_ark
-from .grammar import BASE29, EXTENDED_ARK, LABEL_PATTERN, NAAN, PLAIN_ARK
+from .grammar import EXTENDED_ARK, LABEL_PATTERN, NAAN
 from .model import Ark
-from .normalization import Parts, hyphenless, normal
+from .normalization import by_rules, hyphenless, plain
 
-_matched_plain = PLAIN_ARK.fullmatch
 _BEGINNING = re.compile(f"{LABEL_PATTERN}/?({NAAN})/[^/]")
-_OUTSIDE_BASE29 = re.compile(f"[^{BASE29}]")
 
 
-def parse(text: str) -> Ark:
-    """Parse the Extended ARK ``text`` from any str, in linear time.
-
-    Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text, also for an embedded ARK. The error
-    marks the first wrong place.
-
-    Source: ARK draft, section 4; ARK-047 to ARK-059.
-
-    >>> parse("ark:12345/x.en").variants
-    ('en',)
-    >>> parse("ark:12345")
-    Traceback (most recent call last):
-    ararat.identifiers.problems.IdentifierError: a NAAN alone is not an ARK (no-name)
-        ark:12345
-                 ^
-    expected a slash and a Name after the NAAN (ARK draft, section 3.2)
-    """
-    return Ark(text, plain(text) or _normal_form(text))
+parse = Ark.parse
+"""Parse an Extended ARK: :meth:`.Ark.parse`."""
 
 
 def reads(text: str) -> bool:
@@ -56,7 +37,7 @@ def reads(text: str) -> bool:
         # Only the removal of hyphens can make a part empty.
         return all(map(hyphenless, text[matched.start("naan") : matched.end("path")].split("/")))
     try:
-        _normal_form(text)
+        by_rules(text)
     except IdentifierError:
         return False
     return True
@@ -89,60 +70,9 @@ def normalize(text: str) -> str:
     >>> normalize("ark:12345/4\\u0431\\u04443\\u04451")
     'ark:12345/4%D0%B1%D1%843%D1%851'
     """
-    if (normal_form := plain(text)) is not None:
-        return normal_form
     try:
-        return _normal_form(text)
+        return plain(text) or by_rules(text)
     except IdentifierError as error:
         cause = error.problem
         message = f"only an Extended ARK has a normal form: {cause.message}"
         raise IdentifierError(text, problem("not-an-extended-ark", cause.start, cause.end, message)) from None
-
-
-def plain(text: str) -> str | None:
-    """Return the normal form of ``text`` if it is a plain Basic ARK (:data:`~.grammar.PLAIN_ARK`). Return None for any
-    other text.
-
-    A plain ARK has only ASCII without percent signs, and a Base29 NAAN. This fast path skips the rules.
-
-    >>> plain("ark:/12345/x/m-ap.pdf.en"), plain("ark:12345/-x"), plain("ark:12345/x?info")
-    ('ark:12345/x/map.en.pdf', None, None)
-    """
-    matched = _matched_plain(text)
-    if matched is None:
-        return None
-    path, tail = matched.groups()
-    body = f"ark:{path}"
-    if "-" in text:
-        body = body.replace("-", "")
-    if tail is None:
-        return body
-    variants = tail.replace("-", "")
-    # Most have one variant.
-    if variants.count(".") == 1:
-        return body + variants
-    return ".".join([body, *sorted(set(variants[1:].split(".")))])
-
-
-def _normal_form(text: str) -> str:
-    matched = matched_ark(text)
-    body = text[matched.start("naan") : matched.start("tail")]
-    normal_parts = normal(Parts(matched["label"], body, matched["tail"]))
-    _require_ark(text, matched, normal_parts.body)
-    return "".join(normal_parts)
-
-
-def _require_ark(text: str, matched: re.Match[str], normal_body: str) -> None:
-    """Raise IdentifierError if the normal form of the matched text is not an ARK.
-
-    Theorem 2: "An extended ARK is a Basic ARK if and only if its normal form is a Basic ARK."
-    """
-    start, end = matched.span("naan")
-    # A-04: characters that the normal form does not decode are not an error.
-    if "%" in matched["naan"] and _OUTSIDE_BASE29.search(iri.TRIPLET.sub("", normal_body.partition("/")[0])):
-        raise IdentifierError(text, problem("naan-decodes-outside-base29", start, end))
-    if normal_body[0] == "/" or normal_body[-1] == "/" or "//" in normal_body:
-        for part in text[start : matched.end("path")].split("/"):
-            if not hyphenless(part):
-                raise IdentifierError(text, problem("empty-after-normalization", start, start + len(part)))
-            start += len(part) + 1

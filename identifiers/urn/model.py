@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from ..ark.grammar import METADATA_INFLECTIONS
 from ..ark.normalization import Step
 from ..normalized import Normalized
-from ..problems import Problem
+from ..problems import IdentifierError, Problem, problem
 from ..segments import Segment
 from ..text import display, iri
 from ..text.translatable import Translatable
 from . import diagnosis, profiles
-from .grammar import DRAFT
+from .grammar import DRAFT, LABEL, PROFILES, URN
 from .profiles import UrnParts
 
 if TYPE_CHECKING:
@@ -48,6 +48,45 @@ class Urn(Normalized):
     >>> name == parse("urn:foo:a%2C1#S")
     True
     """
+
+    @classmethod
+    def parse(cls, text: str, profile: str | None = None) -> Urn:
+        """Parse a URN that is valid by the URN draft or by RFC 8141, in linear time.
+
+        ``profile`` limits the accepted URNs to "urnbis-01" (the URN draft) or "rfc8141". None accepts both.
+
+        Raises :class:`~ararat.identifiers.problems.IdentifierError` for any other text, also for an ARK and for an
+        address with a URN, and ValueError for an unknown profile. :func:`ararat.parse` reads identifiers of all kinds.
+
+        Source: URN draft, section 2; RFC 8141, section 2; URN-010 to URN-045.
+
+        >>> Urn.parse("urn:example:a/b").profiles["urnbis-01"]["valid"]
+        False
+        >>> Urn.parse("urn:example:a/b", profile="urnbis-01")
+        Traceback (most recent call last):
+        ararat.identifiers.problems.IdentifierError: the namespace-specific string contains a slash (nss-slash)
+            urn:example:a/b
+                         ^
+        expected a slash as %2F; RFC 8141 allows it after the first character (URN draft, section 2.3.1)
+        """
+        if profile is not None and profile not in PROFILES:
+            raise ValueError(f"unknown profile {profile!r}: use one of {', '.join(PROFILES)}")
+        if profile is not None or not URN.fullmatch(text):
+            if not text:
+                raise IdentifierError(text, problem("empty", 0, 0))
+            if not LABEL.match(text):
+                message, expected = (
+                    "the text does not start with urn:",
+                    "a URN; ararat.parse reads ARKs and addresses, too",
+                )
+                source = "URN draft, section 2"
+                wrong = problem("no-scheme", 0, min(4, len(text)), message, expected=expected, reference=source)
+                raise IdentifierError(text, wrong)
+            if error := profiles.first_error(text, (profile,) if profile else PROFILES):
+                raise IdentifierError(text, error)
+        nid, _, rest = text[4:].partition(":")
+        # URN draft, section 5: label and NID in lower case, percent-encodings in upper case. Nothing is decoded.
+        return cls(text, f"urn:{nid.lower()}:{iri.upper_hex(rest)}")
 
     @property
     def parts(self) -> UrnParts:

@@ -14,8 +14,7 @@ from ...bindings.names.binding import NOTHING, StoredRedirect
 from ...bindings.names.errors import BindingError
 from ...bindings.names.naming import is_test
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
-from ...identifiers.ark import length
-from ...identifiers.ark import parser as ark
+from ...identifiers.ark import length, normalization
 from ..resolution.result import Resolution
 from ..resolution.settings import Settings
 from ..views.signposting import links_by_metadata
@@ -66,7 +65,7 @@ def direct_redirect(
     given = path[1:]
     if len(given) > length.ALWAYS_ACCEPTED:
         return None
-    key = ark.plain(given)
+    key = normalization.plain(given)
     if key is None or (is_test(key) and not settings.test_naans):
         return None
     if holds.may_cover(key):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ....identifiers.ark import parser as ark
+from ....identifiers.ark import normalization
 from ....identifiers.text import display
 from ...names import naming as names
 from ...names.errors import BindingError
@@ -98,7 +98,7 @@ def _name_of(key: str) -> tuple[str, str | None]:
 
     Another spelling of a name would otherwise be another name, with another resource.
     """
-    if ark.plain(key) == key:
+    if normalization.plain(key) == key:
         return key, None
     try:
         name = names.read(key)
