@@ -1,15 +1,17 @@
-"""Ararat makes any WSGI site answer for its ARKs and URNs. It also shows what an identifier says, equals and leads to.
-
-The front door is the five verbs of :mod:`ararat.identifiers`, each loaded on first use:
+"""Make any WSGI or ASGI site answer for its ARKs and URNs, and read, compare and find these identifiers.
 
 >>> import ararat
 >>> ararat.normalize("ark:/12345/x-5-4")
 'ark:12345/x54'
 >>> ararat.equivalent("ark:12345/x54", "ARK:/12345/x-5-4")
 True
+>>> ararat.Ark.parse("ark:/12345/x-5-4").naan
+'12345'
 
-:mod:`ararat.middleware` puts a resolver in front of a site, :mod:`ararat.webapp` is the inspector, and the command is
-``ararat``."""
+The names here are the most used ones of :mod:`ararat.identifiers` (identifiers as text) and :mod:`ararat.middleware`
+(the resolver and the bindings). Each is loaded when it is first used. :mod:`ararat.webapp` is the inspector, and the
+command is ``ararat``.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +19,72 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .identifiers import equivalent, examine, find, normalize, parse
+    from . import identifiers, middleware, webapp
+    from .identifiers import (
+        Ark,
+        EmbeddedArk,
+        IdentifierError,
+        Match,
+        Report,
+        Urn,
+        equivalent,
+        examine,
+        find,
+        normalize,
+        parse,
+    )
+    from .middleware import (
+        BindingError,
+        BindingsUnavailable,
+        ResolverASGIMiddleware,
+        ResolverMiddleware,
+        open_bindings,
+        resolve,
+    )
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "equivalent", "examine", "find", "normalize", "parse"]
+__all__ = [
+    "Ark",
+    "BindingError",
+    "BindingsUnavailable",
+    "EmbeddedArk",
+    "IdentifierError",
+    "Match",
+    "Report",
+    "ResolverASGIMiddleware",
+    "ResolverMiddleware",
+    "Urn",
+    "__version__",
+    "equivalent",
+    "examine",
+    "find",
+    "identifiers",
+    "middleware",
+    "normalize",
+    "open_bindings",
+    "parse",
+    "resolve",
+    "webapp",
+]
+
+_PACKAGES = ("identifiers", "middleware", "webapp")
+_OF_MIDDLEWARE = (
+    "BindingError",
+    "BindingsUnavailable",
+    "ResolverASGIMiddleware",
+    "ResolverMiddleware",
+    "open_bindings",
+    "resolve",
+)
 
 
 def __getattr__(name: str) -> object:
-    # Lazy, so that a tool which merely walks the tree and imports this file (as pytest does, under the name of the
-    # checkout's folder) never loads the rooms below it a second time under a second name.
+    # On first use, so that `import ararat` loads no other module.
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
     if name in __all__:
-        return getattr(import_module(".identifiers", __name__), name)
+        return getattr(import_module(".middleware" if name in _OF_MIDDLEWARE else ".identifiers", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .middleware.http.expected_answers import AnswerFault, ExpectedAnswer
     from .net.response import SiteAnswer
 
+__all__ = ["LiveSite", "assert_described", "assert_resolves", "assert_signposting", "assert_withdrawn"]
+
 _ORIGIN = "http://localhost"
 _REASONS = "application/problem+json, */*;q=0.1"
 _SECONDS = 30

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -345,37 +345,56 @@ class Bindings:
 
     def lookup(self, identifier: Name) -> Binding | None:
         """Return the binding of the name ``identifier``, or None if it is not recorded. Reserved and withdrawn names
-        are recorded, too.
+        are recorded, too. :meth:`get` raises an error instead.
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
         key = names.key(names.read(identifier))
         return self.store.fetch((key,)).get(key)
 
-    def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
-        """Return the bindings of the names with these ``keys``, by key, with one query. Names that are not recorded are
-        omitted.
+    def get(self, identifier: Name) -> Binding:
+        """Return the binding of the name ``identifier``, also of a reserved or withdrawn one.
 
-        A key is the normal form of a Basic ARK, or of the assigned name of a URN.
+        Raises :class:`BindingError` with the code ``not-bound`` if it is not recorded, and for a text that is not an
+        identifier. :meth:`lookup` returns None instead, and :func:`ararat.middleware.resolve` also finds the parts
+        below a name.
+
+        >>> import tempfile
+        >>> from ararat.middleware import open_bindings
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> b = open_bindings(f"{folder.name}/bindings.sqlite", create=True)
+        >>> b.bind("ark:12345/x", "https://example.org/")
+        'bound'
+        >>> b.get("ark:/12345/x").target
+        'https://example.org/'
+        >>> b.get("ark:12345/y")
+        Traceback (most recent call last):
+        ararat.bindings.names.errors.BindingError: ark:12345/y is not bound (not-bound)
+        expected a name that is bound (Ararat)
+        >>> b.close(); folder.cleanup()
         """
-        return self._opening.store.fetch(keys)
+        key = names.key(names.read(identifier))
+        binding = self.store.fetch((key,)).get(key)
+        if binding is None:
+            raise BindingError("not-bound", f"{key} is not bound")
+        return binding
 
     def count(self) -> NameCount:
         """Return the number of recorded names: live, reserved and withdrawn. Above ten thousand it is an estimate."""
         return self.store.count()
 
-    def list_names(self, selection: Selection | None = None, *, after: str | None = None, limit: int = 100) -> Page:
+    def list_names(self, selection: Selection | None = None, *, cursor: str | None = None, limit: int = 100) -> Page:
         """Return a page of a list of names, also of reserved and withdrawn ones.
 
         - ``selection``: the conditions (:func:`ararat.bindings.names.selection.select`); None selects all names.
-        - ``after``: :attr:`Page.next` of the page before, or None for the first page.
+        - ``cursor``: :attr:`Page.next` of the page before, or None for the first page.
         - ``limit``: the maximum number of names, from 1 to 1,000.
 
         The order is that of :attr:`Selection.order`. Raises :class:`BindingError` with the code ``list-after`` or
         ``list-limit``.
         """
         _require_limit(limit, "names")
-        return self.store.list_names(self._at_once(selection), after, limit)
+        return self.store.list_names(self._at_once(selection), cursor, limit)
 
     def count_names(
         self, selection: Selection | None = None, *, by: Group | None = None, most: int | None = None
@@ -395,11 +414,11 @@ class Bindings:
         return selection if selection.hold is None else replace(selection, now=self.now())
 
     def list_events(
-        self, selection: EventSelection | None = None, *, below: int | None = None, limit: int = 100
+        self, selection: EventSelection | None = None, *, cursor: int | None = None, limit: int = 100
     ) -> EventPage:
         """Return a page of the changes of all names, the newest first. A table file has no recorded changes.
 
-        ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all. ``below`` is
+        ``selection`` is the result of :func:`~.names.event_selection.select_events`; None selects all. ``cursor`` is
         :attr:`EventPage.next` of the page before, or None. ``limit`` is from 1 to 1,000. Raises :class:`BindingError`
         with the code ``list-limit``.
 
@@ -414,13 +433,13 @@ class Bindings:
         >>> b.close(); folder.cleanup()
         """
         _require_limit(limit, "events")
-        return self.store.events(selection or EventSelection(), below, limit)
+        return self.store.events(selection or EventSelection(), cursor, limit)
 
-    def list_operations(self, *, before: int | None = None, limit: int = 100) -> list[Operation]:
+    def list_operations(self, *, cursor: int | None = None, limit: int = 100) -> list[Operation]:
         """Return the recorded changes of many names at once, such as imports, the newest first. The list is empty for a
         table file.
 
-        ``before`` is the number of the last operation of the page before, or None for the first page. ``limit`` is
+        ``cursor`` is the number of the last operation of the page before, or None for the first page. ``limit`` is
         from 1 to 1,000. Raises :class:`BindingError` with the code ``list-limit``.
 
         >>> import tempfile
@@ -437,7 +456,7 @@ class Bindings:
         >>> b.close(); folder.cleanup()
         """
         _require_limit(limit, "operations")
-        return self.store.operations(before, limit)
+        return self.store.operations(cursor, limit)
 
     def history(self, identifier: Name) -> list[Event]:
         """Return the changes of the name ``identifier``, the oldest first. The list is empty for a name that was never

@@ -193,7 +193,7 @@ def _name(bindings: Bindings, text: str, kind: Of | None, accepts: Callable[[Bin
         if kind == "name":
             raise
         return None
-    binding = bindings.fetch([key]).get(key)
+    binding = bindings.store.fetch([key]).get(key)
     return key if kind == "name" or (binding is not None and accepts(binding)) else None
 
 
@@ -240,7 +240,7 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
     holdings: list[Holding] = []
     after: str | None = None
     while True:
-        page = bindings.list_names(Selection(hold=condition), after=after, limit=MAX_LISTED)
+        page = bindings.list_names(Selection(hold=condition), cursor=after, limit=MAX_LISTED)
         for binding in page.names:
             if binding.hold is not None:
                 is_few = len(holdings) < MAX_LISTED
@@ -302,7 +302,7 @@ def over(bindings: Bindings, key: str) -> Hold | None:
     Changes of other processes are seen after about a second.
     """
     now, held = bindings.now(), bindings.source.holds()
-    binding = bindings.fetch([key]).get(key)
+    binding = bindings.store.fetch([key]).get(key)
     return held.over(key, now) if binding is None else public_answer(binding, held, now).hold
 
 

@@ -40,6 +40,7 @@ def open_bindings(
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
     read_seconds: float | None = READ_SECONDS,
+    missing_ok: bool = False,
 ) -> Bindings:
     """Open the bindings in a database, a table file or a snapshot, and return them. Files can only be read.
 
@@ -59,11 +60,13 @@ def open_bindings(
       these bindings answers for them.
     - ``read_seconds``: the time after which PostgreSQL stops a statement of a reader. None permits any time, as for the
       commands. SQLite has no limit.
+    - ``missing_ok``: whether a site starts without a file that does not exist yet. The ready applications do.
 
-    Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code ``database-url``,
-    ``database-in-memory`` or ``driver-missing``. A store that cannot be opened raises nothing here, so that a site
-    starts without it. The reason is logged, every method raises :class:`BindingsUnavailable`, and opening is tried
-    again. :meth:`Bindings.open` raises the reason.
+    Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code
+    ``database-missing`` for a file that does not exist, ``database-url``, ``database-in-memory`` or ``driver-missing``.
+    A store that exists and cannot be opened raises nothing here, so that a site starts without it. The reason is
+    logged, every method raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises
+    the reason.
 
     >>> open_bindings("bindings")
     Traceback (most recent call last):
@@ -79,8 +82,20 @@ def open_bindings(
         test_naans=test_naans,
         read_seconds=read_seconds,
     )
+    if not (create or missing_ok) and (file := _file(url_or_path)) is not None and not file.exists():
+        raise BindingError("database-missing", f"{validation.shown(str(file), 200)} does not exist")
     bindings._opening.try_to_open()
     return bindings
+
+
+def _file(url_or_path: str | Path) -> Path | None:
+    """Return the file of an SQLite database, a table or a snapshot; None for PostgreSQL."""
+    if (table := table_file(url_or_path)) is not None:
+        return table
+    from .storage.databases.sqlite import SQLite
+
+    database = database_at(url_or_path)
+    return database.path if isinstance(database, SQLite) else None
 
 
 def open_file(

@@ -29,9 +29,21 @@ if TYPE_CHECKING:
     from ..bindings.creation import mint_one
     from ..bindings.imports.importing import import_table
     from ..bindings.minting import mint
+    from ..bindings.names.actor import Actor
     from ..bindings.names.binding import Binding
-    from ..bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable, ReadOnlyBindings, Stale
+    from ..bindings.names.errors import (
+        BindingConflict,
+        BindingError,
+        BindingsUnavailable,
+        ReadOnlyBindings,
+        Stale,
+        TableError,
+    )
+    from ..bindings.names.fields import Fields
+    from ..bindings.names.selection import Selection, select
     from ..bindings.open import open_bindings
+    from ..bindings.operations.relocation import relocate_prefix
+    from ..bindings.operations.undo import undo_operation
     from .access_log import log_resolutions
     from .asgi import ResolverASGIMiddleware
     from .resolution.custom_scheme import OwnScheme
@@ -41,35 +53,45 @@ if TYPE_CHECKING:
     from .wsgi import ResolverMiddleware
 
 __all__ = [
+    "Actor",
     "Binding",
     "BindingConflict",
     "BindingError",
     "BindingSource",
     "Bindings",
     "BindingsUnavailable",
+    "Fields",
     "OwnScheme",
     "ReadOnlyBindings",
     "Resolution",
     "ResolverASGIMiddleware",
     "ResolverMiddleware",
+    "Selection",
     "Stale",
+    "TableError",
     "import_table",
     "log_resolutions",
     "mint",
     "mint_one",
     "open_bindings",
+    "relocate_prefix",
     "resolve",
+    "select",
+    "undo_operation",
 ]
 
 # The module of each name. It is loaded on first use: most commands need few of them.
 _MODULES = {
     **dict.fromkeys(
-        ("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings", "Stale"),
+        ("BindingConflict", "BindingError", "BindingsUnavailable", "ReadOnlyBindings", "Stale", "TableError"),
         ".bindings.names.errors",
     ),
     "Bindings": ".bindings.collection",
     "open_bindings": ".bindings.open",
+    **dict.fromkeys(("Selection", "select"), ".bindings.names.selection"),
+    "Actor": ".bindings.names.actor",
     "Binding": ".bindings.names.binding",
+    "Fields": ".bindings.names.fields",
     "OwnScheme": "resolution.custom_scheme",
     "Resolution": "resolution.result",
     "BindingSource": "resolution.source",
@@ -79,7 +101,9 @@ _MODULES = {
     "log_resolutions": "access_log",
     "mint": ".bindings.minting",
     "mint_one": ".bindings.creation",
+    "relocate_prefix": ".bindings.operations.relocation",
     "resolve": "resolution.destination",
+    "undo_operation": ".bindings.operations.undo",
 }
 
 

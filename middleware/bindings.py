@@ -30,7 +30,7 @@ def list_operations(bindings: Bindings, *, before: int | None = None, limit: int
     ``bindings`` is the open store. ``before`` is the number of an operation: only older ones are returned; None starts
     with the newest. ``limit`` is the maximum number.
     """
-    return bindings.list_operations(before=before, limit=limit)
+    return bindings.list_operations(cursor=before, limit=limit)
 
 
 def _module(name: str, **names: object) -> ModuleType:

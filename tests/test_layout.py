@@ -85,15 +85,20 @@ ROOTS_WITHOUT_MAXIMUM = {"bindings", "webapp"}
 MAX_TINY = 20
 TINY_LINES = 40
 FRONT_DOORS = {
-    "ararat": {"equivalent", "examine", "find", "normalize", "parse"},
+    "ararat": {
+        *("Ark", "EmbeddedArk", "IdentifierError", "Match", "Report", "Urn"),
+        *("equivalent", "examine", "find", "normalize", "parse", "identifiers", "middleware", "webapp"),
+        *("BindingError", "ResolverASGIMiddleware", "ResolverMiddleware", "open_bindings", "resolve"),
+    },
     "ararat.identifiers": {
         *("PROBLEMS", "Ark", "EmbeddedArk", "IdentifierError", "Match", "Problem", "Report", "Step", "Urn"),
         *("equivalent", "examine", "find", "normalize", "parse"),
     },
     "ararat.middleware": {
         *("BindingConflict", "ReadOnlyBindings", "Resolution", "ResolverMiddleware", "open_bindings", "resolve"),
+        *("Actor", "Fields", "Selection", "TableError", "relocate_prefix", "select", "undo_operation"),
     },
-    "ararat.webapp": {"create_app"},
+    "ararat.webapp": {"ForwardedFields", "create_app"},
 }
 
 
@@ -377,3 +382,26 @@ def test_docstring_examples_are_correct(path):
         if docstring.examples:
             runner.run(docstring)
     assert runner.summarize().failed == 0, "see the captured output"
+
+
+def test_the_documentation_imports_public_names_only():
+    found = []
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for module, names in re.findall(r"from (ararat(?:\.\w+)*) import ([\w, ]+)", page.read_text("utf-8")):
+            door = importlib.import_module(module)
+            found += [
+                f"{page.name}: {module}.{name.strip()}"
+                for name in names.split(",")
+                if name.strip() not in getattr(door, "__all__", ())
+            ]
+    assert found == []
+
+
+def test_importing_the_package_loads_no_other_module_of_it():
+    program = (
+        "import json, sys, ararat; print(json.dumps([each for each in sys.modules if each.startswith('ararat.')]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-W", "error", "-c", program], capture_output=True, check=True, timeout=30, cwd=ROOT
+    )
+    assert done.stdout == b"[]\n"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .app import create_app
+    from .trusted_proxy import ForwardedFields
 
-__all__ = ["create_app"]
+__all__ = ["ForwardedFields", "create_app"]
 
 
 def __getattr__(name: str) -> object:
@@ -18,6 +19,10 @@ def __getattr__(name: str) -> object:
         from .app import create_app
 
         return create_app
+    if name == "ForwardedFields":
+        from .trusted_proxy import ForwardedFields
+
+        return ForwardedFields
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

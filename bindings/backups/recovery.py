@@ -143,7 +143,7 @@ def recover(
 
 def _narrowed(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> dict[Narrowed, NameChange]:
     """Return what narrows names that are public here, each with its change."""
-    here, now = bindings.fetch(_key(each) for each in batch), bindings.now()
+    here, now = bindings.store.fetch(_key(each) for each in batch), bindings.now()
     found: dict[Narrowed, NameChange] = {}
     for each in batch:
         mine = here.get(_key(each))
@@ -250,7 +250,7 @@ def _closed(bindings: Bindings, names: Sequence[LastEntry]) -> Iterator[StoreFin
     """Yield the names that are live by the log and not here, or withdrawn or hidden there and live here."""
     every = iter(names)
     while batch := list(islice(every, MAX_CHANGES)):
-        here = bindings.fetch(each.key for each in batch)
+        here = bindings.store.fetch(each.key for each in batch)
         for key, action in batch:
             is_live = action not in ("withdrawn", "hidden")
             mine = here.get(key)
@@ -265,7 +265,7 @@ def _key(each: Binding | LastEntry) -> str:
 
 def _lost(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[LostName]:
     newer = {_key(each): each for each in batch}
-    here = bindings.fetch(newer)
+    here = bindings.store.fetch(newer)
     lost_names = []
     for key, each in newer.items():
         mine = here.get(key)
@@ -330,7 +330,7 @@ def _behind_names(bindings: Bindings) -> list[Setting]:
         while value < pattern.numbers:
             names = [pattern.name(number) for number in range(value, min(value + MAX_CHANGES, pattern.numbers))]
             # The name of a skipped number is None. Such a number counts as used.
-            recorded = bindings.fetch(name for name in names if name)
+            recorded = bindings.store.fetch(name for name in names if name)
             run = next((place for place, name in enumerate(names) if name and name not in recorded), len(names))
             value += run
             if run < len(names):

@@ -192,7 +192,7 @@ def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> l
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
     """
-    return warnings_of_successor(bindings.fetch, bindings.store.prefixes, key, successor)
+    return warnings_of_successor(bindings.store.fetch, bindings.store.prefixes, key, successor)
 
 
 def warnings_of_successor(

@@ -153,11 +153,11 @@ class _Both(RecordedNames):
             found.setdefault(lowered, set()).update(several)
         return found
 
-    def sharing(  # type: ignore[override]
-        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = ""
+    def sharing(
+        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True
     ) -> dict[str, set[str]]:
         distinct_texts = list(texts)
-        sharing_names = super().sharing(field, distinct_texts, prefix)
+        sharing_names = super().sharing(field, distinct_texts, prefix, withdrawn=withdrawn)
         for text, several in self.names.sharing(field, distinct_texts).items():
             sharing_names.setdefault(text, set()).update(several)
         return sharing_names

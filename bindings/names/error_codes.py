@@ -261,6 +261,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("names-exhausted", "there are not enough unused names of this length", "a longer name, or another shoulder", about="length"),
     # Databases
     ErrorCode("database-url", "this is not the address of a database", "sqlite:///FILE, postgresql://HOST/NAME, or a FILE.sqlite, .db, .csv, .tsv, .jsonl or .snapshot", about="url"),
+    ErrorCode("database-missing", "the file of the database or table does not exist", "an existing file; create=True creates a database, and missing_ok=True starts without it", about="url"),
     ErrorCode("database-in-memory", "threads and processes cannot share a database in memory, and it is lost when they end", "a file", about="url"),
     ErrorCode("driver-missing", "the driver for PostgreSQL is not installed", "pip install 'ararat[postgres]'", about="url"),
     ErrorCode("foreign-database", "the database contains tables of other programs and no tables of Ararat", "an empty database, or a database that Ararat created", about="url"),

@@ -151,7 +151,7 @@ def operations_command(database: str, limit: int | None, stop: int | None, as_js
         if stop is not None:
             left = 0
             _show(stop_operation(bindings, stop, actor=actor), as_json=as_json)
-        while left > 0 and (page := bindings.list_operations(before=before, limit=min(left, MAX_PAGE))):
+        while left > 0 and (page := bindings.list_operations(cursor=before, limit=min(left, MAX_PAGE))):
             for operation in page:
                 _show(operation, as_json=as_json)
             before = page[-1].number

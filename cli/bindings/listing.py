@@ -148,7 +148,7 @@ def _names(bindings: Bindings, selection: Selection, limit: int | None) -> Itera
     unreadable: list[str] = []
     after, left = None, sys.maxsize if limit is None else limit
     while left > 0:
-        page = bindings.list_names(selection, after=after, limit=min(left, MAX_PAGE))
+        page = bindings.list_names(selection, cursor=after, limit=min(left, MAX_PAGE))
         if page.note and after is None:
             write(Sheet.of(sys.stderr).prose(f"ararat: {page.note}", style="warning"), to=sys.stderr)
         unreadable += page.unreadable

@@ -60,7 +60,7 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
             bindings.close()
 
 
-def _warn_of_policy(check: ChangeCheck) -> None:
+def _warn_of_policy(check: ChangeCheck | None) -> None:
     """Print the warnings of a policy about the changes that were made."""
     from ...bindings.names.policy import PolicyCheck
 

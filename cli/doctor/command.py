@@ -286,7 +286,7 @@ def _probed(
         bindings = None
         if database is not None:
             with suppress(BindingError):
-                bindings = stack.enter_context(open_bindings(database, read_seconds=None))
+                bindings = stack.enter_context(open_bindings(database, read_seconds=None, missing_ok=True))
         elif application is not None:
             bindings = applications.bindings_of(application)
         chosen = site.identifiers

@@ -103,7 +103,7 @@ def choose(bindings: Bindings) -> list[str]:
         newest += _listed(bindings, prefix=beginning)
     with bindings.store.snapshot() as snapshot:
         _, served = snapshot.served()
-    newest += bindings.fetch([served]).values() if served else ()
+    newest += bindings.store.fetch([served]).values() if served else ()
     longest = max(newest, key=lambda binding: len(binding.target or ""), default=None)
     seen: set[tuple[str, object]] = set()
     chosen: dict[str, None] = {} if longest is None else {longest.identifier: None}

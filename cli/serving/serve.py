@@ -325,6 +325,7 @@ def opened(
         state=state,
         test_naans=test_naans,
         read_seconds=read_seconds,
+        missing_ok=True,
     )
     if store.is_demo:
         load(bindings)

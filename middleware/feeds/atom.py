@@ -65,7 +65,7 @@ class AtomFeed:
         if query and (after is None or "\0" in after):
             return self._unknown()
         try:
-            page = self._bindings.list_names(self._selection, after=after, limit=ENTRIES)
+            page = self._bindings.list_names(self._selection, cursor=after, limit=ENTRIES)
         except BindingError:
             return self._unknown()
         entries = [self._entry(name, action) for name, action in self._with_actions(page.names)]

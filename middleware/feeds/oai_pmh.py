@@ -163,9 +163,9 @@ class OaiPmh:
     def _page(self, selection: Selection, after: str | None, limit: int) -> Page:
         """Return the first page behind a position that has a readable name, or an empty page at the end."""
         try:
-            page = self._bindings.list_names(selection, after=after, limit=limit)
+            page = self._bindings.list_names(selection, cursor=after, limit=limit)
             while page.next is not None and not page.names:
-                page = self._bindings.list_names(selection, after=page.next, limit=limit)
+                page = self._bindings.list_names(selection, cursor=page.next, limit=limit)
         except BindingError:
             raise oai_tokens.wrong_token() from None
         return page

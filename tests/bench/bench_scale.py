@@ -74,7 +74,7 @@ def _lookups(bindings, draw, size):
     taken = []
     for number in (draw.randrange(size) for _ in range(LOOKUPS)):
         begun = time.perf_counter()
-        found = bindings.fetch((key(number),))
+        found = bindings.store.fetch((key(number),))
         taken.append((time.perf_counter() - begun) * 1e6)
         assert found[key(number)].target.endswith(f"/{number}")
     return taken

@@ -142,7 +142,7 @@ def test_several_names_are_changed_in_one_transaction(bindings: Bindings) -> Non
     assert [each.after.target for each in made] == [f"/{number}" for number in reversed(range(MAX_CHANGES))]
     assert {each.outcome for each in made} == {"bound"}
     assert bindings.count().number == MAX_CHANGES
-    assert bindings.fetch([each.after.identifier for each in made]) == {
+    assert bindings.store.fetch([each.after.identifier for each in made]) == {
         each.after.identifier: each.after for each in made
     }
     [event] = bindings.history("ark:12345/x500")
@@ -218,7 +218,7 @@ def test_transactions_with_the_same_names_in_another_order_do_not_block_each_oth
     bindings.change([binding(key) for key in keys])
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, range(4)))
-    assert {each.target for each in bindings.fetch(keys).values()} == {"/4"}
+    assert {each.target for each in bindings.store.fetch(keys).values()} == {"/4"}
 
 
 # Minted and chosen names ----------------------------------------------------------------------------------------------

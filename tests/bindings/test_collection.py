@@ -60,7 +60,7 @@ def test_a_variant_can_be_withdrawn_without_its_name(bindings: Bindings) -> None
     for name in (NAME, f"{NAME}.pdf"):
         bindings.bind(name, PLACE)
     bindings.withdraw(f"{NAME}.pdf", reason="it is out of date")
-    found = bindings.fetch([NAME, f"{NAME}.pdf"])
+    found = bindings.store.fetch([NAME, f"{NAME}.pdf"])
     assert [(found[name].status, found[name].revision) for name in (NAME, f"{NAME}.pdf")] == [
         ("live", 1),
         ("withdrawn", 2),
@@ -70,7 +70,7 @@ def test_a_variant_can_be_withdrawn_without_its_name(bindings: Bindings) -> None
 def test_a_new_store_is_empty(bindings: Bindings) -> None:
     assert bindings.lookup(NAME) is None
     assert bindings.history(NAME) == []
-    assert bindings.fetch([NAME, "ark:12345/other"]) == {}
+    assert bindings.store.fetch([NAME, "ark:12345/other"]) == {}
 
 
 def test_all_fields_of_a_binding_are_recorded(bindings: Bindings) -> None:
@@ -113,8 +113,8 @@ def test_keys_are_compared_byte_by_byte(bindings: Bindings) -> None:
         ["ark:12345/x", "ark:12345/X", "ark:12345/x.a", "ark:12345/x%2Ea", "ark:12345/%C3%A9", "ark:12345/e%CC%81"]
     ):
         assert bindings.bind(name, f"/{number}") == "bound"
-    assert bindings.fetch(["ark:12345/X"])["ark:12345/X"].target == "/1"
-    assert bindings.fetch(["ARK:12345/X", "ark:12345/x "]) == {}
+    assert bindings.store.fetch(["ark:12345/X"])["ark:12345/X"].target == "/1"
+    assert bindings.store.fetch(["ARK:12345/X", "ark:12345/x "]) == {}
 
 
 LONGEST = "ark:12345/" + "".join(f"%F0%9F%{0x98 + n % 8:02X}%{0x80 + (n * n) % 64:02X}" for n in range(245))
@@ -126,7 +126,7 @@ def test_the_longest_names_can_be_bound(bindings: Bindings) -> None:
     assert bindings.bind(LONGEST, "/1", resource="R1") == "bound"
     assert bindings.bind(other, "/2") == "bound"
     assert bindings.bind(LONGEST, "/3", resource="R1") == "relocated"
-    assert {name: found.target for name, found in bindings.fetch([LONGEST, other, NAME]).items()} == {
+    assert {name: found.target for name, found in bindings.store.fetch([LONGEST, other, NAME]).items()} == {
         LONGEST: "/3",
         other: "/2",
     }
@@ -137,7 +137,7 @@ def test_many_names_are_fetched_at_once(bindings: Bindings) -> None:
     names = [f"ark:12345/x{number}" for number in range(50)]
     for name in names:
         bindings.bind(name, f"/{name[10:]}")
-    assert {name: found.target for name, found in bindings.fetch([*names, "ark:12345/no"]).items()} == {
+    assert {name: found.target for name, found in bindings.store.fetch([*names, "ark:12345/no"]).items()} == {
         name: f"/{name[10:]}" for name in names
     }
 
@@ -148,8 +148,8 @@ def test_many_names_are_fetched_at_once(bindings: Bindings) -> None:
 )
 def test_a_text_that_is_not_a_key_is_not_found(bindings: Bindings, key: str) -> None:
     bindings.bind(NAME, PLACE)
-    assert bindings.fetch([key]) == {}
-    assert set(bindings.fetch([key, NAME])) == {NAME}
+    assert bindings.store.fetch([key]) == {}
+    assert set(bindings.store.fetch([key, NAME])) == {NAME}
 
 
 def test_the_history_contains_all_changes_of_a_name(bindings: Bindings) -> None:

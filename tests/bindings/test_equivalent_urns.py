@@ -35,11 +35,11 @@ def test_equivalent_urns_have_one_key(a: str, b: str, bindings: Bindings) -> Non
         bindings.bind(b, "https://example.org/2")
     assert bindings.bind(b, "https://example.org/1") == "unchanged"
     for spelling in (a, b):
-        assert resolve(spelling, bindings.fetch, no_rules, Settings()).target == "https://example.org/1"
+        assert resolve(spelling, bindings.store.fetch, no_rules, Settings()).target == "https://example.org/1"
         assert bindings.lookup(spelling) is not None
         assert len(bindings.history(spelling)) == 1
     assert bindings.withdraw(b) == "withdrawn"
-    assert resolve(a, bindings.fetch, no_rules, Settings()).status == 410
+    assert resolve(a, bindings.store.fetch, no_rules, Settings()).status == 410
     assert equivalent(a, b)
 
 
@@ -47,7 +47,7 @@ def test_equivalent_urns_have_one_key(a: str, b: str, bindings: Bindings) -> Non
 @pytest.mark.parametrize("name", ["urn:isbn:0451450524", "urn:isbn:no-isbn", "urn:nbn:1", "urn:uuid:x", "urn:foo:A-b"])
 def test_a_name_that_breaks_a_namespace_rule_can_be_bound(name: str, bindings: Bindings) -> None:
     assert bindings.bind(name, "https://example.org/1") == "bound"
-    assert resolve(name, bindings.fetch, no_rules, Settings()).target == "https://example.org/1"
+    assert resolve(name, bindings.store.fetch, no_rules, Settings()).target == "https://example.org/1"
 
 
 @pytest.mark.parametrize("namespace", namespaces.registered(), ids=lambda each: each.nid)

@@ -174,7 +174,7 @@ def test_lists_and_counts_have_a_condition_on_holds(
         assert [each.identifier for each in found] == [f"ark:12345/{name}" for name in names]
         assert later.count_names(select(hold=condition)) == {"": len(names)}
         of_file = replace(select(hold=condition), now=later.now())
-        stored = later.fetch([f"ark:12345/x{number}" for number in (1, 2, 3)]).values()
+        stored = later.store.fetch([f"ark:12345/x{number}" for number in (1, 2, 3)]).values()
         assert sorted(each.identifier for each in stored if of_file.includes(each)) == [
             f"ark:12345/{name}" for name in names
         ]

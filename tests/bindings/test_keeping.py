@@ -85,12 +85,12 @@ for turn in range(rounds):
         if turn % 2:
             for number in range(len(acks) + 1):
                 names = [f"ark:12345/i{turn}x{number}x{line}" for line in range(LINES)]
-                there = len(bindings.fetch(names))
+                there = len(bindings.store.fetch(names))
                 part = (0,) if number % 2 == 0 else (0, 1000)  # one transaction, or blocks of 1,000
                 assert there == LINES or (there in part and number == len(acks)), (turn, number, there)
         else:
             names = [f"ark:12345/b{turn}x{number}" for number in range(len(acks) + 1)]
-            assert {*names[:-1]} <= bindings.fetch(names).keys(), turn
+            assert {*names[:-1]} <= bindings.store.fetch(names).keys(), turn
             for name in names[:-1]:
                 assert [event.action for event in bindings.history(name)] == ["bound"]
     check = sqlite3.connect(file)
@@ -361,11 +361,11 @@ for turn in range(3):
         raise SystemExit("it was bound though there is no room")
     except BindingsUnavailable:
         assert bindings.lookup("ark:12345/first").target == "/x"
-    assert len(bindings.fetch(bound)) == len(bound) > 10
+    assert len(bindings.store.fetch(bound)) == len(bound) > 10
     assert bindings.lookup("ark:12345/refused") is None
 resource.setrlimit(resource.RLIMIT_FSIZE, whole)
 assert bindings.bind("ark:12345/refused", "/x") == "bound"
-assert len(bindings.fetch(bound)) == len(bound)
+assert len(bindings.store.fetch(bound)) == len(bound)
 print(said)
 """
 

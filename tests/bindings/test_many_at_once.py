@@ -60,7 +60,7 @@ def test_two_processes_that_bind_the_same_names_never_both_succeed(
     won = {who: set(json.loads(text)) for who, text in zip(("one", "two"), said, strict=True)}
     assert not won["one"] & won["two"]
     assert won["one"] | won["two"] == set(range(NAMES))
-    found = bindings.fetch([f"ark:12345/x{number}" for number in range(NAMES)])
+    found = bindings.store.fetch([f"ark:12345/x{number}" for number in range(NAMES)])
     assert Counter(binding.target for binding in found.values()) == Counter(
         {f"/{who}": len(numbers) for who, numbers in won.items() if numbers}
     )

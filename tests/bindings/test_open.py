@@ -107,7 +107,7 @@ def test_a_file_whose_name_is_similar_to_a_url_is_opened(name: str, tmp_path: Pa
 
 def test_a_missing_database_is_created_only_on_request(database: str, tmp_path: Path) -> None:
     with pytest.raises(BindingsUnavailable, match=r"ararat init --database (sqlite|postgresql):"):
-        open_bindings(database).open()
+        open_bindings(database, missing_ok=True).open()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DBAPIError):
         execute(database, "SELECT * FROM bindings")
@@ -249,3 +249,26 @@ def test_no_large_library_is_loaded_before_use() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert ran.stdout == "\n"
+
+
+@pytest.mark.parametrize("name", ["names.sqlite", "names.csv", "names.jsonl", "names.snapshot", "no-folder/names.db"])
+def test_a_file_that_does_not_exist_is_an_error_at_the_start(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BindingError, match="does not exist") as caught:
+        open_bindings(tmp_path / name)
+    assert caught.value.code == "database-missing"
+    with pytest.raises(BindingError, match="does not exist"):
+        open_bindings(str(tmp_path / name))
+    with open_bindings(tmp_path / name, missing_ok=True) as bindings, pytest.raises(BindingsUnavailable):
+        bindings.lookup(NAME)
+    assert not (tmp_path / name).exists()
+
+
+def test_get_raises_an_error_where_lookup_returns_none(database: str, open_store: Callable[..., Bindings]) -> None:
+    bindings = open_store(database)
+    bindings.bind(NAME, "https://example.org/")
+    assert bindings.get(NAME) == bindings.lookup(NAME)
+    other = f"{NAME}9"
+    assert bindings.lookup(other) is None
+    with pytest.raises(BindingError, match=f"{other} is not bound") as caught:
+        bindings.get(other)
+    assert caught.value.code == "not-bound"

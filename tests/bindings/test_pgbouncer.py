@@ -86,7 +86,7 @@ def test_readers_and_writers_share_sessions(url: str, open_store: Callable[..., 
         for _ in range(50):
             try:
                 bindings.lookup(NAME)
-                bindings.fetch([NAME, "ark:12345/other"])
+                bindings.store.fetch([NAME, "ark:12345/other"])
             except Exception as error:  # noqa: BLE001  any is what the test looks for
                 faults.append(error)
 

@@ -83,7 +83,7 @@ def test_no_public_answer_shows_a_reserved_name(bindings: Bindings) -> None:
     settings = Settings(prefix="https://r.example", naans=("12345",), forward=True)
 
     def answer(identifier: str):
-        return resolve(identifier, bindings.fetch, bindings.source.binding_by_rule, settings)
+        return resolve(identifier, bindings.store.fetch, bindings.source.binding_by_rule, settings)
 
     for name in ("ark:12345/c/x", "ark:12345/r1"):
         for inflection in ("", "?", "??", "?info", "?x"):
@@ -92,9 +92,9 @@ def test_no_public_answer_shows_a_reserved_name(bindings: Bindings) -> None:
     assert answer("ark:12345/c/y").target == "https://e.example/c/y"
     # Below a reserved name, its target does not apply and its name is not shown.
     assert answer("ark:12345/r1/y").target == "https://e.example/r1/y"
-    unknown = resolve("ark:12345/z/z", bindings.fetch, no_rules, settings)
+    unknown = resolve("ark:12345/z/z", bindings.store.fetch, no_rules, settings)
     bindings.reserve("ark:12345/z")
-    assert resolve("ark:12345/z/z", bindings.fetch, no_rules, settings) == unknown
+    assert resolve("ark:12345/z/z", bindings.store.fetch, no_rules, settings) == unknown
 
 
 def test_a_withdrawn_name_has_a_successor_until_it_is_restored(bindings: Bindings) -> None:

@@ -106,12 +106,12 @@ def test_workers_notice_a_new_snapshot(open_store: Callable[..., Bindings], tmp_
     file = tmp_path / "names.snapshot"
     write_snapshot(bindings, file)
     with open_bindings(file) as copy:
-        assert copy.fetch(["ark:12345/a"])["ark:12345/a"].is_live
+        assert copy.store.fetch(["ark:12345/a"])["ark:12345/a"].is_live
         version = copy.store.rules_version()
         bindings.withdraw("ark:12345/a", reason="Lost")
         write_snapshot(bindings, file)
         time.sleep(0.02)
-        assert copy.fetch(["ark:12345/a"])["ark:12345/a"].is_withdrawn
+        assert copy.store.fetch(["ark:12345/a"])["ark:12345/a"].is_withdrawn
         assert copy.store.rules_version() != version
 
 

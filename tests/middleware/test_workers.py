@@ -25,7 +25,7 @@ bindings.lookup("ark:12345/x0")  # what is opened before the fork must not be us
 
 def site(environ, start_response):
     # All names of one moment, which a table that is half there would not have, or not of one version.
-    found = bindings.fetch(f"ark:12345/x{{number}}" for number in range({NAMES}))
+    found = bindings.store.fetch(f"ark:12345/x{{number}}" for number in range({NAMES}))
     seen = {{
         "worker": os.getpid(),
         "when": time.monotonic(),

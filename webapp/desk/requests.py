@@ -104,7 +104,7 @@ def page() -> str:
         period=period,
         periods=PERIODS,
         # The prefix of a rule has no page.
-        recorded=management().bindings.fetch([each.label for each in names]),
+        recorded=management().bindings.store.fetch([each.label for each in names]),
     )
 
 

@@ -62,7 +62,7 @@ def status(asked: EzidRequest) -> EzidAnswer:
     ``asked`` is the request. Its query parameter ``subsystems`` can list subsystems, separated by commas. The result
     states "up" or "unrecognized" for each.
     """
-    ezid().management.bindings.fetch(["ark:"])
+    ezid().management.bindings.store.fetch(["ark:"])
     wanted = [name.strip() for name in asked.parameters.get("subsystems", "").split(",") if name.strip()]
     found = {name if name != "*" else _SUBSYSTEM: name in ("*", _SUBSYSTEM) for name in wanted if len(name) <= 100}
     return EzidAnswer(

@@ -95,7 +95,7 @@ class BulkJobs:
         """
         plan = plan_of(operation)
         if plan.undoes is not None:
-            for found in self.management.bindings.list_operations(before=plan.undoes + 1, limit=1):
+            for found in self.management.bindings.list_operations(cursor=plan.undoes + 1, limit=1):
                 if found.number == plan.undoes:
                     found.require_undoable()
         # Without this, a check would tell the states of names to a token that cannot change them.
@@ -229,7 +229,7 @@ class BulkJobs:
 
     def _shown(self, keys: Sequence[str], caller: Caller) -> Iterator[str]:
         """Yield the keys without those of reserved names for which a caller without the right to read has no grant."""
-        found = self.management.bindings.fetch(key for key in keys if not caller.may_change(key))
+        found = self.management.bindings.store.fetch(key for key in keys if not caller.may_change(key))
         yield from (key for key in keys if (name := found.get(key)) is None or not name.is_reserved)
 
 

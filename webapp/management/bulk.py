@@ -188,7 +188,7 @@ class BulkOperations:
         ``caller`` must be an administrator, or the account that made the operation. ``number`` is the number of the
         operation.
         """
-        found = self._bindings.list_operations(before=number + 1, limit=1)
+        found = self._bindings.list_operations(cursor=number + 1, limit=1)
         if not (found and found[0].number == number and found[0].actor == caller.actor):
             require_administrator(caller)
 
@@ -200,7 +200,7 @@ class BulkOperations:
         - ``limit``: the largest number of operations to return.
         """
         require_reader(caller)
-        return self._bindings.list_operations(before=before, limit=limit)
+        return self._bindings.list_operations(cursor=before, limit=limit)
 
     def export(
         self, caller: Caller | None, format: Format, *, delimiter: str | None = None, bom: bool = False

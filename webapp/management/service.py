@@ -132,7 +132,7 @@ class Management:
         - ``limit``: the largest number of names to return.
         """
         require_reader(caller)
-        return self.bindings.list_names(selection, after=after, limit=limit)
+        return self.bindings.list_names(selection, cursor=after, limit=limit)
 
     def count_names(
         self,
@@ -176,7 +176,7 @@ class Management:
         except IdentifierError:
             read = name
         key = names.key(names.read(read))
-        found = self.bindings.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
+        found = self.bindings.store.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
         shown = [binding for binding in found.values() if not binding.is_reserved or _reads(caller)]
         if not shown:
             raise _missing(name)
@@ -443,7 +443,7 @@ class Management:
         - ``limit``: the largest number of changes to return.
         """
         require_reader(caller)
-        return self.bindings.list_events(selection, below=below, limit=limit)
+        return self.bindings.list_events(selection, cursor=below, limit=limit)
 
     def operation(self, caller: Caller | None, number: int) -> Operation:
         """Return a recorded operation on many names.

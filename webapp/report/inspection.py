@@ -284,7 +284,7 @@ def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding]
     if bindings is None:
         return None
     wanted = list(dict.fromkeys(keys))
-    bound = bindings.fetch(wanted) if wanted else {}
+    bound = bindings.store.fetch(wanted) if wanted else {}
     return {key: binding for key, binding in bound.items() if is_public(binding)}
 
 
@@ -306,7 +306,7 @@ class _Lookup:
         if missing:
             self.reads += 1
             self.asked.update(missing)
-            self.found |= self.bindings.fetch(missing)
+            self.found |= self.bindings.store.fetch(missing)
         return {key: self.found[key] for key in wanted if key in self.found}
 
     def has_names(self, root: str) -> bool:

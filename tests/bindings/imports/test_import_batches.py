@@ -72,7 +72,7 @@ def test_batches_are_kept_and_a_second_run_continues(bindings: Bindings) -> None
 
     with pytest.raises(KeyboardInterrupt):
         run(bindings, "identifier,target", *names(3000), batch=400, progress=interrupt)
-    assert len(bindings.fetch([f"ark:12345/x{each}" for each in range(3000)])) == 1200
+    assert len(bindings.store.fetch([f"ark:12345/x{each}" for each in range(3000)])) == 1200
     again = run(bindings, "identifier,target", *names(3000), batch=400)
     assert (again.continued, again.added, again.kept, again.written) == (True, 3000, 3000, True)
     assert [(each.names, each.finished is not None) for each in bindings.list_operations()] == [(3000, True)]
@@ -84,7 +84,7 @@ def test_an_import_ends_at_the_first_batch_with_a_refused_line(bindings: Binding
     summary = run(bindings, *lines, batch=10)
     assert codes(summary) == [(27, "naan-reserved-invalid")]
     assert (summary.kept, summary.added, summary.written) == (20, 20, False)
-    assert len(bindings.fetch([f"ark:12345/x{each}" for each in range(50)])) == 20
+    assert len(bindings.store.fetch([f"ark:12345/x{each}" for each in range(50)])) == 20
     with pytest.raises(TableError) as fault:
         run(bindings, *lines[:26], "ark:12345/y", batch=10)
     assert (fault.value.line, fault.value.kept) == (27, 20)
@@ -128,10 +128,10 @@ def test_readers_see_an_atomic_import_at_once(bindings: Bindings) -> None:
         "identifier,target",
         *(f"{name},/1" for name in names),
         atomic=True,
-        progress=lambda _: seen.append(len(bindings.fetch(names))),
+        progress=lambda _: seen.append(len(bindings.store.fetch(names))),
     )
     assert seen == [0, 0]
-    assert len(bindings.fetch(names)) == 1500
+    assert len(bindings.store.fetch(names)) == 1500
 
 
 class Endless(RawIOBase):
@@ -189,5 +189,7 @@ def test_an_import_ends_if_its_operation_is_undone_between_two_batches(
     with pytest.raises(BindingError) as caught:
         run(bindings, "identifier,target", *names(6), batch=2)
     assert caught.value.code == "operation-undone"
-    found = {key[-2:]: binding.status for key, binding in bindings.fetch(f"ark:12345/x{n}" for n in range(6)).items()}
+    found = {
+        key[-2:]: binding.status for key, binding in bindings.store.fetch(f"ark:12345/x{n}" for n in range(6)).items()
+    }
     assert found == {"x0": "withdrawn", "x1": "withdrawn"}

@@ -157,7 +157,7 @@ def test_a_withdrawn_line_can_have_a_reason(bindings: Bindings) -> None:
     )
     assert codes(summary) == [(4, "reason-unwanted"), (5, "redirect-status")]
     run(bindings, "identifier,target,status,reason", "ark:12345/a,,withdrawn,Lost", "ark:12345/b,/2,withdrawn,Burnt")
-    found = bindings.fetch(["ark:12345/a", "ark:12345/b"])
+    found = bindings.store.fetch(["ark:12345/a", "ark:12345/b"])
     assert [(found[key].target, found[key].reason) for key in sorted(found)] == [("/1", "Lost"), ("/2", "Burnt")]
 
 
@@ -293,7 +293,7 @@ def test_a_table_without_targets_updates_titles(bindings: Bindings) -> None:
     lines = "identifier,what", "ark:12345/a,New", "ark:12345/b,B", "ark:12345/c,C"
     summary = run(bindings, *lines)
     assert (summary.updated, summary.refused) == (3, [])
-    found = bindings.fetch(["ark:12345/a", "ark:12345/b", "ark:12345/c"])
+    found = bindings.store.fetch(["ark:12345/a", "ark:12345/b", "ark:12345/c"])
     assert [(each.kind, each.target, each.metadata["erc.what"]) for _, each in sorted(found.items())] == [
         ("related", "/1", "New"),
         ("described", None, "B"),

@@ -108,18 +108,18 @@ def test_the_state_is_that_of_new_names_only(bindings: Bindings) -> None:
     imported(bindings, BELL)
     rows = [BELL, VASE, {"resource": "3", "target": ""}, {"resource": "4", "target": "/4", "status": "reserved"}]
     summary, names = imported(bindings, *rows, state="live")
-    found = bindings.fetch([*names.values()])
+    found = bindings.store.fetch([*names.values()])
     assert [found[name].status for _, name in sorted(names.items())] == ["reserved", "live", "reserved", "reserved"]
     assert [(noted.line, noted.code) for noted in summary.warned] == [(4, "target-empty")]
     _, names = imported(bindings, {"resource": "5", "what": "No web site"}, state="live")
-    found = bindings.fetch([*names.values()])
+    found = bindings.store.fetch([*names.values()])
     assert [(each.kind, each.status) for each in found.values()] == [("described", "live")]
 
 
 def test_an_undo_deletes_or_hides_and_a_second_import_publishes_again(bindings: Bindings) -> None:
     first, names = imported(bindings, BELL, {**VASE, "status": "reserved"}, state="live")
     assert undo_operation(bindings, first.operation or 0).counts == {"hidden": 1, "deleted": 1}
-    hidden = bindings.fetch([names[2]])[names[2]]
+    hidden = bindings.store.fetch([names[2]])[names[2]]
     assert (hidden.is_hidden, hidden.resource, hidden.target, hidden.metadata) == (True, BELL["resource"], None, {})
     again, same = imported(bindings, BELL, VASE, state="live")
     assert (same[2], again.published, again.added, again.minted) == (names[2], 1, 1, 1)

@@ -187,7 +187,7 @@ def test_an_error_after_thousands_of_lines_writes_nothing(bindings: Bindings) ->
     with pytest.raises(TableError) as fault:
         run(bindings, "identifier,target", *lines, "ark:12345/y")
     assert fault.value.line == 2102
-    assert bindings.fetch([f"ark:12345/x{number}" for number in range(2100)]) == {}
+    assert bindings.store.fetch([f"ark:12345/x{number}" for number in range(2100)]) == {}
 
 
 @pytest.mark.one_setup

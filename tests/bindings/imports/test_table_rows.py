@@ -172,7 +172,9 @@ def test_a_row_that_is_refused_since_the_check_is_reported_and_the_others_go_on(
     (found,) = bindings.list_operations()
     assert (found.names, found.finished is not None) == (5, True)
     undo_operation(bindings, 1)
-    kept = {each.identifier for each in bindings.fetch([row["identifier"] for row in NAMES]).values() if each.is_live}
+    kept = {
+        each.identifier for each in bindings.store.fetch([row["identifier"] for row in NAMES]).values() if each.is_live
+    }
     assert kept == {"ark:12345/n4", "ark:12345/n5"}
 
 
@@ -194,9 +196,9 @@ def test_the_names_have_the_time_at_which_they_are_written(
     later = bindings.now() + timedelta(hours=1)
     monkeypatch.setattr(bindings, "now", lambda: later)
     of.write()
-    written = [bindings.fetch([row["identifier"]])[row["identifier"]] for row in NAMES]
+    written = [bindings.store.fetch([row["identifier"]])[row["identifier"]] for row in NAMES]
     assert {(each.created, each.changed) for each in written} == {(later, later)}
-    old = bindings.fetch(["ark:12345/old"])["ark:12345/old"]
+    old = bindings.store.fetch(["ark:12345/old"])["ark:12345/old"]
     assert (old.created.year, old.recorded_at) == (2020, later)
 
 

@@ -80,7 +80,7 @@ def test_times_are_compared_with_those_of_the_events(changed):
 def test_pages_together_are_the_list(changed, limit):
     seen, below = [], None
     while True:
-        page = changed.list_events(below=below, limit=limit)
+        page = changed.list_events(cursor=below, limit=limit)
         seen += page.events
         assert len(page.events) <= limit
         below = page.next

@@ -95,7 +95,7 @@ def listed(bindings: Bindings, limit: int = 100, **conditions: Any) -> list[str]
     found: list[str] = []
     after = None
     while True:
-        page = bindings.list_names(select(**conditions), after=after, limit=limit)
+        page = bindings.list_names(select(**conditions), cursor=after, limit=limit)
         found += [name.identifier for name in page.names]
         if (after := page.next) is None:
             return found
@@ -283,7 +283,7 @@ def test_conditions_that_cannot_match_are_refused(conditions: dict[str, Any], co
 @pytest.mark.parametrize("conditions", [{}, {"target": "a.example"}, {"changed_since": START}, {"text": "map"}])
 def test_a_cursor_of_another_list_is_refused(filled: Bindings, after: str, conditions: dict[str, Any]) -> None:
     with pytest.raises(BindingError) as refused:
-        filled.list_names(select(**conditions), after=after)
+        filled.list_names(select(**conditions), cursor=after)
     assert refused.value.code == "list-after"
 
 
@@ -407,7 +407,7 @@ def all_pages(bindings: Bindings, selection: Selection, limit: int = 2) -> list[
         names += [each.identifier for each in page.names]
         if page.next is None:
             return names
-        page = bindings.list_names(selection, after=page.next, limit=limit)
+        page = bindings.list_names(selection, cursor=page.next, limit=limit)
 
 
 def test_public_names_are_listed_by_their_changes(filled: Bindings) -> None:
@@ -432,7 +432,7 @@ def test_pages_by_changes_keep_the_limits_of_the_times(filled: Bindings) -> None
     for descends, time in ((False, START), (True, START + timedelta(days=9))):
         # A position outside of the limits begins at the limit.
         after = listing.cursor(rfc3339(time), "ark:12345/a1")
-        page = filled.list_names(replace(selection, descending=descends), after=after)
+        page = filled.list_names(replace(selection, descending=descends), cursor=after)
         assert [each.identifier for each in page.names] == (expected[::-1] if descends else expected)
 
 
@@ -481,7 +481,7 @@ def test_changes_below_a_prefix_are_not_sorted(tmp_path: Path) -> None:
 def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> None:
     for name in ("ark:12345/a1", "ark:12345/b1", "ark:12345/b2"):
         bindings.bind(name, "/x")
-    page = bindings.list_names(select(prefix="ark:12345/b"), after=listing.cursor("ark:12345/a0"))
+    page = bindings.list_names(select(prefix="ark:12345/b"), cursor=listing.cursor("ark:12345/a0"))
     assert [each.identifier for each in page.names] == ["ark:12345/b1", "ark:12345/b2"]
     assert bindings.count_names(select(prefix="ark:12345/b"), by="shoulder") == {"ark:12345/b1": 1, "ark:12345/b2": 1}
 
@@ -491,7 +491,7 @@ def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: p
         monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
         names, after = list[str](), None
         while True:
-            page = bindings.list_names(selection, after=after, limit=2)
+            page = bindings.list_names(selection, cursor=after, limit=2)
             names += [each.identifier for each in page.names]
             if (after := page.next) is None:
                 return names
@@ -520,7 +520,7 @@ def test_a_search_for_few_or_many_matches_has_the_same_pages(
     monkeypatch.setattr(storage_listing, "_FEW_MATCHES", few)
     selection, found, after = select(text="map", prefix="ark:12345/"), [], None
     while True:
-        page = filled.list_names(selection, after=after, limit=1)
+        page = filled.list_names(selection, cursor=after, limit=1)
         found += [binding.identifier for binding in page.names]
         after = page.next
         if after is None:

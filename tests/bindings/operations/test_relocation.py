@@ -169,7 +169,7 @@ def test_targets_and_alternates_of_all_names_change(bindings: Bindings) -> None:
     assert target_of(bindings, "ark:12345/draft") == f"{NEW}draft"
     assert target_of(bindings, "ark:12345/gone") == f"{OLD}gone"
     assert target_of(bindings, "ark:12345/other") == "https://other.example/?u=https://old.example/"
-    alternates = bindings.fetch(["ark:12345/alt"])["ark:12345/alt"].alternates
+    alternates = bindings.store.fetch(["ark:12345/alt"])["ark:12345/alt"].alternates
     assert alternates == {"de": "/de", "text/html;en": f"{NEW}alt"}
     [*_, event] = bindings.history("ark:12345/thing")
     assert (event.action, event.actor, event.operation, event.after.resource) == (
@@ -290,7 +290,7 @@ def test_a_relocation_of_many_blocks_changes_each_name_once(bindings: Bindings) 
     result = relocate_prefix(bindings, "old.example", "new.example", progress=seen.append)
     assert (seen[0], seen.count(1200)) == (1000, 2)  # the check, and the blocks
     assert (result.counts["relocated"], len(result.effects)) == (1200, 100)
-    assert {binding.revision for binding in bindings.fetch(names).values()} == {2}
+    assert {binding.revision for binding in bindings.store.fetch(names).values()} == {2}
 
 
 def test_the_policy_checks_each_relocated_name(database: str, open_store: Callable[..., Bindings]) -> None:
@@ -386,7 +386,7 @@ def test_the_passthrough_of_many_names_is_an_update_and_can_be_undone(bindings: 
     event = bindings.history("ark:12345/x1")[-1]
     assert (event.action, event.actor, event.after.passthrough) == ("updated", "me", "given")
     assert event.after.target == "https://example.org/1"
-    assert bindings.fetch(["ark:12345/y1"])["ark:12345/y1"].passthrough is False
+    assert bindings.store.fetch(["ark:12345/y1"])["ark:12345/y1"].passthrough is False
     assert result.operation is not None
     undo_operation(bindings, result.operation)
     event = bindings.history("ark:12345/x1")[-1]

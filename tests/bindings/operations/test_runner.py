@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -174,9 +175,10 @@ def test_an_operation_is_undone_only_after_it_was_stopped_and_does_not_go_on(
 
     def undo() -> None:
         (operation,) = filled.list_operations()
-        for act in (undo_operation, JobNames(filled, undo_plan(operation.number), 2).add_of_operation):
+        source = JobNames(filled, undo_plan(operation.number), 2)
+        for act in (partial(undo_operation, filled), source.add_of_operation):
             with pytest.raises(BindingError) as running:
-                act(*((filled, operation.number) if act is undo_operation else (operation.number,)))
+                act(operation.number)
             assert running.value.code == "operation-running"
         stopped = stop_operation(filled, operation.number, actor="me")
         assert (stopped.names, stopped.finished is not None) == (2, True)

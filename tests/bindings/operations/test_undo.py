@@ -23,7 +23,7 @@ LIVE, GONE, DRAFT, NEW = "ark:12345/live", "ark:12345/gone", "ark:12345/draft", 
 
 def state(bindings: Bindings, name: str) -> Binding | None:
     """Return a binding without its time and revision."""
-    found = bindings.fetch([name]).get(name)
+    found = bindings.store.fetch([name]).get(name)
     return found and replace(found, changed=found.created, revision=0)
 
 
@@ -116,7 +116,7 @@ def test_operations_show_by_which_they_are_undone(filled: Bindings) -> None:
         (second, "undo", first, third),
         (first, "relocate", None, fourth),
     ]
-    assert [each.number for each in filled.list_operations(before=third, limit=1)] == [second]
+    assert [each.number for each in filled.list_operations(cursor=third, limit=1)] == [second]
     with pytest.raises(BindingError):
         filled.list_operations(limit=0)
 
@@ -190,12 +190,12 @@ def test_names_that_changed_since_are_refused_or_left_alone(filled: Bindings, ed
     refused = undo_operation(filled, number)
     assert [(noted.identifier, noted.code) for noted in refused.refused] == [(LIVE, "undo-changed")]
     assert (refused.written, refused.operation) == (False, None)
-    assert filled.fetch([NEW])[NEW].target == "https://new.example/new"
+    assert filled.store.fetch([NEW])[NEW].target == "https://new.example/new"
     skipped = undo_operation(filled, number, skip_changed=True)
     assert [(noted.identifier, noted.code) for noted in skipped.left_alone] == [(LIVE, "undo-changed")]
     assert skipped.counts == {"relocated": 2}
     assert state(filled, LIVE) == edited
-    assert filled.fetch([NEW])[NEW].target == "https://old.example/new"
+    assert filled.store.fetch([NEW])[NEW].target == "https://old.example/new"
 
 
 def test_a_name_that_was_changed_back_can_be_undone(filled: Bindings) -> None:
@@ -262,7 +262,7 @@ def test_a_dry_run_writes_nothing(filled: Bindings) -> None:
     result = undo_operation(filled, number, dry_run=True)
     assert (result.counts, result.operation) == ({"relocated": 2}, None)
     assert undo_change(filled, LIVE, dry_run=True).counts == {"relocated": 1}
-    assert filled.fetch([LIVE])[LIVE].target == "https://new.example/1"
+    assert filled.store.fetch([LIVE])[LIVE].target == "https://new.example/1"
 
 
 CHANGES: list[Any] = [

@@ -24,7 +24,7 @@ def name(short: str) -> str:
 
 
 def states(bindings: Bindings, *shorts: str) -> dict[str, str]:
-    found = bindings.fetch(map(name, shorts))
+    found = bindings.store.fetch(map(name, shorts))
     return {each.identifier.removeprefix("ark:12345/"): each.status for each in found.values()}
 
 
@@ -170,4 +170,4 @@ def test_no_rule_or_passthrough_answers_below_a_withdrawn_tree(bindings: Binding
     bindings.rules.set("ark:12345/c", "https://e.example/${value}")
     withdraw_below(bindings, name("c"))
     for below in ("c", "c/1", "c/1/2", "c/other"):
-        assert resolve(name(below), bindings.fetch, bindings.source.binding_by_rule, Settings()).status == 410
+        assert resolve(name(below), bindings.store.fetch, bindings.source.binding_by_rule, Settings()).status == 410

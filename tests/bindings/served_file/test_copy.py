@@ -25,7 +25,7 @@ def test_workers_that_start_later_serve_the_same_version(
     put(file, f"{A},/1,other,,", f"{B},/evil,,,")
     until(lambda: target(bindings, A) and bindings.source.refusal)
     later = open_store(file)
-    assert bindings.fetch([A, B]) == later.fetch([A, B])
+    assert bindings.store.fetch([A, B]) == later.store.fetch([A, B])
     assert bindings.source.refusal == later.source.refusal
     assert str(file) in str(later.source.refusal)
 

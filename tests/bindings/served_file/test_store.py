@@ -36,7 +36,7 @@ def test_a_file_is_a_store(bindings: Bindings, file: Path) -> None:
     assert found is not None
     assert (found.identifier, found.target, found.resource, found.revision) == (A, "/1", "R1", 1)
     assert found.changed.timestamp() == pytest.approx(file.stat().st_mtime, abs=1e-3)
-    assert sorted(bindings.fetch([A, B, "ark:12345/c"])) == [A, B]
+    assert sorted(bindings.store.fetch([A, B, "ark:12345/c"])) == [A, B]
     assert bindings.lookup("ark:12345/c") is None
     assert bindings.source.refusal is None
     assert bindings.kind == "file"
@@ -306,7 +306,8 @@ def test_a_request_sees_a_complete_table(file: Path, open_store: Callable[..., B
 
     def ask() -> None:
         while not stop.is_set():
-            seen.append({binding.target for binding in bindings.fetch(names).values()} | {len(bindings.fetch(names))})  # type: ignore[arg-type]
+            targets = {binding.target for binding in bindings.store.fetch(names).values()}
+            seen.append(targets | {len(bindings.store.fetch(names))})  # type: ignore[arg-type]
 
     askers = [threading.Thread(target=ask, daemon=True) for _ in range(2)]
     for asker in askers:

@@ -57,8 +57,8 @@ def test_words_are_found_without_full_text_search(filled: Bindings, text: str, f
 
 def test_pages_follow_each_other_without_full_text_search(filled: Bindings) -> None:
     first = filled.list_names(select(text="map"), limit=1)
-    second = filled.list_names(select(text="map"), after=first.next, limit=1)
-    third = filled.list_names(select(text="map"), after=second.next, limit=1)
+    second = filled.list_names(select(text="map"), cursor=first.next, limit=1)
+    third = filled.list_names(select(text="map"), cursor=second.next, limit=1)
     found = [each.identifier for each in (*first.names, *second.names, *third.names)]
     assert found == ["ark:12345/x1", "ark:12345/x2", "ark:12345/x5"]
     assert third.next is None

@@ -19,7 +19,7 @@ from ararat.bindings.names.selection import select
 
 with open_bindings(sys.argv[1]) as b:
     found = [
-        b.lookup("ark:/12345/x6-np1").target, len(b.fetch(["ark:12345/x6np1", "ark:12345/x"])), str(b.count()),
+        b.lookup("ark:/12345/x6-np1").target, len(b.store.fetch(["ark:12345/x6np1", "ark:12345/x"])), str(b.count()),
         len(b.history("ark:12345/x6np1")), len(b.list_names(select(text="map")).names), b.count_names(by="state"),
         [rule.prefix for rule in b.rules.list()], len(b.rules.history("ark:12345/x5")), len(b.prefixes.list()),
         len(b.prefixes.history("ark:12345/")), len(b.list_operations()),

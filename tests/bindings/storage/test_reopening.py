@@ -138,7 +138,7 @@ def test_a_missing_database_is_logged_once_and_served_when_it_exists(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = tmp_path / "names.sqlite"
-    bindings = open_bindings(file)
+    bindings = open_bindings(file, missing_ok=True)
     client = Client(ResolverMiddleware(site, bindings))
     for _ in range(3):
         answer = client.get(f"/{NAME}")
@@ -182,7 +182,7 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 def site(environ, start_response):
     start_response("200 OK", [("Content-Type", "text/plain")])
     return [b"the site"]
-application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"]))
+application = ResolverMiddleware(site, open_bindings(os.environ["DATABASE"], missing_ok=True))
 """
 
 

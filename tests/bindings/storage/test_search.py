@@ -113,7 +113,7 @@ def names(bindings: Bindings, selection: Selection, limit: int = 100) -> list[st
         found += [each.identifier.removeprefix("ark:12345/") for each in page.names]
         if page.next is None:
             return found
-        page = bindings.list_names(selection, after=page.next, limit=limit)
+        page = bindings.list_names(selection, cursor=page.next, limit=limit)
 
 
 @pytest.mark.one_setup

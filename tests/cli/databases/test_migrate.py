@@ -66,7 +66,7 @@ def test_migrate_shows_progress_on_a_terminal(file: Path, monkeypatch: pytest.Mo
 def test_serve_does_not_migrate_a_database(file: Path, caplog: pytest.LogCaptureFixture, create: bool) -> None:
     before = file.read_bytes()
     with open_bindings(file, create=create) as bindings, pytest.raises(BindingsUnavailable, match="ararat migrate"):
-        bindings.fetch(["ark:12345/x"])
+        bindings.store.fetch(["ark:12345/x"])
     assert "ararat migrate" in caplog.text
     assert file.read_bytes() == before
 

@@ -159,7 +159,7 @@ def faulty(**changes: Any) -> Callable[[Bindings, Bindings, Path], Findings]:
 
 
 def database_missing(right: Bindings, other: Bindings, folder: Path) -> Findings:
-    with open_bindings(folder / "missing.sqlite") as missing:
+    with open_bindings(folder / "missing.sqlite", missing_ok=True) as missing:
         return iter([*diagnosed(front(application(missing)), right)])
 
 

@@ -74,7 +74,7 @@ class Completely(BindingSource):
     """The same bindings without direct redirects."""
 
     def __init__(self, bindings: Bindings) -> None:
-        self.fetch = bindings.fetch
+        self.fetch = bindings.store.fetch
         self.binding_by_rule = bindings.source.binding_by_rule
 
     @property

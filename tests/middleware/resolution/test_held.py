@@ -331,6 +331,6 @@ def test_a_source_of_a_site_with_its_own_bindings_can_hold_them(
 
     class Own(BindingSource):
         def fetch(self, keys: Any) -> Any:
-            return store.fetch(keys)
+            return store.store.fetch(keys)
 
     assert Client(ResolverMiddleware(site, Own(), prefix=HOST)).get("/ark:12345/x1").status_code == 303

@@ -111,7 +111,7 @@ def test_a_database_of_names_on_a_server_can_have_the_counts(cluster):
         counts.prepare()
         counts.add(COUNTS)
         assert counts.total() == Total("", 38, 4)
-        assert [*bindings.fetch([X])] == [X]
+        assert [*bindings.store.fetch([X])] == [X]
     with open_bindings(url) as bindings:
         assert bindings.open().count().number == 1
 

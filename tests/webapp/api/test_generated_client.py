@@ -76,7 +76,7 @@ def test_every_operation_returns_a_class(origin: tuple[str, str], folder: Path, 
     request.addfinalizer(client.get_httpx_client().close)
     called: set[str] = set()
 
-    def call(place: str, *arguments: str, status: int = 200, **options: Any) -> Any:
+    def call(place: str, *arguments: str | int, status: int = 200, **options: Any) -> Any:
         module = importlib.import_module(f"ararat_management.api.{place}")
         called.add(place)
         answer = module.sync_detailed(*arguments, client=client, **options)

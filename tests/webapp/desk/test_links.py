@@ -79,7 +79,7 @@ def test_the_selected_moved_targets_are_corrected_with_one_operation(bound: Desk
     picked = ["ark:12345/x5a", "ark:12345/x5b", "ark:12345/x5c"]
     assert jane.post("/desk/links/relocate", {"pick": picked}).location == "/desk/links?state=moved"
     assert "2 targets are replaced." in jane.get("/desk/links").text
-    found = bound.bindings.fetch(picked)
+    found = bound.bindings.store.fetch(picked)
     assert [found[each].target for each in picked] == [
         "https://old.example/a",
         "https://new.example/b",

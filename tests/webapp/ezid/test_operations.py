@@ -411,7 +411,7 @@ def test_each_change_is_in_the_audit(curator: Person, service: Service) -> None:
 
 def passthrough(service: Service, name: str) -> object:
     key = names.key(names.read(name))
-    return service.bindings.fetch([key])[key].passthrough
+    return service.bindings.store.fetch([key])[key].passthrough
 
 
 def test_a_name_appends_the_rest_of_a_request_as_in_ezid(curator: Person, service: Service) -> None:

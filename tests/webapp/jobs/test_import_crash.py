@@ -91,7 +91,7 @@ def test_an_import_of_killed_processes_mints_no_name_twice(
     names = [name for _, name in uploads.names(job().parameters["upload"])]
     assert len({*names}) == ROWS == written()
     for begin in range(0, ROWS, 1000):
-        keys.update(each.resource for each in accounts.bindings.fetch(names[begin : begin + 1000]).values())
+        keys.update(each.resource for each in accounts.bindings.store.fetch(names[begin : begin + 1000]).values())
     assert keys == {f"INV {number}": 1 for number in range(ROWS)}
     (operation,) = accounts.bindings.list_operations()
     assert (operation.names, operation.finished is not None) == (ROWS, True)

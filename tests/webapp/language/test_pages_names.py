@@ -78,7 +78,7 @@ def filled(desk: Desk) -> Desk:
             TracedTarget(
                 identifier=f"{X}{name}",
                 key=f"{X}{name}",
-                target=str(bindings.fetch([f"{X}{name}"])[f"{X}{name}"].target),
+                target=str(bindings.store.fetch([f"{X}{name}"])[f"{X}{name}"].target),
                 state=state,
                 status=404,
                 url=None,

@@ -109,7 +109,7 @@ def _shown(key: str, kind: Of) -> AnyResponse:
 def _form(key: str, kind: Of, problems: dict[str, FieldProblem]) -> str:
     bindings = management().bindings
     if kind == "name":
-        binding = bindings.fetch([key]).get(key)
+        binding = bindings.store.fetch([key]).get(key)
         recorded = binding and binding.hold
     else:
         record = bindings.prefixes.get(key)

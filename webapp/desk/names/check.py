@@ -195,7 +195,7 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
         )[0]
     ]
     similar = [*names.confusable(key), *_other_cases(key)]
-    for other in operations.bindings.fetch(similar):
+    for other in operations.bindings.store.fetch(similar):
         remarks.append(
             Remark(
                 weight="warn",

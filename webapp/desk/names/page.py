@@ -217,7 +217,7 @@ def _link(operations: Management, binding: Binding) -> TracedTarget | None:
 
 def _successor(operations: Management, successor: str) -> Relative | None:
     """Return the recorded name that replaces a withdrawn name, or None for a URL."""
-    found = operations.bindings.fetch([successor])
+    found = operations.bindings.store.fetch([successor])
     return next((Relative(identifier=key, state=each.status) for key, each in found.items()), None)
 
 
@@ -225,7 +225,7 @@ def _above(operations: Management, identifier: str) -> list[Relative]:
     """Return the containers of a name, the nearest first."""
     parsed = naming.read(identifier)
     containers = [*islice(parsed.ancestry(), 1, MAX_HIERARCHY)] if isinstance(parsed, Ark) else []
-    found = operations.bindings.fetch(containers) if containers else {}
+    found = operations.bindings.store.fetch(containers) if containers else {}
     return [Relative(identifier=each, state=found[each].status if each in found else None) for each in containers]
 
 

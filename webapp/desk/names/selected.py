@@ -77,7 +77,7 @@ class Chosen:
             yield from listing.every_name(self.filters)
             return
         keys = [naming.key(naming.read(each)) for each in self.picked]
-        found = management().bindings.fetch(keys)
+        found = management().bindings.store.fetch(keys)
         yield from (found[key] for key in keys if key in found)
 
     def for_job(self) -> dict[str, Any]:

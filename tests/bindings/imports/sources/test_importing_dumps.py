@@ -102,7 +102,7 @@ def test_names_keep_the_passthrough_of_their_system(
 def test_a_target_without_a_path_has_no_passthrough(bindings: Bindings) -> None:
     text = ezid("_target: https://example.org") + ezid("_status: public", name="ark:/12345/x6")
     assert imported(bindings, text).summary.added == 2
-    found = bindings.fetch(["ark:12345/x5", "ark:12345/x6"])
+    found = bindings.store.fetch(["ark:12345/x5", "ark:12345/x6"])
     assert [each.passthrough for each in found.values()] == [False, False]
 
 
@@ -144,7 +144,7 @@ def test_a_name_that_cannot_be_bound_is_left_out(bindings: Bindings, source: str
     assert migration.given is not None
     assert migration.result is not None
     assert (migration.given.names, migration.result.names) == (3, 2)
-    assert len(bindings.fetch(["ark:12345/x5", "ark:12345/x9"])) == 2
+    assert len(bindings.store.fetch(["ark:12345/x5", "ark:12345/x9"])) == 2
     assert (dry.summary.operation, migration.summary.operation) == (None, 1)
 
 

@@ -350,7 +350,7 @@ def test_plans_that_were_made_for_few_names_do_not_read_the_whole_table(bindings
         bindings.bind(f"ark:12345/p{number}", "/x")
         bindings.relocate(f"ark:12345/p{number}", "/y")
         for count in (1, 2, 20):
-            bindings.fetch([f"ark:12345/{name}" for name in range(count)])
+            bindings.store.fetch([f"ark:12345/{name}" for name in range(count)])
         bindings.source.stored_redirect(f"ark:12345/p{number}")
     prepared = "SELECT name, statement, cardinality(parameter_types) FROM pg_prepared_statements"
     changing = cast(DatabaseStore, bindings.store)

@@ -78,8 +78,8 @@ def test_plans_of_lookups_in_partitions_are_kept_and_those_of_lists_are_not(
         bindings.bind(name, f"https://example.org/{name}")
     for _ in range(6):
         for name in names:
-            assert [*bindings.fetch([name])] == [name]
-        assert sorted(bindings.fetch([*names, "ark:12345/y"])) == names
+            assert [*bindings.store.fetch([name])] == [name]
+        assert sorted(bindings.store.fetch([*names, "ark:12345/y"])) == names
         assert [each.identifier for each in bindings.list_names(select(prefix=names[2])).names] == [names[2]]
     counted = "SELECT name, generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE %s"
     read = cast(DatabaseStore, bindings.store)._readers.rows

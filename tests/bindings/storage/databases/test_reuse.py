@@ -226,7 +226,7 @@ def test_a_change_after_a_replacement_is_in_the_new_file(
     before = old.read_bytes()
     other.rename(file)
     binds(bindings, "after")
-    assert set(bindings.fetch([NAME, "ark:12345/other", "ark:12345/after"])) == {
+    assert set(bindings.store.fetch([NAME, "ark:12345/other", "ark:12345/after"])) == {
         "ark:12345/other",
         "ark:12345/after",
     }
@@ -320,7 +320,7 @@ def test_deleting_the_log_loses_no_change(
     assert "was deleted or replaced while it was in use" in caplog.text
     binds(bindings, "after")
     bindings.close()
-    assert set(open_store(file).fetch([NAME, "ark:12345/after"])) == {NAME, "ark:12345/after"}
+    assert set(open_store(file).store.fetch([NAME, "ark:12345/after"])) == {NAME, "ark:12345/after"}
     assert is_intact(file)
 
 
@@ -452,7 +452,7 @@ def test_a_forked_process_never_uses_or_closes_the_connection_of_its_parent(
         assert exit_code(each) == 0
         binds(bindings, f"after{each.__name__}".replace("_", ""))
     names = ["child1", "child2", "before", "afterwork", "afteronlyclose"]
-    assert len(bindings.fetch([f"ark:12345/{name}" for name in names])) == 5
+    assert len(bindings.store.fetch([f"ark:12345/{name}" for name in names])) == 5
     bindings.close()
     assert logs(file) == []
     assert is_intact(file)

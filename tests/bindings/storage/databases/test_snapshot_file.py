@@ -94,14 +94,14 @@ def test_a_running_reader_reports_a_wrong_file_and_reads_the_next_one(file: Path
     wrong = tmp_path / "wrong"
     wrong.write_bytes(good.read_bytes()[:9000])
     with open_bindings(file) as bindings:
-        assert len(bindings.fetch(["ark:12345/n7"])) == 1
+        assert len(bindings.store.fetch(["ark:12345/n7"])) == 1
         wrong.replace(file)
         time.sleep(0.02)
         with pytest.raises(UnusableSnapshot):
-            bindings.fetch(["ark:12345/n7"])
+            bindings.store.fetch(["ark:12345/n7"])
         good.replace(file)
         time.sleep(0.02)
-        assert len(bindings.fetch(["ark:12345/n7"])) == 1
+        assert len(bindings.store.fetch(["ark:12345/n7"])) == 1
 
 
 def test_a_snapshot_is_never_written(file: Path) -> None:

@@ -150,7 +150,7 @@ def test_lookups_fail_while_the_file_is_missing_or_broken_and_then_recover(
         with pytest.raises(BindingsUnavailable):
             served.lookup(NAME)
         with pytest.raises(BindingsUnavailable):
-            served.fetch([NAME, OTHER])
+            served.store.fetch([NAME, OTHER])
         with pytest.raises((BindingsUnavailable, BindingError)):
             served.bind(OTHER, "/x")
     repair()
@@ -448,7 +448,7 @@ def test_a_committed_change_survives_a_kill(file: Path, open_store: Callable[...
         acknowledged = max([20, *(int(line) for line in process.stdout if line.endswith("\n"))])
     bindings = open_store(file)
     names = [f"ark:12345/k{number}" for number in range(acknowledged + 1)]
-    assert set(bindings.fetch(names)) == set(names)
+    assert set(bindings.store.fetch(names)) == set(names)
     for name in names:
         assert [event.action for event in bindings.history(name)] == ["bound"]
     with closing(sqlite3.connect(file)) as connection:
@@ -483,7 +483,7 @@ for number in range(3):
     assert bindings.lookup("ark:12345/doc")
 codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
 names = [f"ark:12345/c{number}x{turn}" for number in range(3) for turn in range(20)]
-print(codes, len(bindings.fetch(names)))
+print(codes, len(bindings.store.fetch(names)))
 """
 
 
@@ -526,7 +526,7 @@ def test_many_threads_read_while_one_writes(served: Bindings) -> None:
     def read() -> None:
         while not stop.is_set():
             try:
-                assert served.fetch(["ark:12345/x7"])["ark:12345/x7"].target == "/page/ark:12345/x7"
+                assert served.store.fetch(["ark:12345/x7"])["ark:12345/x7"].target == "/page/ark:12345/x7"
             except Exception as fault:  # noqa: BLE001  any is what the test looks for
                 faults.append(fault)
                 return

@@ -51,7 +51,7 @@ def put(bindings: Bindings, changes: list[Change], *, exclusive: bool = False) -
 
 
 def kept(bindings: Bindings, changes: list[Change]) -> bool:
-    stored = bindings.fetch([change.after.identifier for change in changes])
+    stored = bindings.store.fetch([change.after.identifier for change in changes])
     return [stored[change.after.identifier] for change in changes] == [change.after for change in changes]
 
 
@@ -126,7 +126,7 @@ def test_many_rows_are_undone_after_an_error(bindings: Bindings, read: bool, exc
 
     with pytest.raises(RuntimeError):
         put_and_stop()
-    assert bindings.fetch(names) == {}
+    assert bindings.store.fetch(names) == {}
     assert bindings.history(names[0]) == []
     put(bindings, changes, exclusive=exclusive)
     assert kept(bindings, changes)

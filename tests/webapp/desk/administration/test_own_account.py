@@ -37,7 +37,7 @@ def test_preferences_are_saved_and_used(desk, jane, read_page):
 
 def test_a_day_of_a_filter_is_in_the_time_zone_of_the_caller(desk, jane, monkeypatch):
     desk.bindings.bind("ark:12345/x51", "https://example.org/1")
-    created = desk.bindings.fetch(["ark:12345/x51"])["ark:12345/x51"].created
+    created = desk.bindings.store.fetch(["ark:12345/x51"])["ark:12345/x51"].created
     save(jane, time_zone="Pacific/Kiritimati")
     day = created.astimezone(ZoneInfo("Pacific/Kiritimati")).date().isoformat()
     assert "x51" in jane.get(f"/desk/changes?since={day}&before={day}").text

@@ -69,7 +69,7 @@ def names(desk: Desk) -> None:
 
 
 def boxes(desk: Desk) -> list[str | None]:
-    return [desk.bindings.fetch([name])[name].metadata.get("erc.where") for name in NAMES]
+    return [desk.bindings.store.fetch([name])[name].metadata.get("erc.where") for name in NAMES]
 
 
 @pytest.mark.usefixtures("archiving", "names")

@@ -27,7 +27,7 @@ def test_names_are_minted_below_a_granted_prefix(desk: Desk, jane: Browser) -> N
     address, names = mint(jane, count="10")
     assert "10 new names" in jane.get(address).text
     assert (len(set(names)), {name[:12] for name in names}) == (10, {"ark:12345/x5"})
-    assert {binding.status for binding in desk.bindings.fetch(names).values()} == {"reserved"}
+    assert {binding.status for binding in desk.bindings.store.fetch(names).values()} == {"reserved"}
 
 
 def test_minted_names_are_one_operation_that_their_account_undoes(desk: Desk, jane: Browser) -> None:
@@ -83,7 +83,9 @@ def test_a_button_inserts_the_name_without_a_script(desk: Desk, jane: Browser, r
     filled = page.one("input", name="template").attributes["value"]
     assert desk.bindings.count().number == 0
     _, names = mint(jane, **{**form, "template": filled})
-    assert {each.target for each in desk.bindings.fetch(names).values()} == {f"https://e.example/{n}" for n in names}
+    assert {each.target for each in desk.bindings.store.fetch(names).values()} == {
+        f"https://e.example/{n}" for n in names
+    }
 
 
 def test_a_reload_of_the_minted_names_mints_no_more(desk: Desk, jane: Browser) -> None:
@@ -111,7 +113,7 @@ def test_minted_names_of_another_account_are_not_shown(desk: Desk, jane: Browser
 def test_minted_names_can_have_a_target_with_the_name(desk: Desk, jane: Browser) -> None:
     _, names = mint(jane, count="2", state="live", template="https://e.example/${identifier}")
     assert len(names) == 2
-    for name, binding in desk.bindings.fetch(names).items():
+    for name, binding in desk.bindings.store.fetch(names).items():
         assert binding.target == f"https://e.example/{name}"
 
 

@@ -72,7 +72,7 @@ def test_page_continues_over_all_selections(desk):
     chain = [select(prefix="ark:12345/"), select(prefix="ark:00000/"), select(prefix="ark:67890/")]
 
     def read(selection, after, limit):
-        return desk.bindings.list_names(selection, after=after, limit=limit)
+        return desk.bindings.list_names(selection, cursor=after, limit=limit)
 
     for limit in range(1, 12):
         seen, after = [], None
@@ -90,7 +90,7 @@ def test_page_continues_over_all_selections(desk):
 @pytest.mark.parametrize("after", ["", "x", "7.", "-1.", "1", "0.nonsense", "99999999999999999999.", "\u0661."])
 def test_position_of_another_list_is_refused(desk, after):
     def read(selection, after, limit):
-        return desk.bindings.list_names(selection, after=after, limit=limit)
+        return desk.bindings.list_names(selection, cursor=after, limit=limit)
 
     with pytest.raises(BindingError, match="list-after"):
         search.page(read, [Selection()], after, 5)

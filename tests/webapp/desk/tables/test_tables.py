@@ -7,7 +7,7 @@ import io
 import json
 import re
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from openpyxl import Workbook
@@ -309,7 +309,7 @@ def test_a_file_that_is_too_large_is_refused(
     jane: Browser, size: int, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ararat.webapp.desk.tables.uploads.MAX_BYTES", 2000)
-    limits = jane.client.application.wsgi_app.limits
+    limits = cast("Any", jane.client.application).wsgi_app.limits
     monkeypatch.setattr(limits, "of", lambda *_: BodyLimit(3000, 100, TABLE_TOO_LONG))
     refused = jane.post("/desk/tables", {"file": (io.BytesIO(b"a" * size), "names.csv")})
     assert refused.status_code == status
