@@ -48,7 +48,15 @@ OF_CALLER = "ararat_of_caller"
 """The attribute of ``flask.g`` that is true if the response depends on the caller, also if there is none."""
 
 _HEALTH = "inspect.healthz"
-_ONE_FORM = ("static", "inspect.picture", "inspect.logo", "inspect.robots", "inspect.favicon", _HEALTH)
+_ONE_FORM = (
+    "static",
+    "inspect.picture",
+    "inspect.logo",
+    "inspect.robots",
+    "inspect.opensearch",
+    "inspect.favicon",
+    _HEALTH,
+)
 """Endpoints with the same response for every client. Their error responses differ."""
 
 _FOR_PROGRAMS = ("application/json", "application/problem+json")

@@ -103,12 +103,15 @@ class Description(Formatted):
             return []
         elements = [("citation_title", reference.title), *(("citation_author", name) for name in reference.creators)]
         others = {
-            "citation_publication_date": "/".join(f"{part:02}" for part in reference.issued) or reference.date,
+            "citation_publication_date": reference.written_date or "/".join(f"{part:02}" for part in reference.issued),
             "citation_publisher": reference.publisher,
             "citation_language": reference.language,
             "citation_public_url": self.address,
+            "citation_abstract": reference.description,
+            "DC.type": reference.type and reference.type.zotero,
         }
         elements += [(name, text) for name, text in others.items() if text]
+        elements += [("citation_keywords", subject) for subject in reference.subjects]
         return [(name, display.visible(" ".join(text.split()))) for name, text in elements]
 
     @property

@@ -82,13 +82,16 @@ def contents() -> str:
 
 @blueprint.get("/docs/<name>")
 def page(name: str) -> BaseResponse:
-    """Return the HTML page for the file ``docs/<name>.md``, or the picture ``docs/<name>``.
+    """Return the HTML page for the file ``docs/<name>.md``, or the file ``docs/<name>`` itself: Markdown or a picture.
 
     ``name`` is the last segment of the path. The name of a page that was replaced redirects to the new page. Raises
     :class:`.HTTPRefusal` with the status 404 if the folder has no such file.
     """
     if name in pictures():
         return send_from_directory(FOLDER, name, mimetype=_KINDS[Path(name).suffix], max_age=86_400)
+    if name.endswith(".md") and name.removesuffix(".md") in names():
+        # Programs read the Markdown, for example to show it or to search it.
+        return Response((FOLDER / name).read_text("utf-8"), content_type="text/markdown; charset=utf-8")
     if name in _REPLACED:
         return redirect(url("docs.page", name=_REPLACED[name]), 302)
     if name not in names():

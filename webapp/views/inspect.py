@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ...bindings.health import health_document
 from ...identifiers import examine
-from ...identifiers.text import display
+from ...identifiers.text import display, xml_text
 from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, joined
 from .. import admission, errors
 from ..accounts import identify
@@ -140,6 +140,21 @@ def logo() -> Response:
         abort(404)
     media_type, content = found
     return Response(content, content_type=media_type, headers={"Cache-Control": "public, max-age=86400"})
+
+
+@blueprint.get("/opensearch.xml")
+def opensearch() -> Response:
+    """Return the OpenSearch description, with which a browser adds this inspector to its search engines."""
+    address = url("inspect.page", _external=True)
+    text = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">\n'
+        "<ShortName>Ararat</ShortName>\n<Description>Inspect an ARK or URN</Description>\n"
+        "<InputEncoding>UTF-8</InputEncoding>\n"
+        f'<Url type="text/html" template={xml_text.attribute(address + "?q={searchTerms}")}/>\n'
+        "</OpenSearchDescription>\n"
+    )
+    return Response(text, content_type="application/opensearchdescription+xml")
 
 
 @blueprint.get("/robots.txt")

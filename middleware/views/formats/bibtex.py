@@ -43,8 +43,9 @@ def serialize(reference: Reference) -> str:
         # The second braces keep the capital letters of the title.
         "title": reference.title and f"{{{escape(reference.title)}}}",
         "publisher": reference.publisher and escape(reference.publisher),
-        "year": reference.year,
-        "month": str(reference.issued[1]) if len(reference.issued) > 1 else None,
+        # Styles print a text in the place of a year as it is.
+        "year": escape(written) if (written := reference.written_date) else reference.year,
+        "month": str(reference.issued[1]) if len(reference.issued) > 1 and not written else None,
         "language": reference.language and escape(reference.language),
         "abstract": reference.description and escape(reference.description),
         "keywords": ", ".join(map(escape, reference.subjects)),

@@ -17,13 +17,14 @@ def as_item(reference: Reference) -> dict[str, Any]:
 
     Names are literal: metadata does not state which part of a name is the family name, or if it is an organization.
     """
-    issued = {"date-parts": [list(reference.issued)]} if reference.issued else None
+    written = reference.written_date
+    issued = {"date-parts": [list(reference.issued)]} if reference.issued and not written else None
     item: dict[str, Any] = {
         "id": reference.identifier,
         "type": (reference.type or OTHER).csl,
         "title": reference.title,
         "author": [{"literal": name} for name in reference.creators] or None,
-        "issued": issued or (reference.date and {"literal": reference.date}),
+        "issued": issued or (written and {"literal": written}),
         "publisher": reference.publisher,
         "language": reference.language,
         "abstract": reference.description,

@@ -57,6 +57,8 @@ _SEVERAL = frozenset({"creator", "subject"})
 _SEPARATORS = re.compile("[;\r\n]")
 _CODE = re.compile(r"\A\(:[a-z]+\)\s*")
 _DATE = re.compile(r"([0-9]{4})(?:[-.]?([0-9]{2})(?:[-.]?([0-9]{2}))?)?(?![0-9])")
+_YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
+_TIME = re.compile(r"(?:[T ][0-9:.,Z+-]*)?")
 _ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -118,6 +120,17 @@ class Reference:
     def year(self) -> str | None:
         """The year of the publication date in four digits, or None."""
         return f"{self.issued[0]:04}" if self.issued else None
+
+    @property
+    def written_date(self) -> str | None:
+        """The date as a person wrote it, such as "ca. 1890-1895", or None for a date that :attr:`issued` has whole."""
+        if self.date is None:
+            return None
+        match = _DATE.match(self.date)
+        is_whole = (
+            match and _TIME.fullmatch(self.date, match.end()) and len(self.issued) == sum(map(bool, match.groups()))
+        )
+        return None if is_whole and self.issued else self.date
 
     @property
     def scheme(self) -> str:
@@ -255,14 +268,18 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def date_parts(text: str) -> tuple[int, ...]:
-    """Parse the year, month and day at the beginning of ``text``. Parts that are not a date are left out.
+    """Parse the year, month and day at the beginning of ``text``, or else the first year of four digits in it. Parts
+    that are not a date are left out.
 
     >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
     ((2026, 11, 23), (2026,), (), (1999,))
+    >>> date_parts("ca. 1890-1895"), date_parts("Room 12345, 1901")
+    ((1890,), (1901,))
     """
     match = _DATE.match(text)
     if match is None or match[1] == "0000":
-        return ()
+        years = (found[0] for found in _YEAR.finditer(text))
+        return next(((int(year),) for year in years if year != "0000"), ())
     year, month, day = (int(part or 0) for part in match.groups())
     if not 1 <= month <= 12:
         return (year,)

@@ -19,6 +19,28 @@ class ResourceType(NamedTuple):
     csl: str = "document"
     bibtex: str = "misc"
 
+    @property
+    def zotero(self) -> str | None:
+        """The type of Zotero that its reader of web pages takes from ``DC.type``, or None for a web page."""
+        return _OF_ZOTERO.get(self.csl)
+
+
+_OF_ZOTERO = {
+    "article": "preprint",
+    "article-journal": "journalArticle",
+    "book": "book",
+    "chapter": "bookSection",
+    "dataset": "dataset",
+    "graphic": "artwork",
+    "motion_picture": "videoRecording",
+    "paper-conference": "conferencePaper",
+    "report": "report",
+    "software": "computerProgram",
+    "song": "audioRecording",
+    "standard": "standard",
+    "thesis": "thesis",
+}
+"""The types of Zotero by those of CSL. Zotero maps them in the other direction for its citations."""
 
 OTHER = ResourceType("Other")
 """The type of a resource whose type is not recorded, or not in a vocabulary."""

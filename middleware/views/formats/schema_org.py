@@ -26,7 +26,9 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "name": reference.title,
         "author": [{"name": name} for name in reference.creators] or None,
         "publisher": reference.publisher and {"@type": "Organization", "name": reference.publisher},
-        "datePublished": "-".join(f"{part:02}" for part in reference.issued) or None,
+        "datePublished": "-".join(filter(None, (reference.year, *(f"{part:02}" for part in reference.issued[1:]))))
+        or None,
+        "temporal": reference.written_date,
         "license": reference.licence,
         "inLanguage": reference.language,
         "description": reference.description,

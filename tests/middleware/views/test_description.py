@@ -331,3 +331,20 @@ def test_a_period_stays_a_period_in_the_citation(binding, date, year):
     cited = described.cited(None)
     assert cited is not None
     assert cited.startswith(f"Ada {year}. A map.")
+
+
+def test_reference_managers_read_type_abstract_and_tags(binding):
+    """Zotero takes og:description as abstract, and og:type before DC.type."""
+    metadata = {"what": "Moby-Dick", "who": "Melville, Herman; Garc\u00eda", "when": "ca. 1851", "dc.type": "Book"}
+    full = {**metadata, "dc.description": "A whale.", "dc.subject": "whales; sea"}
+    page = told(describe(binding("ark:12345/doc", "/doc", metadata=full), ""), "as_html")
+    found = re.findall(r'<meta name="((?:citation_|DC\.)[a-z_]+)" content="([^"]*)">', page)
+    assert ("DC.type", "book") in found
+    assert ("citation_abstract", "A whale.") in found
+    assert [text for name, text in found if name == "citation_keywords"] == ["whales", "sea"]
+    assert [text for name, text in found if name == "citation_author"] == ["Melville, Herman", "Garc\u00eda"]
+    assert ("citation_publication_date", "ca. 1851") in found
+    assert "og:description" not in page
+    assert "og:type" not in page
+    plain = told(describe(binding("ark:12345/doc", "/doc", metadata=metadata), ""), "as_html")
+    assert "citation_abstract" not in plain

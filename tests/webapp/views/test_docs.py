@@ -73,7 +73,7 @@ def test_every_header_links_to_the_documentation(client, read_page):
 
 
 @pytest.mark.one_setup
-@pytest.mark.parametrize("name", ["nothing", "..", "index.md", "%2e%2e%2fREADME", "INDEX", "inspector-dark.png"])
+@pytest.mark.parametrize("name", ["nothing", "..", "%2e%2e%2fREADME", "INDEX", "inspector-dark.png"])
 def test_an_unknown_page_is_not_found(client, name):
     response = client.get(f"/docs/{name}")
     assert response.status_code == 404
@@ -233,3 +233,17 @@ def test_the_curators_pages_are_french_and_german():
     assert {f"{path.parent.name}/{path.stem}" for path in TRANSLATED} == {
         f"{language}/{name}" for language in ("de", "fr") for name in ("desk", "first-ark", "tables")
     }
+
+
+def test_a_program_reads_the_markdown_of_a_page(client):
+    answer = client.get("/docs/api.md")
+    assert (answer.status_code, answer.mimetype) == (200, "text/markdown")
+    assert answer.text == FILES["api"].read_text("utf-8")
+    assert client.get("/docs/none.md").status_code == 404
+
+
+def test_a_browser_can_add_the_inspector_to_its_search_engines(client, read_page):
+    link = read_page(client.get("/docs").text).one("link", rel="search")
+    answer = client.get(link.attributes["href"])
+    assert answer.mimetype == link.attributes["type"] == "application/opensearchdescription+xml"
+    assert 'template="http://localhost/?q={searchTerms}"' in answer.text

@@ -210,3 +210,26 @@ def test_every_type_of_datacite_is_known(schema45):
     schema: Any = schema45.validator.schema
     names = schema["definitions"]["resourceTypeGeneral"]["enum"]
     assert {name for name in names if (resource_type(name) or OTHER).datacite != name} == set()
+
+
+@pytest.mark.parametrize(
+    ("when", "bibtex", "issued", "published", "temporal"),
+    [
+        pytest.param(
+            "ca. 1890-1895", "ca. 1890-1895", {"literal": "ca. 1890-1895"}, "1890", "ca. 1890-1895", id="range"
+        ),
+        pytest.param("um 1650", "um 1650", {"literal": "um 1650"}, "1650", "um 1650", id="about"),
+        pytest.param("1999/2002", "1999/2002", {"literal": "1999/2002"}, "1999", "1999/2002", id="years"),
+        pytest.param("19. Jh.", "19. Jh.", {"literal": "19. Jh."}, None, "19. Jh.", id="without a year"),
+        pytest.param("0890", "0890", {"date-parts": [[890]]}, "0890", None, id="four digits"),
+        pytest.param("1890-05", "1890", {"date-parts": [[1890, 5]]}, "1890-05", None, id="a month"),
+        pytest.param("2026-11-23T10:00:00Z", "2026", {"date-parts": [[2026, 11, 23]]}, "2026-11-23", None, id="a time"),
+    ],
+)
+def test_a_date_that_a_person_wrote_is_in_every_format(described, when, bibtex, issued, published, temporal):
+    recorded = {"what": "A vase", "who": "Potter", "when": when}
+    (entry,) = parse_string(described("bibtex", recorded).decode()).entries
+    assert entry.fields_dict["year"].value == bibtex
+    assert json.loads(described("csl", recorded))[0]["issued"] == issued
+    found = json.loads(described("jsonld", recorded))
+    assert (found.get("datePublished"), found.get("temporal")) == (published, temporal)
