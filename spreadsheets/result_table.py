@@ -20,7 +20,7 @@ from ..bindings.storage.spill import Spill
 from ..bindings.tables import delimited, formulas
 from ..bindings.tables.delimited import Line, LineWriter
 from ..bindings.tables.text_stream import Lines, ReadAs
-from . import sheet
+from . import returned_workbook, sheet
 from .reading import Reading
 
 Kind = Literal["text", "xlsx"]
@@ -151,6 +151,37 @@ def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: Na
     write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
 
 
+def own_workbook_with_names(
+    original: bytes, content: bytes, reading: Reading, file: str, name_of: NameOf
+) -> bytes | None:
+    """Return the uploaded workbook with the names of its rows, otherwise unchanged, or None if that is not possible.
+
+    - ``original``: the bytes of the uploaded .xlsx.
+    - ``content``: the bytes of the stored file, the converted workbook.
+    - ``reading``: how the file is read. ``file``: the name of the file for messages.
+    - ``name_of``: a function that returns the name for the number of a row, or None.
+
+    A corrected cell comes back as it was uploaded.
+    """
+    named: _Named | None = None
+    texts: dict[int, str] = {}
+    width = 0
+    for row in sheet.all_rows(content, reading, file):
+        width = max(width, len(row.fields))
+        if named is None and row.number >= reading.heading_row:
+            named = _Named(row.fields, reading)
+            if named.is_new:
+                texts[row.number] = named.headings[-1]
+        elif named is not None and not 0 < reading.last_row < row.number and (name := name_of(row.number)):
+            is_empty = not "".join(row.fields[named.place : named.place + 1]).strip()
+            texts |= {row.number: name} if named.is_new or is_empty else {}
+    if named is None:
+        return None
+    used = sheet.sheet_of(content, reading)
+    place = width if named.is_new else named.place
+    return returned_workbook.with_cells(original, used.name if used else "", place, texts)
+
+
 class ProblemColumns(NamedTuple):
     """The headings of the two columns that a table of refused rows has besides its own.
 
@@ -238,7 +269,7 @@ class _Named:
     def __init__(self, headings: Sequence[str], reading: Reading) -> None:
         given = list(reading.columns)
         self.is_new = "identifier" not in given
-        self._place = len(headings) if self.is_new else given.index("identifier")
+        self.place = len(headings) if self.is_new else given.index("identifier")
         self._width = len(headings)
         self.headings = [*headings, _unused(headings)] if self.is_new else list(headings)
 
@@ -252,8 +283,8 @@ class _Named:
                 is_same = False
         if self.is_new:
             return [*cells, name or ""], is_same
-        if name and not cells[self._place].strip():
-            cells[self._place] = name
+        if name and not cells[self.place].strip():
+            cells[self.place] = name
             is_same = False
         return cells, is_same
 

@@ -20,18 +20,25 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _IN_MEMORY = 10 * 2**20
 
 
-def table_with_names(known: Upload, content: bytes, names: Iterator[tuple[int, str]], kind: str) -> Response:
+def table_with_names(
+    known: Upload, content: bytes, names: Iterator[tuple[int, str]], kind: str, original: bytes | None = None
+) -> Response:
     """Return the response with an imported table and the names of its rows.
 
     - ``known``: the uploaded table.
     - ``content``: the bytes of its stored file.
     - ``names``: the line and the name of each row.
     - ``kind``: "xlsx" for a workbook. With another value, a table of text keeps its format.
+    - ``original``: the uploaded .xlsx, which comes back with one more column, or None.
     """
     reading = known.reading
     base = f"table-{known.number}-with-arks"
     if kind == "xlsx" or reading.format == "workbook":
         with closing(_noted(names)) as noted:
+            if original is not None:
+                own = result_table.own_workbook_with_names(original, content, reading, known.name, noted.get)
+                if own is not None:
+                    return download(iter([own]), XLSX, f"{base}.xlsx")
             return workbook(
                 base, lambda to: result_table.workbook_with_names(content, reading, known.name, noted.get, to)
             )

@@ -49,6 +49,8 @@ _COLUMNS = (
     *(uploads.c.job, uploads.c.created, uploads.c.changed),
 )
 _ONE = select(*_COLUMNS).where(uploads.c.id == bindparam("number"))
+_XLSX = b"PK\x03\x04"
+_ORIGINAL = select(uploads.c.original).where(uploads.c.id == bindparam("number"))
 _DATA = select(uploads.c.data).where(uploads.c.id == bindparam("number"))
 _BELOW = select(*_COLUMNS).where(uploads.c.id < bindparam("below")).order_by(uploads.c.id.desc())
 _PAGE = _BELOW.limit(bindparam("most"))
@@ -115,7 +117,15 @@ class Uploads:
         self.accounts = accounts
 
     def add(
-        self, connection: Connection, account: int, name: str, data: bytes, reading: Reading, lines: int
+        self,
+        connection: Connection,
+        account: int,
+        name: str,
+        data: bytes,
+        reading: Reading,
+        lines: int,
+        *,
+        original: bytes | None = None,
     ) -> Upload | None:
         """Store an uploaded file in a transaction, and return it, or None if the account has :data:`MAX_UPLOADS`.
 
@@ -125,6 +135,7 @@ class Uploads:
         - ``data``: the bytes to store.
         - ``reading``: how the file is read.
         - ``lines``: the number of its rows.
+        - ``original``: the uploaded workbook from which ``data`` was converted, or None.
 
         Before that, delete the uploads of all accounts that were not used for :data:`LIFETIME`.
         """
@@ -138,6 +149,7 @@ class Uploads:
             "account": account,
             "name": name,
             "data": zlib.compress(data),
+            "original": zlib.compress(original) if original is not None and original.startswith(_XLSX) else None,
             "lines": lines,
             "reading": json.dumps(reading.as_dict()),
             "stage": "new",
@@ -155,6 +167,11 @@ class Uploads:
         """Return the bytes of the stored file of an uploaded table. ``number`` is its number."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(stored)
+
+    def original(self, number: int) -> bytes | None:
+        """Return the uploaded .xlsx from which a table was converted, or None. ``number`` is that of the table."""
+        ((stored,),) = self.accounts.read(_ORIGINAL, number=number)
+        return None if stored is None else zlib.decompress(stored)
 
     def list(self, account: int | None, below: int, limit: int) -> list[Upload]:
         """Return uploaded tables, the newest first.
@@ -239,7 +256,9 @@ class Uploads:
         - ``job``: the number of the job that converted the file.
         - ``proposal``: the content to store, and how it is read.
         """
-        values = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
+        values: dict[str, Any] = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
+        if (uploaded := self.data(number)).startswith(_XLSX):
+            values["original"] = zlib.compress(uploaded)
         values |= {"reading": json.dumps(proposal.reading.as_dict())}
         is_last = uploads.c.id == number, uploads.c.job == job
         return bool(connection.execute(update(uploads).where(*is_last).values(values)).rowcount)

@@ -22,6 +22,7 @@ uploads = Table(
     Column("account", NUMBER, nullable=False),
     Column("name", Text, nullable=False),  # of the file
     Column("data", LargeBinary, nullable=False),  # compressed
+    Column("original", LargeBinary),  # compressed: the .xlsx from which "data" was converted
     Column("lines", NUMBER, nullable=False),
     Column("reading", Text, nullable=False),  # JSON: how the file is read
     Column("stage", Text, nullable=False),
@@ -31,7 +32,7 @@ uploads = Table(
     one_of("stage", UPLOAD_STAGES),
     info=retention(
         facts="stage created changed",
-        copies={"name": None, "data": None, "reading": None},
+        copies={"name": None, "data": None, "original": None, "reading": None},
         redaction="found",
         old=Old("changed", COPIES_KEPT, "rows"),
     ),

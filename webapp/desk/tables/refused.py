@@ -330,7 +330,9 @@ def with_names(number: int, kind: str) -> Response:
     if known.stage != "import" or job is None or job.state != "done":
         messages.put(Translatable("The table is not imported, so that its rows have no names yet."), "warn")
         return see_other("desk.table", number=number)  # type: ignore[return-value]
-    return downloads.table_with_names(known, uploads().data(number), uploads().names(number), kind)
+    return downloads.table_with_names(
+        known, uploads().data(number), uploads().names(number), kind, uploads().original(number)
+    )
 
 
 def _rows(upload: Upload, part: Part) -> Iterator[RowOutcome]:

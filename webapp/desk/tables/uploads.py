@@ -109,7 +109,9 @@ def upload() -> AnyResponse:
         else:
             store, account = uploads(), who.account.number
             proposal = store.with_remembered(proposal, account, name)
-            added = management().accounts.write(lambda connection: store.add(connection, account, name, *proposal))
+            added = management().accounts.write(
+                lambda connection: store.add(connection, account, name, *proposal, original=content)
+            )
             if added is not None:
                 return see_other("desk.table_columns", number=added.number)
             problem = _FULL

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook, load_workbook
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished
@@ -208,3 +210,24 @@ def test_the_times_of_creation_of_a_curator_are_left_out(
     found = desk.bindings.lookup("ark:12345/x5a")
     assert found
     assert found.created.year > 2014
+
+
+def test_a_workbook_comes_back_with_its_sheets_and_values(
+    desk: Desk, jane: Browser, upload: Any, preview: Any, import_all: Any
+) -> None:
+    book = Workbook()
+    page = book.worksheets[0]
+    for row in (["Inventarnummer", "Titel", "Wert"], ["K 1", "Vase", 23.5], ["K 2", "Krug", "=C2*2"]):
+        page.append(row)
+    page["C3"] = 47
+    book.create_sheet("Notizen").append(["bleibt"])
+    content = io.BytesIO()
+    book.save(content)
+    path, _ = preview(jane, content.getvalue(), "objekte.xlsx", **MINT)
+    import_all(jane, path)
+    answer = jane.get(f"{path}/names.xlsx")
+    read = load_workbook(io.BytesIO(answer.data))
+    assert read.sheetnames == [page.title, "Notizen"]
+    rows = [[cell.value for cell in row] for row in read.worksheets[0].iter_rows()]
+    assert [row[3][:12] for row in rows] == ["ARK", "ark:12345/x5", "ark:12345/x5"]
+    assert rows[1][2] == 23.5

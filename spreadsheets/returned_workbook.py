@@ -1,0 +1,145 @@
+"""Add a column of names to the sheet of an uploaded .xlsx, and leave everything else of the workbook as it is.
+
+Only the document of the one sheet is changed, as a text: cells with the names are added. All other documents of the
+archive keep their bytes, so that formats, formulas, other sheets and pictures stay.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from xml.sax.saxutils import escape
+
+from .sheet import cell_name
+
+_MAX_PART = 2 * 2**20
+_WORKBOOK, _RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_NUMBER = re.compile(rb'\sr="([0-9]{1,7})"')
+_CELL = re.compile(rb"<c\s[^<>]*+>")
+_COLUMN = re.compile(rb'\sr="([A-Z]{1,3})[0-9]{1,7}"')
+_STYLE = re.compile(rb'\ss="([0-9]{1,6})"')
+
+
+def with_cells(content: bytes, sheet: str, column: int, texts: Mapping[int, str]) -> bytes | None:
+    """Return a workbook with texts in a column of a sheet, or None for a workbook that cannot be changed so.
+
+    - ``content``: the bytes of an .xlsx that was read before.
+    - ``sheet``: the name of the sheet.
+    - ``column``: the place of the column, from 0. A cell of it that has a value gets the new text.
+    - ``texts``: the texts by the numbers of the rows.
+
+    A row that the sheet does not have gets no text, and the result is None.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            path = _path_of(archive, sheet)
+            if path is None:
+                return None
+            changed = _with_cells(archive.read(path), column, texts)
+            if changed is None:
+                return None
+            result = io.BytesIO()
+            with zipfile.ZipFile(result, "w", zipfile.ZIP_DEFLATED) as written:
+                for each in archive.infolist():
+                    data = changed if each.filename == path else archive.read(each)
+                    written.writestr(each, data, compress_type=each.compress_type)
+            return result.getvalue()
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError, NotImplementedError):
+        return None
+
+
+def _path_of(archive: zipfile.ZipFile, sheet: str) -> str | None:
+    """Return the path of the document of a sheet, or None."""
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import ParseError, fromstring
+
+    if any(archive.getinfo(each).file_size > _MAX_PART for each in (_WORKBOOK, _RELATIONS)):
+        return None
+    try:
+        book, relations = (fromstring(archive.read(each)) for each in (_WORKBOOK, _RELATIONS))
+    except (ParseError, DefusedXmlException):
+        return None
+    number = next((each.get(_RELATION) for each in book.iter(f"{_MAIN}sheet") if each.get("name") == sheet), None)
+    target = next((each.get("Target") for each in relations if number and each.get("Id") == number), None)
+    if not target:
+        return None
+    path = target[1:] if target.startswith("/") else posixpath.normpath(f"xl/{target}")
+    return path if path in archive.namelist() else None
+
+
+def _with_cells(xml: bytes, column: int, texts: Mapping[int, str]) -> bytes | None:
+    # A text of another encoding, or with parts that look like rows, is left alone.
+    if xml[:2] in (b"\xff\xfe", b"\xfe\xff") or b"<sheetData" not in xml or b"<!--" in xml or b"<![CDATA[" in xml:
+        return None
+    if b"encoding=" in xml[:100] and b"utf-8" not in xml[:100].lower():
+        return None
+    left = set(texts)
+    result = bytearray()
+    done = 0
+    for number, start, end in _rows(xml):
+        if number not in left:
+            continue
+        left.remove(number)
+        result += xml[done:start] + _row(xml[start:end], number, column, texts[number])
+        done = end
+    result += xml[done:]
+    return None if left else bytes(result)
+
+
+def _rows(xml: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield the number of each row of a sheet, and where its element begins and ends."""
+    last, place, end_of_data = 0, xml.index(b"<sheetData"), xml.find(b"</sheetData>")
+    while 0 <= (start := xml.find(b"<row", place)) < end_of_data:
+        head = xml.find(b">", start)
+        tag = xml[start : head + 1]
+        if tag[4:5] not in b" \t\r\n/>":
+            place = head + 1
+            continue
+        stated = _NUMBER.search(tag)
+        last = int(stated[1]) if stated else last + 1
+        place = head + 1 if tag.endswith(b"/>") else xml.index(b"</row>", head) + len(b"</row>")
+        yield last, start, place
+
+
+def _row(row: bytes, number: int, column: int, text: str) -> bytes:
+    """Return the element of a row with a text in a column."""
+    name = cell_name(column, number).encode()
+    head = row.index(b">") + 1
+    tag, inner = row[:head], row[head : -len(b"</row>")]
+    if tag.endswith(b"/>"):
+        tag, inner = tag[:-2] + b">", b""
+    begin = end = len(inner)
+    style = b""
+    for cell in _CELL.finditer(inner):
+        stated = _COLUMN.search(cell[0])
+        if stated is None:
+            raise ValueError("a cell without its place")
+        if (place := _place_of(stated[1])) < column:
+            continue
+        begin = end = cell.start()
+        if place == column:
+            found = _STYLE.search(cell[0])
+            style = b' s="' + found[1] + b'"' if found else b""
+            closed = cell[0].endswith(b"/>")
+            end = cell.end() if closed else inner.index(b"</c>", cell.end()) + len(b"</c>")
+        break
+    value = escape(text).encode()
+    made = b'<c r="' + name + b'"' + style + b' t="inlineStr"><is><t>' + value + b"</t></is></c>"
+    return tag + inner[:begin] + made + inner[end:] + b"</row>"
+
+
+def _place_of(letters: bytes) -> int:
+    """Return the place of a column, from 0.
+
+    >>> _place_of(b"A"), _place_of(b"AB")
+    (0, 27)
+    """
+    place = 0
+    for letter in letters:
+        place = place * 26 + letter - 64
+    return place - 1

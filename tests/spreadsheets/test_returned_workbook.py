@@ -1,0 +1,56 @@
+"""An uploaded workbook comes back with one more column, and otherwise unchanged."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import date
+
+import pytest
+from openpyxl import Workbook, load_workbook
+
+from ararat.spreadsheets.returned_workbook import with_cells
+
+
+def book(*, has_names: bool = False) -> bytes:
+    made = Workbook()
+    sheet = made.worksheets[0]
+    sheet.title = "2024 & more"
+    sheet.append(["Inventarnummer", "Datum", "Wert", *(["ARK"] if has_names else [])])
+    sheet.append(["K 1", date(2024, 3, 1), 23.5, *(["ark:12345/x5a"] if has_names else [])])
+    sheet.append(["K 2", date(2024, 3, 2), "=C2*2"])
+    sheet["A2"].number_format = "@"
+    made.create_sheet("2025").append(["K 9"])
+    content = io.BytesIO()
+    made.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("has_names", [False, True])
+def test_only_the_document_of_the_sheet_is_changed(has_names: bool) -> None:
+    before = book(has_names=has_names)
+    texts = {3: "ark:12345/x5b & <c>"} if has_names else {1: "ARK", 2: "ark:12345/x5a", 3: "ark:12345/x5b & <c>"}
+    after = with_cells(before, "2024 & more", 3, texts)
+    assert after is not None
+    old, new = (zipfile.ZipFile(io.BytesIO(each)) for each in (before, after))
+    assert new.namelist() == old.namelist()
+    changed = [each for each in old.namelist() if old.read(each) != new.read(each)]
+    assert changed == ["xl/worksheets/sheet1.xml"]
+    read = load_workbook(io.BytesIO(after))
+    rows = [[cell.value for cell in row] for row in read["2024 & more"].iter_rows()]
+    assert [row[3] for row in rows] == ["ARK", "ark:12345/x5a", "ark:12345/x5b & <c>"]
+    assert rows[1][2] == 23.5
+    assert rows[2][2] == "=C2*2"
+    assert read["2025"]["A1"].value == "K 9"
+
+
+@pytest.mark.parametrize(
+    ("content", "sheet", "texts"),
+    [
+        pytest.param(book(), "2026", {1: "ARK"}, id="another sheet"),
+        pytest.param(book(), "2024 & more", {99: "ARK"}, id="a row that is not there"),
+        pytest.param(b"PK\x03\x04no archive", "2024 & more", {1: "ARK"}, id="no archive"),
+    ],
+)
+def test_a_workbook_that_cannot_be_changed_so_is_none(content: bytes, sheet: str, texts: dict[int, str]) -> None:
+    assert with_cells(content, sheet, 3, texts) is None
