@@ -52,5 +52,7 @@ def test_only_the_document_of_the_sheet_is_changed(has_names: bool) -> None:
         pytest.param(b"PK\x03\x04no archive", "2024 & more", {1: "ARK"}, id="no archive"),
     ],
 )
-def test_a_workbook_that_cannot_be_changed_so_is_none(content: bytes, sheet: str, texts: dict[int, str]) -> None:
+def test_a_workbook_without_the_sheet_or_the_row_is_not_changed(
+    content: bytes, sheet: str, texts: dict[int, str]
+) -> None:
     assert with_cells(content, sheet, 3, texts) is None

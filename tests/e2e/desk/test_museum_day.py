@@ -105,6 +105,7 @@ def test_a_workbook_with_a_cover_sheet_comes_back_with_names(served, kind) -> No
     checked(page, "5 rows imported")
     book = load_workbook(io.BytesIO(downloaded(page, "Download your table with the ARKs as .xlsx")))
     rows = [row for row in book["Objekte"].iter_rows(values_only=True) if row[0]]
-    assert rows[2][0] == "INV 00001"
+    # An .xlsx keeps its numbers with their formats, and the others have texts.
+    assert rows[2][0] == (1 if kind == "xlsx" else "INV 00001")
     assert str(rows[2][-1]).startswith("ark:12345/x5")
     assert hand.actions == 6
