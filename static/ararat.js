@@ -72,6 +72,25 @@
     field.focus();
   });
 
+  // A row of a list opens in place: the card of its page is in a row below it.
+  document.addEventListener("toggle", (event) => {
+    const details = event.target;
+    if (!details.matches(".list td > details")) return;
+    const row = details.closest("tr");
+    let below = row.nextElementSibling;
+    if (!below?.matches(".opened")) {
+      below = document.createElement("tr");
+      below.className = "opened";
+      const cell = below.insertCell();
+      cell.colSpan = row.cells.length;
+      row.after(below);
+      const link = details.querySelector("a");
+      link.hidden = true;
+      htmx.ajax("GET", `${link.getAttribute("href")}&row=${row.querySelector("[id]").id.slice(1)}`, { target: cell });
+    }
+    below.hidden = !details.open;
+  }, true);
+
   // A picker writes its colour into a text field, and shows the colour of this field.
   document.addEventListener("input", (event) => {
     const picker = event.target.closest("input.picker");

@@ -48,7 +48,7 @@ def test_paste_a_urn(inspect):
 
 def test_paste_a_paragraph_with_several_identifiers(inspect):
     answer = inspect("See ark:12345/x8rd4, then urn:example:ararat:guide; not ark:99999/x")
-    expect(answer.get_by_role("heading", level=1)).to_have_text("Three identifiers, all valid, one with a warning")
+    expect(answer.get_by_role("heading", level=1)).to_have_text("Three identifiers: two fine, one to check")
 
 
 def test_a_bidi_override_does_not_change_its_surroundings(inspect):

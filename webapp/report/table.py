@@ -18,9 +18,9 @@ from .verdict import IdentifierVerdict
 
 SHOWN: Mapping[str, str] = {
     "all": Translatable("All"),
-    "good": Translatable("Valid"),
-    "warn": Translatable("With a warning"),
-    "bad": Translatable("Not valid"),
+    "good": Translatable("Fine"),
+    "warn": Translatable("To check"),
+    "bad": Translatable("Wrong or dead"),
     "same": Translatable("Duplicate or equivalent"),
 }
 """The filters of the table with their labels."""
@@ -48,6 +48,7 @@ class IdentifierRow:
     - ``alike``: the number of equivalent identifiers in the text, including this one.
     - ``first``: the number of the first equivalent identifier, or None if this is the first.
     - ``repeated``: whether exactly the same text occurs before.
+    - ``link``: what is known about its link, in a few words; "" if nothing is known.
     - ``bound``: the kind of the binding, "withdrawn", "" if not bound here, or None if unknown.
     """
 
@@ -58,6 +59,7 @@ class IdentifierRow:
     first: int | None
     repeated: bool
     bound: str | None
+    link: str
     rank: int = 0
 
     @property
@@ -120,6 +122,7 @@ def listing(found: Inspection) -> Listing:
                 None if first == number else first,
                 finding.match.literal in texts,
                 finding.site.kind,
+                _link(finding) if len(found.findings) > 1 else "",
             )
         )
         texts.add(finding.match.literal)
@@ -149,10 +152,29 @@ def _record(row: IdentifierRow) -> Iterator[str]:
     yield display.visible(row.verdict.headline, ascii_only=True)
 
 
+_LINKS: Mapping[str, str] = {
+    "link-dead": Translatable("dead"),
+    "link-moved": Translatable("moved"),
+    "on-hold": Translatable("on hold"),
+    "withdrawn": Translatable("withdrawn"),
+    "not-known": Translatable("none here"),
+    "retired": Translatable("none here"),
+    "delegated": Translatable("elsewhere"),
+    "unread": Translatable("unknown"),
+}
+
+
+def _link(finding: inspection.InspectedIdentifier) -> str:
+    code, last = finding.verdict.code, finding.site.last
+    if code == "recorded" and finding.site.kind:
+        return Translatable("works") if last is not None and last.state == "works" else Translatable("not traced")
+    return _LINKS.get(code, "")
+
+
 def _among(row: IdentifierRow, show: str) -> bool:
     if show == "same":
         return row.alike > 1 or row.repeated
-    return show not in SHOWN or show in ("all", row.status)
+    return show not in SHOWN or show in ("all", "good" if row.status == "plain" else row.status)
 
 
 def _order(row: IdentifierRow, order: str) -> tuple[int, int]:

@@ -35,23 +35,12 @@ from . import trace
 
 blueprint = Blueprint("inspect", __name__)
 
-MAX_OPEN = 20
-"""Maximum number of cards on a page. The table lists all identifiers."""
-
 MAX_LINES = 5
 """Maximum number of lines without an identifier that a page quotes."""
 
 _TITLED = 100
 # The headline of these verdicts is the title of the thing, so the title of the page begins with the tag.
 _NAMED = ("on-hold", "link-dead", "link-moved")
-_BOUND = {
-    "located": Translatable("located"),
-    "related": Translatable("related"),
-    "described": Translatable("described"),
-    "served": Translatable("served"),
-    "withdrawn": Translatable("withdrawn"),
-}
-"""The words of the table for the kinds of bindings."""
 
 
 @blueprint.get("/")
@@ -235,10 +224,15 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         return as_json_pieces(site().inspect(text).as_json())
     if not text:
         return _shown("inspector/_start.html", text="", title="Ararat", said="", examples=site().settings.examples)
-    found = site().inspect(text, MAX_OPEN)
+    found = site().inspect(text, 1)
+    single = found.findings[0] if len(found.findings) == 1 else None
+    if single is not None and htmx_request.htmx and "row" in request.args:
+        # A row of a list opens in place.
+        shown = card.card(single, site().settings.prefix)
+        return make_response(render_template("inspector/_row.html", card=shown, plan=_plan(shown), row=_row_number()))
     table = listing.listing(found)
     rows = table.arranged(**view)
-    cards = [card.card(finding, site().settings.prefix) for finding in found.findings[:MAX_OPEN]]
+    cards = [card.card(single, site().settings.prefix)] if single is not None else []
     return _shown(
         "inspector/_answer.html",
         text=text,
@@ -254,7 +248,6 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
         order=view.get("order", "text"),
         shown=listing.SHOWN,
         orders=listing.ORDERS,
-        bound_words=_BOUND,
         cards=[(each, _plan(each)) for each in cards],
         examples=site().settings.examples,
         picked=request.form.getlist("pick"),
@@ -279,7 +272,7 @@ def headline(found: Inspection) -> str:
     ``found`` is the result of the inspection of the text.
 
     >>> headline(inspection.inspect("See ark:12345/x and ark:12345/y."))
-    'Two identifiers, both valid'
+    'Two identifiers: two fine'
     """
     count = len(found.findings)
     if not count:
@@ -292,23 +285,23 @@ def headline(found: Inspection) -> str:
     if count == 1:
         return found.findings[0].verdict.headline
     statuses = Counter(finding.verdict.status for finding in found.findings)
-    valid, warned = sum(_is_valid(finding) for finding in found.findings), statuses["warn"]
     things = Translatable.counted("%(number)s identifier", "%(number)s identifiers", FirstWord(count))
     if found.truncated:
         things = Translatable.counted("The first identifier", "The first %(number)s identifiers", count)
-    if not valid:
-        judged = Translatable("none of them valid")
-    elif valid == count:
-        judged = Translatable("both valid") if count == 2 else Translatable("all valid")
-    else:
-        judged = Translatable.counted("%(number)s of them valid", "%(number)s of them valid", NumberWord(valid))
-    warning = Translatable.counted("%(number)s with a warning", "%(number)s with a warning", NumberWord(warned))
-    return joined(things, judged, warning if warned else "", by=", ")
+    fine, doubtful, wrong = (
+        NumberWord(number) for number in (statuses["good"] + statuses["plain"], statuses["warn"], statuses["bad"])
+    )
+    judged = [
+        Translatable.counted("%(number)s fine", "%(number)s fine", fine) if fine else "",
+        Translatable.counted("%(number)s to check", "%(number)s to check", doubtful) if doubtful else "",
+        Translatable.counted("%(number)s wrong or dead", "%(number)s wrong or dead", wrong) if wrong else "",
+    ]
+    return Translatable("%(things)s: %(counts)s", things=things, counts=joined(*judged, by=", "))
 
 
-def _is_valid(finding: inspection.InspectedIdentifier) -> bool:
-    policy = finding.report.policy
-    return policy["allocatable"] if policy and finding.report.form == "iri" else finding.report.valid
+def _row_number() -> int:
+    given = request.args["row"]
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 5 else 0
 
 
 def _title(found: Inspection) -> str:

@@ -16,7 +16,6 @@ from ararat.webapp import create_app
 from ararat.webapp.config import MAX_BYTES, MAX_URL_LENGTH
 from ararat.webapp.report.inspection import inspect
 from ararat.webapp.settings import EXAMPLES
-from ararat.webapp.views import inspect as pages
 
 HTMX = {"HX-Request": "true"}
 BOX = "multipart/form-data; boundary=box"
@@ -187,28 +186,20 @@ def test_a_suggestion_is_a_link(client, read_page):
     assert page.one("p", "suggestion").one("a").text == "Use ark:12345/x"
 
 
-def test_several_identifiers_have_a_headline_a_table_and_cards(client, read_page):
-    page = read_page(client.get("/", query_string={"q": "See ark:12345/x, ark:99999/y and urn:foo:a"}).text)
-    assert page.one("section", "found").one("h1").text == "Three identifiers, all valid, one with a warning"
-    cards = page.all("article", "card")
-    assert [row.all("a")[0].attributes["href"] for row in page.one("div", "list").one("tbody").all("tr")] == [
-        f"#{card.attributes['id']}" for card in cards
-    ]
-    assert [card.one("p", "ordinal").text for card in cards] == [
-        "1 of 3, characters 5 to 15",
-        "2 of 3, characters 18 to 28",
-        "3 of 3, characters 34 to 42",
-    ]
-
-
-def test_rows_beyond_twenty_cards_link_to_their_own_page(answer):
-    page = answer("\n".join(f"ark:12345/x{number}" for number in range(25)))
-    assert len(page.all("article", "card")) == pages.MAX_OPEN
+def test_a_list_has_one_headline_one_line_for_each_and_no_cards(client, read_page):
+    text = "ark:12345/x\nark:99999/y\nurn:foo:a\nark:12345\nnot an id"
+    page = read_page(client.get("/", query_string={"q": text}).text)
+    assert page.one("section", "found").one("h1").text == "Four identifiers: two fine, one to check, one wrong or dead"
+    assert page.all("article", "card") == []
     rows = page.one("div", "list").one("tbody").all("tr")
-    assert [row.all("td")[1].text for row in rows] == [str(number) for number in range(1, 26)]
-    assert rows[19].one("a").attributes["href"] == "#i20"
-    assert rows[20].one("a").attributes["href"] == "/?q=ark:12345/x20"
-    assert "the first 20 identifiers" in page.one("p", "rest").text
+    assert [row.classes for row in rows] == [{"good"}, {"warn"}, {"good"}, {"bad"}]
+    assert "not an id" in page.one("p", id="without").text
+    opened = rows[0].one("details")
+    assert opened.one("a").attributes["href"] == "/?q=ark:12345/x"
+    card = read_page(client.get(opened.one("a").attributes["href"] + "&row=1", headers=HTMX).text)
+    assert card.one("article", id="i1").one("h2", "verdict").text == "A valid ARK for examples"
+    assert card.all("title") == []
+    assert page.one("button", formaction="/traces").text == "Trace all"
 
 
 def test_the_page_reports_more_than_a_thousand_identifiers(answer):
@@ -511,7 +502,7 @@ def test_long_input_is_not_repeated(naughty, answer):
 def test_the_page_agrees_with_the_inspection(naughty, answer):
     found = () if too_long(naughty.input) else inspect(sent(naughty.input)).findings
     cards = answer(naughty.input).all("article", "card")
-    assert len(cards) == min(len(found), pages.MAX_OPEN)
+    assert len(cards) == (len(found) == 1)
     for card, finding in zip(cards, found, strict=False):
         report = finding.report
         normal = card.all("p", "normal")
