@@ -134,19 +134,19 @@ def ararat_live_site(ararat_bindings: Bindings) -> Iterator[LiveSiteFactory]:
 def assert_resolves(client: Any, name: str, target: str | None = None) -> None:
     """Assert that the site answers a name with a page or a temporary redirect.
 
-    With ``target``, assert that it redirects there. If the target is a path, a page of the site itself, assert that the
-    page works.
+    With ``target``, assert that it redirects there. A page of the site itself must work: its redirects are followed. A
+    page to sign in, a loop, another host and a page that says "not found" with the status 200 do not work.
     """
     __tracebackhide__ = True
     from .middleware.http.expected_answers import FOUND, TEMPORARY, ExpectedAnswer, path_of
 
     path = path_of(name)
-    _require(client, path, ExpectedAnswer(FOUND) if target is None else ExpectedAnswer(TEMPORARY, target))
-    if target is not None and target.startswith("/"):
-        page = _ask(client, target.partition("#")[0], "*/*")
-        if page.status >= 400:
-            fix = f"Restore the page {target}, or change the target of the name (ararat relocate NAME URL)."
-            _fail(path, f"a redirect to {target}, which answers {page}", f"a redirect to {target}, which works", fix)
+    answer = _require(client, path, ExpectedAnswer(FOUND) if target is None else ExpectedAnswer(TEMPORARY, target))
+    where = target or answer.field("Location")
+    if answer.status in (200, 204):
+        _works(client, path, path, answer)
+    elif where is not None and (where := _own_path(client, answer, path, where)) is not None:
+        _works(client, path, where)
 
 
 def assert_described(client: Any, name: str, **elements: str) -> None:
@@ -209,6 +209,65 @@ def assert_signposting(client: Any, name: str, *relations: str) -> None:
     parts = urlsplit(found["describedby"][0])
     described = f"{parts.path}?{parts.query}" if parts.path else f"{path.partition('?')[0]}?{parts.query}"
     _require(client, described, ExpectedAnswer((200,)))
+
+
+def _works(client: Any, path: str, start: str, answer: SiteAnswer | None = None) -> None:
+    """Follow the redirects of a page of the site. Raise AssertionError if a reader does not get a page at the end."""
+    __tracebackhide__ = True
+    from urllib.parse import urljoin
+
+    from .middleware.http.expected_answers import SIGN_IN, is_page_to_sign_in, says_not_found
+    from .net.response import SiteAnswer
+
+    page, seen = start, [start]
+    expected = f"a redirect to {start}, which works" if start != path else "a page that works"
+
+    def failed(came: str, fix: str) -> NoReturn:
+        __tracebackhide__ = True
+        _fail(path, came if start == path else f"a redirect to {start}, which {came}", expected, fix)
+
+    while True:
+        answer = answer or _ask(client, page, "*/*")
+        where = answer.field("Location") if answer.status in (301, 302, 303, 307, 308) else None
+        if where is None:
+            break
+        if SIGN_IN.search(where):
+            failed(f"leads to {where}, a page to sign in", "Let readers see the page without an account.")
+        following = _own_path(client, answer, page, urljoin(_ORIGIN + page, where) if where.startswith(".") else where)
+        if following is None:
+            failed(
+                f"leads to another host: {where}", "Remove this redirect, or bind the name to the address at its end."
+            )
+        if following in seen:
+            failed(f"is a loop of redirects: {' to '.join([*seen, following])}", "Remove one of the redirects.")
+        seen.append(following)
+        page, answer = following, None
+    if answer.status >= 400:
+        fix = f"Restore the page {page}, or change the target of the name (ararat relocate NAME URL)."
+        failed(f"answers {answer}", fix)
+    if is_page_to_sign_in(answer):
+        failed(f"answers {answer} with a form to sign in", "Let readers see the page without an account.")
+    other = SiteAnswer(404, ())
+    if answer.body:
+        other = _ask(client, f"{page.partition('?')[0].rstrip('/')}-ararat-no-such-page", "*/*")
+    if says_not_found(answer) or (other.status == 200 and other.body == answer.body):
+        fix = f"Restore the page {page}. Answer 404, not 200, for a page that does not exist."
+        failed(f"answers {answer}, the page of the site for what does not exist", fix)
+
+
+def _own_path(client: Any, answer: SiteAnswer, page: str, where: str) -> str | None:
+    """Return the path and query of an address on the site itself, or None for another host."""
+    from urllib.parse import urljoin, urlsplit
+
+    try:
+        parts = urlsplit(urljoin(_ORIGIN + page, where))
+        own = {"localhost", "testserver", urlsplit(str(getattr(client, "base_url", ""))).hostname}
+        own.add(urlsplit(str(getattr(client, "url", ""))).hostname)
+        if (link := answer.field("Link")) is not None and "://" not in where:
+            own.add(urlsplit(link.partition("<")[2].partition(">")[0]).hostname)
+    except ValueError:
+        return None
+    return f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}" if parts.hostname in own else None
 
 
 def _require(client: Any, path: str, expected: ExpectedAnswer, accept: str = "*/*") -> SiteAnswer:

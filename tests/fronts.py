@@ -41,7 +41,7 @@ FRONTS = {
         "nginx",
         "nginx-light",
         ("-e", "stderr", "-p", ".", "-c", "front.conf", "-g", "error_log stderr;"),
-        ((r"listen 80;", "listen 127.0.0.1:{port};"),),
+        ((r"listen 80;", "listen 127.0.0.1:{port};"), (r"^ +listen \[::\]:80;\n", "")),
         """\
 daemon off;
 pid nginx.pid;
@@ -79,7 +79,7 @@ client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path
 HEADINGS = {"nginx": "nginx", "apache": "Apache", "caddy": "Caddy"}
 # The lines for the names in each front server.
 NAMES = {
-    "nginx": r"^    location ~\* \^/\(ark\|urn\): \{.*?^    \}\n\n?",
+    "nginx": r"^    location ~\* \^/\(\(ark\|urn\):.*?^    \}\n\n?",
     "apache": r"^    <LocationMatch .*?^    </LocationMatch>\n\n?",
     "caddy": r"^    @names .*?^    \}\n\n?",
 }

@@ -186,7 +186,7 @@ def test_the_names_come_before_the_lines_of_the_site(front: str) -> None:
         assert whole.index(names_alone(front).strip()) < whole.index(lines[0])
     # nginx uses the first location with a regular expression that matches.
     assert front != "nginx" or re.findall(r"^ *(location ~[^{]*)", block(SITES["php"], front), re.MULTILINE)[0] == (
-        "location ~* ^/(ark|urn): "
+        r"location ~* ^/((ark|urn):|\.well-known/ark$) "
     )
 
 
@@ -619,7 +619,7 @@ def test_the_lines_for_limits_refuse_a_client_with_many_requests(
     configuration = composed(front, PROCESS)
     lines = blocks_of_section("Limit requests", front)
     if front == "nginx":
-        configuration = lines[0] + configuration.replace("^/(ark|urn): {", f"^/(ark|urn): {{\n{lines[1]}")
+        configuration = lines[0] + re.sub(r"(location ~\* \^/.*\{\n)", rf"\1{lines[1]}", configuration, count=1)
     else:
         module = Path("/usr/lib/apache2/modules/mod_evasive20.so")
         if not module.exists():

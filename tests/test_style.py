@@ -183,7 +183,10 @@ FOREIGN_ATTRIBUTES = {
     "record.py": {"error.lineno"},
     "asgi.py": {"body.close"},
     "well_known.py": {"body.close"},
-    "testing.py": {"answer.get_data", "answer.streaming", "client.get", "headers.multi_items"},
+    "testing.py": {
+        *("answer.get_data", "answer.streaming", "headers.multi_items"),
+        *("client.base_url", "client.get", "client.url"),
+    },
     "connection.py": {"selectors.PollSelector"},
     "keepalive.py": {"events.close"},
     "workbook.py": {"parser.merged_cells.mergeCell"},

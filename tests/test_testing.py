@@ -336,3 +336,117 @@ def test_the_table_of_names_of_a_site_is_tested(pytester):
     run(pytester).assert_outcomes(passed=1)
     table.write_text("identifier,target\nark:12345/x6np1,/works/17\n", "utf-8")
     run(pytester).assert_outcomes(failed=1)
+
+
+# Broken projects ------------------------------------------------------------------------------------------------------
+
+
+def broken_flask(**pages: Any) -> Flask:
+    """Return a site with a page /objects/17/ that a function answers."""
+    app = Flask(__name__)
+    for number, (path, answer) in enumerate(pages.items()):
+        app.add_url_rule(path.replace("_", "/"), f"page{number}", answer)
+    return app
+
+
+def moved(where: str) -> Callable[[], Any]:
+    return lambda: ("", 302, {"Location": where})
+
+
+def walled() -> Flask:
+    app = broken_flask(_objects_17=lambda: "<h1>Map</h1>", _login=lambda: "<h1>Hello</h1>")
+    app.before_request_funcs.setdefault(None, []).append(lambda: moved("/login?next=x")())
+    return app
+
+
+def for_everything() -> Flask:
+    app = Flask(__name__)
+    app.add_url_rule("/<path:path>", "shell", lambda path: "<h1>Museum</h1>")
+    return app
+
+
+PROJECTS: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "a page to sign in": (walled, "a page to sign in", "Let readers see the page without an account."),
+    "a form to sign in": (
+        lambda: broken_flask(_objects_17=lambda: '<form><input type="password" name="p"></form>'),
+        "a form to sign in", "Let readers see the page",
+    ),
+    "a loop": (
+        lambda: broken_flask(_objects_17=moved("/b"), _b=moved("/objects/17")),
+        "a loop of redirects: /objects/17 to /b to /objects/17", "Remove one of the redirects.",
+    ),
+    "another host": (
+        lambda: broken_flask(_objects_17=moved("https://other.example/17")),
+        "another host: https://other.example/17", "Remove this redirect",
+    ),
+    "a soft 404": (lambda: broken_flask(_objects_17=lambda: "<h1>Not found</h1>"), "does not exist", "Restore"),
+    "one page for everything": (for_everything, "does not exist", "Restore the page"),
+    "no page": (broken_flask, "which answers 404", "Restore the page /objects/17"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_a_page_that_no_reader_gets_fails(project: str, ararat_bindings: Bindings, ararat_site: Any) -> None:
+    make, came, fix = PROJECTS[project]
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17")
+    client = ararat_site(make())
+    for target in ("/objects/17", None):
+        with pytest.raises(AssertionError) as failed:
+            assert_resolves(client, "ark:12345/x6np1", target)
+        assert came in str(failed.value)
+        assert f"fix       {fix}" in str(failed.value)
+
+
+def test_redirects_inside_the_site_are_followed(ararat_bindings: Bindings, ararat_site: Any) -> None:
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17")
+    app = broken_flask(_objects_17=moved("/objects/17/en"), _objects_17_en=lambda: "<h1>Map</h1>")
+    assert_resolves(ararat_site(app), "ark:12345/x6np1", "/objects/17")
+    assert_resolves(ararat_site(app), "ark:12345/x6np1")
+
+
+def cause_of(client: Any, name: str = "ark:12345/x6np1", target: str | None = None) -> str:
+    with pytest.raises(AssertionError) as failed:
+        assert_resolves(client, name, target)
+    return str(failed.value)
+
+
+def test_the_cause_of_a_moved_page_of_a_served_name_is_the_page(ararat_bindings: Bindings, ararat_site: Any) -> None:
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17", kind="served")
+    said = cause_of(ararat_site(broken_flask()))
+    assert "The name is served, and the site has no page for it." in said
+    assert "did not reach a resolver" not in said
+
+
+def test_a_served_name_behind_a_page_to_sign_in_fails(ararat_bindings: Bindings, ararat_site: Any) -> None:
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17", kind="served")
+    assert "a page to sign in" in cause_of(ararat_site(walled()))
+
+
+@pytest.mark.parametrize("kind", ["served", "located"])
+def test_the_cause_of_a_prefix_with_a_path_is_the_prefix(
+    ararat_bindings: Bindings, ararat_site: Any, kind: Any
+) -> None:
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17", kind=kind)
+    client = ararat_site(broken_flask(), prefix="https://museum.example/ids")
+    assert "The prefix has the path /ids" in cause_of(client, target="/objects/17" if kind == "located" else None)
+
+
+def test_the_cause_of_a_refused_host_is_allowed_hosts(
+    ararat_bindings: Bindings, ararat_site: Any, unconfigured: Any
+) -> None:
+    unconfigured.configure(DEBUG=False, ALLOWED_HOSTS=["museum.example"], ROOT_URLCONF=__name__, MIDDLEWARE=[
+        "django.middleware.common.CommonMiddleware"])  # fmt: skip
+    from django.core.wsgi import get_wsgi_application
+
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17", kind="served")
+    assert "ALLOWED_HOSTS" in cause_of(ararat_site(get_wsgi_application()))
+
+
+def test_the_cause_of_an_unbound_name_is_the_binding(ararat_bindings: Bindings, ararat_site: Any) -> None:
+    assert "the name is not bound. Bind it" in cause_of(ararat_site(broken_flask()))
+
+
+def test_the_cause_of_a_middleware_inside_a_router_is_its_place() -> None:
+    from werkzeug.test import Client
+
+    assert "wrap the application from outside" in cause_of(Client(broken_flask()))

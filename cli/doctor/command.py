@@ -110,8 +110,8 @@ def doctor_command(
     ADDRESS is the resolver prefix of the site. Each IDENTIFIER is a name that is bound there. Without one, names of
     each kind and shoulder are chosen from --database. Each name is requested as printed: over http and https, several
     times, and with ?info, a bare ?, %2F, a hyphen, ARK:, HEAD and No-Redirect. Status, Location, Link and Cache-Control
-    are compared with the database. The resolvers of delegated prefixes are requested, too. Other requests use names of
-    NAAN 99999, which cannot be bound. They show how front server and server change requests. If a rate limit refuses
+    are compared with the database. The resolvers of delegated prefixes are requested, too. Other requests use random
+    names of NAAN 99999. They show how front server and server change requests. If a rate limit refuses
     requests, they are sent more slowly.
 
     --app does the same for a WSGI or ASGI application in this process (Flask, Django, FastAPI or another one), and

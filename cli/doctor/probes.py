@@ -19,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ...identifiers import IdentifierError, normalize
 from ...identifiers.text import display
+from ...middleware.http.expected_answers import SIGN_IN
 from ...middleware.http.responses import METHODS
 from ...middleware.http.well_known import PATH as WELL_KNOWN
 from ...middleware.resolution.settings import Settings
@@ -46,8 +47,6 @@ GATEWAY = (502, 503, 504)
 
 # Statuses with which firewalls and rules refuse requests.
 _RULE = (403, 406, 418, 451, 999)
-# The words of addresses at which people sign in.
-_LOGIN = re.compile(r"(?i)log-?in|sign-?in|/auth|/sso|saml|oauth|openid")
 _ASGI_SERVER = re.compile(r"(?i)uvicorn|hypercorn|daphne|granian")
 # Servers of applications, which name themselves if there is no front server.
 _APPLICATION_SERVER = re.compile(r"(?i)uvicorn|hypercorn|daphne|granian|cheroot|cherrypy|waitress|werkzeug|wsgiserver")
@@ -774,7 +773,7 @@ class Deployment:
             message = f"{answer}: it redirects to {display.percent(where[:_SHOWN])}."
             if redirected_to(self._url, where)[1] == f"{self._mount}/{self._base}x/":
                 return found("slash", message, "slash")
-            if _LOGIN.search(where):
+            if SIGN_IN.search(where):
                 return found("password", f"{message} This is a page to sign in.", "password")
             return found("answered", message, "redirected")
         if response.status in (401, 407):

@@ -5,6 +5,7 @@ The assertions of the pytest plugin and the command ``ararat check --url`` use i
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -19,7 +20,12 @@ PERMANENT = (301, 308)
 FOUND = (200, 204, *TEMPORARY)
 """The statuses of a name that resolves."""
 
+SIGN_IN = re.compile(r"(?i)log-?in|sign-?in|/auth|/sso|saml|oauth|openid")
+"""The words of addresses at which people sign in."""
+
 _SHOWN = 300
+_PASSWORD = (b'type="password"', b"type='password'", b"type=password")
+_NOT_FOUND = (b"404", b"not found", b"nicht gefunden", b"introuvable")
 
 
 class ExpectedAnswer(NamedTuple):
@@ -84,6 +90,27 @@ def answer_of(resolution: Resolution) -> ExpectedAnswer:
     return ExpectedAnswer(statuses, None if is_chosen else resolution.target)
 
 
+def is_page_to_sign_in(answer: SiteAnswer) -> bool:
+    """Return whether a page asks for a password. ``answer`` is the answer of a site.
+
+    >>> is_page_to_sign_in(SiteAnswer(200, (), b'<input name="p" type="password">'))
+    True
+    """
+    body = answer.body.lower()
+    return any(text in body for text in _PASSWORD)
+
+
+def says_not_found(answer: SiteAnswer) -> bool:
+    """Return whether the title or heading of a page with the status 200 reports that it does not exist.
+
+    >>> says_not_found(SiteAnswer(200, (), b"<h1>Page not found</h1>"))
+    True
+    """
+    body = answer.body.lower()
+    parts = [body.partition(tag)[2].partition(b"</")[0][:_SHOWN] for tag in (b"<title", b"<h1")]
+    return answer.status == 200 and any(text in part for part in parts for text in _NOT_FOUND)
+
+
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
     """Compare the ``answer`` of a site with the ``expected`` one, and return the difference, or None.
 
@@ -108,6 +135,8 @@ def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) 
     is_path = expected.target.startswith("/") and not expected.target.startswith("//")
     location = _path(where) if is_path else _comparable(_joined(url, where))
     if location != _comparable(expected.target):
+        if is_path and (prefix := _prefix_path(answer)):
+            return differs(_PREFIX.format(prefix=prefix))
         return differs("The name leads elsewhere. Correct its target (ararat relocate NAME URL), or the expected one.")
     return None
 
@@ -133,6 +162,22 @@ def _comparable(url: str) -> str:
     return f"{url}/" if separator and not {"/", "?", "#"} & set(rest) else url
 
 
+_PREFIX = (
+    "The prefix has the path {prefix}: names and the pages of the site are below it. Ask for {prefix}/NAME, or test "
+    "with a prefix that has no path."
+)
+
+
+def _prefix_path(answer: SiteAnswer) -> str | None:
+    """Return the path of the prefix, from the link that Ararat adds to each answer for a name that it knows."""
+    address, found, relation = (answer.field("Link") or "").partition(">")
+    if not found or "describedby" not in relation[:40] or not address.endswith("?info"):
+        return None
+    path = _path(address.removeprefix("<"))
+    place = max(path.lower().find(f"/{scheme}:") for scheme in ("ark", "urn"))
+    return display.escape(path[:place]) if place >= 0 else None
+
+
 def _fix(answer: SiteAnswer, expected: ExpectedAnswer) -> str:
     status, code = answer.status, answer.problem.get("code")
     if status in PERMANENT:
@@ -144,9 +189,21 @@ def _fix(answer: SiteAnswer, expected: ExpectedAnswer) -> str:
         return "The resolver answers, but the name is not bound. Bind it: ararat bind NAME URL."
     if status == 410 and 410 not in expected.statuses:
         return "The name is withdrawn. Restore it (ararat restore NAME), or expect that it is withdrawn."
+    is_django = b"<h1>Bad Request (400)</h1>" in answer.body or b"DisallowedHost" in answer.body
+    if status == 400 and code is None and is_django:
+        return "Django refuses the host of the test. Add localhost and testserver to ALLOWED_HOSTS in its settings."
+    prefix = _prefix_path(answer)
+    if status in (404, 405, 410) and code is None and prefix is not None:
+        if prefix:
+            return _PREFIX.format(prefix=prefix)
+        return (
+            "The name is served, and the site has no page for it. Restore the page, or give the name the address of "
+            "another one: ararat relocate NAME URL."
+        )
     if status == 404 and code is None:
         return (
             "The request did not reach a resolver. Put ResolverMiddleware around the application that is tested. "
+            "A middleware inside the router of a framework does not see names: wrap the application from outside. "
             "Django's test client does not run WSGI middleware: use ararat_site(application)."
         )
     if code is not None and status in (400, 404, 414):

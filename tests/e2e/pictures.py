@@ -131,7 +131,7 @@ STATES: dict[str, Callable[[Page], None]] = {
     "public-unknown": at("/ark:12345/x8rd5"),
     "public-wrong": at("/ark:12345/x8rd4!"),
     "demo": at("/demo/"),
-    "handbook-drawings": at("/docs/speed"),
+    "handbook-drawings": at("/docs/public-pages"),
 }
 
 

@@ -44,6 +44,9 @@ _REPLACED = {
     "servers": "request-targets",
 }
 
+REPOSITORY_ONLY = frozenset(("decisions", "glossary", "scale", "security-tests", "speed", "style"))
+"""Pages for people who change Ararat. They are in the repository, not on the site."""
+
 # A link to another file in the folder, with an optional anchor.
 _NEIGHBOUR = re.compile(r"(?:\.\./)?(?<![a-z0-9-])([a-z0-9-]++)\.md(#[a-z0-9-]+)?")
 _KINDS = {".svg": "image/svg+xml", ".webp": "image/webp"}
@@ -125,8 +128,8 @@ def explanations() -> frozenset[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """Return the names of the Markdown files in ``docs/``, without ``.md``."""
-    return frozenset(path.stem for path in FOLDER.glob("*.md"))
+    """Return the names of the Markdown files in ``docs/`` that are pages of the site, without ``.md``."""
+    return frozenset(path.stem for path in FOLDER.glob("*.md")) - REPOSITORY_ONLY
 
 
 @cache
@@ -188,6 +191,7 @@ def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> Documentation
             children = tokens[place + 1].children or []
             if token.type == "td_open" and [child.type for child in children] == ["code_inline"]:
                 codes.setdefault(children[0].content, token)
+        _without_links(token.children or ())
         for child in token.children or ():
             href = child.attrGet("href") if child.type == "link_open" else None
             if child.type == "image" and (picture := str(child.attrGet("src")).removeprefix("../")) in pictures():
@@ -202,6 +206,18 @@ def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> Documentation
     end = next((place + 1 for place, token in enumerate(tokens) if token.type == "heading_close"), 0)
     head, body = (_markdown().renderer.render(part, _markdown().options, {}) for part in (tokens[:end], tokens[end:]))
     return DocumentationPage(sections[0].heading if sections else "", head, body, tuple(sections))
+
+
+def _without_links(children: Sequence[Token]) -> None:
+    """Make links to pages of :data:`REPOSITORY_ONLY` plain text, because the site does not have these pages."""
+    is_open = False
+    for child in children:
+        if child.type == "link_open":
+            found = _NEIGHBOUR.fullmatch(str(child.attrGet("href")))
+            is_open = found is not None and found[1] in REPOSITORY_ONLY
+        if is_open and child.type in ("link_open", "link_close"):
+            is_open = child.type == "link_open"
+            child.type, child.content = "text", ""
 
 
 def _words(inline: Token) -> str:

@@ -520,7 +520,7 @@ READERS: dict[str, tuple[Callable[[Bindings, Bindings, Path], Findings], str, st
         "error",
         "limit_req",
     ),
-    "certbot for Apache": (over_http(moved), "redirect-path", "error", "SetEnvIfExpr"),
+    "certbot for Apache": (over_http(moved), "redirect-path", "error", "host of port 80"),
     "port 80 has another page": (
         over_http(lambda target: page(404, ("Server", "nginx"))),
         "http",

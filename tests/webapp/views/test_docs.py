@@ -11,10 +11,11 @@ from werkzeug.middleware.dispatcher import DispatcherMiddleware
 from werkzeug.test import Client
 
 from ararat.webapp import create_app
-from ararat.webapp.views.docs import names, order, rendered
+from ararat.webapp.views.docs import REPOSITORY_ONLY, names, order, rendered
 
 TRANSLATED = sorted((Path(__file__).parents[3] / "docs").glob("*/*.md"))
-FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
+ALL_FILES = {path.stem: path for path in (Path(__file__).parents[3] / "docs").glob("*.md")}
+FILES = {name: path for name, path in ALL_FILES.items() if name not in REPOSITORY_ONLY}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,14 @@ def test_the_address_of_a_replaced_page_leads_to_the_new_one(client, read_page, 
 
 def test_the_pages_are_those_in_the_folder():
     assert names() == set(FILES)
+    assert set(ALL_FILES) > REPOSITORY_ONLY
+
+
+@pytest.mark.parametrize("name", sorted(REPOSITORY_ONLY))
+def test_a_page_for_people_who_change_ararat_is_in_the_repository_only(client, read_page, name):
+    assert client.get(f"/docs/{name}").status_code == 404
+    start = read_page(client.get("/docs").text).one("article")
+    assert not [link for link in start.all("a") if name in link.attributes["href"]]
 
 
 def test_html_in_a_text_is_escaped():
@@ -187,6 +196,10 @@ def test_a_page_with_more_than_four_headings_begins_with_their_list(client, read
         ("find the ARK of an inventory number", "/docs/questions#which-ark-has-an-inventory-number"),
         ("roll back to the old version", "/docs/questions#how-do-i-roll-back-to-the-old-version"),
         ("import a spreadsheet without ARKs", "/docs/tables#mint-a-name-for-each-row"),
+        # Answers come before decisions, speed and style, which are in the repository only.
+        ("certificate renewal", "/docs/go-live#tls-and-the-final-check"),
+        ("restart without downtime", "/docs/go-live#beside-the-site"),
+        ("conformance of another resolver", "/docs/conformance#conformance-of-a-resolver"),
     ],
 )
 def test_a_search_finds_the_section_that_answers_a_question(client, read_page, question, first):
