@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _FIRST_ELEMENTS = ("erc.what", "erc.who")
 
 
-def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that select names to ``command``."""
     options = (
         click.option("--prefix", metavar="PREFIX", help="Names that begin with PREFIX, such as ark:12345/x5."),
         click.option("--state", type=click.Choice(["reserved", "live", "withdrawn"]), help="Names in this state."),
@@ -61,7 +62,7 @@ def _selection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("list", short_help="List names by prefix, state, target, text, resource or time.")
-@_selection_options
+@selection_options
 @click.option(
     "--sort",
     type=click.Choice(
@@ -87,7 +88,7 @@ def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, 
     """
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
-    selection = _selection(conditions)
+    selection = read_selection(conditions)
     with open_store(database) as bindings:
         names = _names(bindings, selection, limit)
         if as_csv:
@@ -103,7 +104,7 @@ def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, 
 
 
 @click.command("count", short_help="Count names by shoulder, state or month.")
-@_selection_options
+@selection_options
 @click.option(
     "--by",
     type=click.Choice(["shoulder", "state", "month"]),
@@ -118,7 +119,7 @@ def count_command(database: str, by: str | None, as_json: bool, **conditions: An
 
     Exit code: 0 done, 2 a condition is not valid, 69 no database.
     """
-    selection = _selection(conditions)
+    selection = read_selection(conditions)
     with open_store(database) as bindings:
         counts = bindings.count_names(selection, by=by)  # type: ignore[arg-type]  click checks the choice
     if as_json:
@@ -134,7 +135,8 @@ def count_command(database: str, by: str | None, as_json: bool, **conditions: An
     return DONE
 
 
-def _selection(conditions: dict[str, Any]) -> Selection:
+def read_selection(conditions: dict[str, Any]) -> Selection:
+    """Return the selection of the options :func:`selection_options`. ``conditions`` are their values by name."""
     from ...bindings.names.selection import select
 
     with store_errors():

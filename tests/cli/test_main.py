@@ -38,6 +38,7 @@ COMMANDS = [
     "hold",
     "release",
     "holds",
+    "change",
     "reserve",
     "delete",
     "mint",
