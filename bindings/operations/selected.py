@@ -52,7 +52,7 @@ def change_selected(
     def find(_: object) -> Iterator[str]:
         after: str | None = None
         while True:
-            page = bindings.list_names(selection, after=after, limit=MAX_PAGE)
+            page = bindings.list_names(selection, cursor=after, limit=MAX_PAGE)
             yield from (index_key(each.identifier) for each in page.names)
             if (after := page.next) is None:
                 return

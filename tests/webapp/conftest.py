@@ -25,7 +25,7 @@ from ararat.middleware import BindingsUnavailable
 from ararat.middleware.resolution.source import BindingSource
 from ararat.webapp import create_app
 
-VOID = {"br", "img", "input", "link", "meta", "path", "rect", "source"}
+VOID = {"br", "img", "input", "link", "meta", "path", "rect", "source", "wbr"}
 
 
 @dataclass

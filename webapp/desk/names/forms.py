@@ -22,7 +22,11 @@ from ..forms import FieldProblem, statement_of
 PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "erc": tuple(metadata.full_name(each) for each in metadata.ELEMENTS),
-        "dc": ("dc.creator", "dc.title", "dc.publisher", "dc.date", "dc.type", "dc.identifier", "dc.rights"),
+        "dc": (
+            *("dc.creator", "dc.title", "dc.subject", "dc.description", "dc.publisher", "dc.contributor", "dc.date"),
+            *("dc.type", "dc.format", "dc.identifier", "dc.source", "dc.language", "dc.relation", "dc.coverage"),
+            "dc.rights",
+        ),
         "datacite": (
             *("datacite.creator", "datacite.title", "datacite.publisher", "datacite.publicationyear"),
             *("datacite.resourcetype", "datacite"),

@@ -1,4 +1,4 @@
-"""Labels to print: a QR code, the title, the name and the key of each selected name, for sheets of labels."""
+"""Labels to print: a QR code, the number, the title and the name of each selected name, for sheets of labels."""
 
 from __future__ import annotations
 
@@ -20,13 +20,17 @@ MAX_LABELS = 240
 
 
 class LabelSheet(NamedTuple):
-    """A sheet of labels: its key, and the numbers of columns and rows. The style sheet has its sizes."""
+    """A sheet of labels: its key, and the numbers of columns and rows. The style sheet has its sizes.
+
+    ``title`` is the number of characters of a title for which a label has room.
+    """
 
     paper: str
     size: str
     columns: int
     rows: int
     label: str
+    title: int
 
     @property
     def number(self) -> int:
@@ -35,12 +39,12 @@ class LabelSheet(NamedTuple):
 
 
 FORMATS = (
-    LabelSheet("a4", "small", 3, 7, "63.5 x 38.1 mm"),
-    LabelSheet("a4", "medium", 2, 7, "99.1 x 38.1 mm"),
-    LabelSheet("a4", "large", 2, 4, "99.1 x 67.7 mm"),
-    LabelSheet("letter", "small", 3, 10, "2.63 x 1 in"),
-    LabelSheet("letter", "medium", 2, 5, "4 x 2 in"),
-    LabelSheet("letter", "large", 2, 3, "4 x 3.33 in"),
+    LabelSheet("a4", "small", 3, 7, "63.5 x 38.1 mm", 34),
+    LabelSheet("a4", "medium", 2, 7, "99.1 x 38.1 mm", 58),
+    LabelSheet("a4", "large", 2, 4, "99.1 x 67.7 mm", 70),
+    LabelSheet("letter", "small", 3, 10, "2.63 x 1 in", 20),
+    LabelSheet("letter", "medium", 2, 5, "4 x 2 in", 60),
+    LabelSheet("letter", "large", 2, 3, "4 x 3.33 in", 64),
 )
 PAPERS = (("a4", "A4"), ("letter", Translatable("US letter")))
 SIZES = (
@@ -51,9 +55,11 @@ SIZES = (
 
 
 class Label(NamedTuple):
-    """A printed label: the ``name``, its ``title`` and ``key``, and its QR code in ``code``, or None."""
+    """A printed label: the ``name`` in the parts between which a line can break, its ``title`` and its number ``key``,
+    and its QR code in ``code``, or None.
+    """
 
-    name: str
+    name: list[str]
     title: str
     key: str | None
     code: Markup | None
@@ -70,10 +76,15 @@ def page() -> str:
     prefix = site().settings.prefix or request.url_root.rstrip("/")
     labels = [
         Label(
-            each.identifier, title_of(each.metadata), each.thing_numbers.current, _code(f"{prefix}/{each.identifier}")
+            _parts(each.identifier),
+            cut_in_the_middle(title_of(each.metadata), format.title),
+            each.thing_numbers.current,
+            _code(f"{prefix}/{each.identifier}"),
         )
         for each in found[:MAX_LABELS]
     ]
+    used = min(max(_start(request.args.get("position", "")), 1), format.number) - 1
+    places: list[Label | None] = [*[None] * (used if labels else 0), *labels]
     address = {**chosen.address(), "paper": format.paper, "size": format.size}
     return render_template(
         "desk/labels.html",
@@ -84,11 +95,31 @@ def page() -> str:
         chosen=chosen,
         first=start + 1,
         last=start + len(labels),
-        sheets=[labels[at : at + format.number] for at in range(0, len(labels), format.number)],
+        sheets=[places[at : at + format.number] for at in range(0, len(places), format.number)],
+        position=used + 1,
         back=url("desk.names", **chosen.filters.address()),
         previous=url("desk.labels", **address, start=max(0, start - MAX_LABELS)) if start else None,
         next=url("desk.labels", **address, start=start + MAX_LABELS) if len(found) > MAX_LABELS else None,
     )
+
+
+def cut_in_the_middle(text: str, most: int) -> str:
+    """Return ``text`` with at most ``most`` characters: its beginning, an ellipsis and its end, which tell the parts of
+    a series apart.
+
+    >>> cut_in_the_middle("View of the harbour, plate 17", 20)
+    'View of th…plate 17'
+    """
+    if len(text) <= most:
+        return text
+    tail = most // 2 - 1
+    return f"{text[: most - tail - 1].rstrip()}\u2026{text[-tail:].lstrip()}"
+
+
+def _parts(name: str) -> list[str]:
+    """Return the parts of a name that each end behind a slash."""
+    *parts, last = name.split("/")
+    return [*(f"{part}/" for part in parts), last]
 
 
 def _code(address: str) -> Markup | None:

@@ -378,3 +378,13 @@ def test_a_name_that_is_not_recorded_can_be_recorded(jane: Browser, rita: Browse
     assert response.status_code == 404
     assert 'href="/desk/new?text=ark:12345/x5none"' in response.text
     assert "/desk/new?" not in rita.get("/desk/name?name=ark:12345/x5none").text
+
+
+def test_all_elements_of_dublin_core_are_fields_of_its_group(jane: Browser, read_page: Any) -> None:
+    page = read_page(jane.get(f"/desk/name/metadata?name={NAME}").text)
+    group = next(each for each in page.all("details") if each.all("summary")[0].text == "Dublin Core")
+    names = {each.attributes["name"].removeprefix("m.dc.") for each in group.all("input")}
+    assert names == {
+        *("contributor", "coverage", "creator", "date", "description", "format", "identifier", "language"),
+        *("publisher", "relation", "rights", "source", "subject", "title", "type"),
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 
 import pytest
@@ -177,3 +178,27 @@ def test_too_many_names_of_a_search_are_refused_with_the_reason(jane, monkeypatc
     monkeypatch.setattr(selected, "MAX_LISTED_NAMES", 2)
     answer = jane.post("/desk/names/selected", {"do": "publish", "all": "1", "q": "old.example", "in": "targets"})
     assert "more than 2 names" in jane.get(answer.headers["Location"]).text
+
+
+def test_a_label_has_the_number_first_and_the_name_breaks_after_a_slash(desk, rita, read_page):
+    title = f"View of the harbour {'and the boats ' * 10}plate 17"
+    desk.bindings.bind("ark:12345/x7long/plate17", "/1", resource="K 1940:19", metadata={"what": title})
+    page = rita.get("/desk/labels?pick=ark:12345/x7long/plate17").text
+    label = read_page(page).one("ul", "label-sheet").all("li")[0]
+    number, shown, name = (each.text for each in label.all("p"))
+    assert (number, name) == ("K 1940:19", "ark:12345/x7long/plate17")
+    assert shown.startswith("View of the")
+    assert "\u2026" in shown
+    assert shown.endswith("plate 17")
+    assert re.search("ark:12345/.*?<wbr>.*?x7long/.*?<wbr>.*?plate17", page)
+
+
+@pytest.mark.parametrize(
+    ("position", "empty"), [("1", 0), ("5", 4), ("21", 20), ("99", 20), ("0", 0), ("x", 0), ("", 0)]
+)
+def test_the_labels_begin_at_the_first_free_one_of_a_used_sheet(rita, read_page, position, empty):
+    page = read_page(rita.get("/desk/labels", query_string={"all": "1", "position": position}).text)
+    labels = [each for sheet in page.all("ul", "label-sheet") for each in sheet.all("li")]
+    assert [bool(each.text.strip()) for each in labels] == [*[False] * empty, *[True] * (len(labels) - empty)]
+    assert page.one("input", name="position").attributes["value"] == str(empty + 1)
+    assert read_page(rita.get("/desk/labels?position=5").text).all("ul", "label-sheet") == []
