@@ -87,6 +87,8 @@ _FIRST_EMBARGO = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
 # The condition of a partial index stays: it is true for each name with another state than live.
 _RECORDED_STATE = re.compile(r"\+?bindings\.status(?! <> 'live')")
 
+_RECORDED_TIME = re.compile(r"bindings\.recorded")
+
 _BOUND = re.compile(r"bindings\.key [<>]=? \?")
 
 _Condition = tuple[list[str], list[Any]]
@@ -158,6 +160,16 @@ class _Query(NamedTuple):
         return self.has_few or any(
             each.startswith(("bindings.key IN (SELECT", "bindings.key = ANY(")) for each in self.conditions
         )
+
+
+def change_time(now: str, table: str = "") -> str:
+    """Return the SQL expression for the time of the last change of a name: that of its publication, if it is due.
+
+    ``now`` is the time in RFC 3339, and ``table`` the name of the table with a dot (:meth:`.Binding.at`).
+    """
+    embargo, changed = f"{table}embargo", f"{table}changed"
+    published = f"CASE WHEN {changed} > {embargo} THEN {changed} ELSE {embargo} END"
+    return f"CASE WHEN {embargo} <= '{now}' THEN {published} ELSE {table}recorded END"
 
 
 class Lists:
@@ -309,13 +321,14 @@ class Lists:
 
         The result is for :meth:`page` and :meth:`count` (:meth:`.Binding.at`).
 
-        While the publication of a name is due and not written, the recorded states are replaced in the statements.
+        While the publication of a name is due and not written, the recorded states and times are replaced in the
+        statements.
         """
         time: str | None = None
 
         def read_at(text: str, parameters: Sequence[Any]) -> Sequence[Any]:
             nonlocal time
-            if "bindings.status" in text:
+            if "bindings.status" in text or "bindings.recorded" in text:
                 if time is None:
                     rows = read(_FIRST_EMBARGO, ())
                     first = rows[0][0] if rows else None
@@ -324,6 +337,7 @@ class Lists:
                 if time:
                     state = f"(CASE WHEN bindings.embargo <= '{time}' THEN 'live' ELSE bindings.status END)"
                     text = _RECORDED_STATE.sub(state, text)
+                    text = _RECORDED_TIME.sub(f"({change_time(time, 'bindings.')})", text)
             return read(text, parameters)
 
         return read_at

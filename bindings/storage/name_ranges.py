@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 from ..names.binding import Binding
+from .listing import change_time
 from .protocols import Row
 
 KEYS_AT_ONCE = 10_000
@@ -87,13 +88,14 @@ class DatabaseRanges:
         self._read = read
         within = f"key >= {mark} AND key < {mark}"
         reached = f"embargo <= '{now()}'"
+        changed = change_time(now())
         public = f"{within} AND (status <> 'reserved' OR once_public IS NOT NULL OR {reached})"
         self.nth_sql = f"SELECT key FROM bindings WHERE {within} ORDER BY key LIMIT 1 OFFSET {mark}"
         self.last_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key DESC LIMIT 1"
         self.first_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key LIMIT 1"
-        self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max(recorded) FROM bindings WHERE {public}"
+        self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max({changed}) FROM bindings WHERE {public}"
         self.live_sql = (
-            "SELECT key, coalesce(long_identifier, key), recorded FROM bindings "
+            f"SELECT key, coalesce(long_identifier, key), {changed} FROM bindings "
             f"WHERE {within} AND (status = 'live' OR {reached}) AND listed = 'yes' ORDER BY key LIMIT {mark}"
         )
 

@@ -96,7 +96,9 @@ class AtomFeed:
     def _entry(self, name: Binding, action: str | None) -> _Entry:
         if name.is_hidden:
             return _Entry(name, name.identifier, rfc3339(name.recorded_at), "hidden", None)
-        change: Change = "withdrawn" if name.is_withdrawn else "new" if action == "bound" else "changed"
+        # The event of a publication is written after its time.
+        is_new = action in ("bound", "reserved")
+        change: Change = "withdrawn" if name.is_withdrawn else "new" if is_new else "changed"
         title = reference(name.identifier, "", name.metadata).title or name.identifier
         successor = None if name.successor is None else successor_address(name.successor, self._prefix)
         return _Entry(name, title, rfc3339(name.recorded_at), change, successor)

@@ -10,8 +10,9 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ...bindings.names import selection as listing
 from ...bindings.names import validation
@@ -82,6 +83,26 @@ class Preferences:
     time_zone: str = ""
     separator: str = ""
     shoulder: str = ""
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone; UTC without one, and if this machine does not know it."""
+        try:
+            return ZoneInfo(self.time_zone) if self.time_zone else UTC
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            return UTC
+
+    def with_time(self, day: str) -> str:
+        """Return the day of a text as the time at which it begins in the time zone, and another text as it is.
+
+        >>> Preferences(time_zone="Europe/Berlin").with_time("2027-07-01"), Preferences().with_time("soon")
+        ('2027-06-30T22:00:00.000000Z', 'soon')
+        """
+        try:
+            begin = datetime.combine(date.fromisoformat(day), time(), self.zone)
+            return rfc3339(begin.astimezone(UTC)) if len(day) == len("2027-07-01") else day
+        except (ValueError, OverflowError):
+            return day
 
     @classmethod
     def of_json(cls, text: str | None) -> Self:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime, tzinfo
 from http import HTTPStatus
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Blueprint, Response, abort, current_app, g, has_app_context, redirect, request
 from htmx_flask import request as htmx_request
@@ -93,10 +92,8 @@ def title_of(binding: Binding) -> str:
     return folding.title_of(binding.metadata)
 
 
-@blueprint.app_template_filter()
-def instant(time: datetime) -> str:
-    """Return a time as RFC 3339 in UTC for the HTML attribute ``datetime``. ``time`` has a time zone."""
-    return rfc3339(time)
+# For the HTML attribute "datetime".
+blueprint.add_app_template_filter(rfc3339, "instant")
 
 
 @blueprint.app_template_filter()
@@ -122,11 +119,12 @@ def utc(time: datetime) -> str:
 
 def time_zone() -> tzinfo:
     """Return the time zone that the caller has selected; UTC without one, and if this machine does not know it."""
-    chosen = caller().account.preferences.time_zone if has_app_context() and has_caller() else ""
-    try:
-        return ZoneInfo(chosen) if chosen else UTC
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return UTC
+    return caller().account.preferences.zone if has_app_context() and has_caller() else UTC
+
+
+def with_time(day: str) -> str:
+    """Return the day of a text as the time at which it begins for the caller (:meth:`.Preferences.with_time`)."""
+    return caller().account.preferences.with_time(day)
 
 
 @blueprint.route("/<path:rest>", methods=["GET", "POST"])

@@ -26,6 +26,7 @@ from ...identifiers.text.translatable import Translatable
 from ...spreadsheets import sheet
 from ...spreadsheets.reading import Reading
 from ...spreadsheets.sheet import Proposal
+from ..accounts.model import Preferences
 from ..uploads.model import Part, RowOutcome, Upload
 from ..uploads.store import Uploads
 from .model import stored_caller
@@ -159,7 +160,8 @@ class UploadJobs:
         atomic: bool = False,
     ) -> bool:
         parameters = {"upload": upload.number, "caller": stored_caller(caller), "skip_refused": skip_refused}
-        parameters |= {"atomic": True} if atomic else {}
+        # A person means the days of her time zone.
+        parameters |= {"time_zone": caller.account.preferences.time_zone} | ({"atomic": True} if atomic else {})
         job = self.jobs.add(connection, caller.account.number, kind, parameters, b"", upload.lines)
         return self.uploads.begin(connection, upload, "preview" if kind == PREVIEW else "import", job.number, reading)
 
@@ -319,9 +321,11 @@ class _Work:
         self._uploads.refuse_rows(connection, self._upload.number, places, rows)
 
     def _rows(self, read_as: ReadAs) -> Iterator[Row]:
+        preferences = Preferences(time_zone=self._job.parameters.get("time_zone", ""))
         for row in sheet.rows(self._content, self._upload.reading, self._upload.name, read_as):
             if row.line not in self._skipped:
-                yield row
+                day = row.cells.get("embargo")
+                yield row._replace(cells={**row.cells, "embargo": preferences.with_time(day)}) if day else row
 
 
 class _Preview:

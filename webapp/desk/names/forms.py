@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import time
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from werkzeug.datastructures import MultiDict
 
-from ....bindings.names.binding import Binding, rfc3339
+from ....bindings.names.binding import Binding
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import FIELDS
 from ....bindings.names.metadata import metadata, persistence
 from ....bindings.names.metadata.numbers import COLUMNS
 from ....identifiers.text.translatable import Translatable
 from ...management import Fields
+from ..blueprint import time_zone, with_time
 from ..forms import FieldProblem, statement_of
 
 PROFILES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -214,12 +216,13 @@ def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[A
 def embargo_text(binding: Binding) -> str:
     """Return the embargo of a name as the text of a form field, or an empty text without an embargo.
 
-    ``binding`` is the binding of the name. Midnight in UTC is shown as a date, another time as a time in UTC.
+    ``binding`` is the binding of the name. Midnight in the time zone of the caller is shown as a date, another time
+    with the offset of the time zone.
     """
     if binding.embargo is None:
         return ""
-    text = rfc3339(binding.embargo)
-    return text.removesuffix("T00:00:00.000000Z").replace(".000000Z", "Z")
+    local = binding.embargo.astimezone(time_zone())
+    return f"{local:%Y-%m-%d}" if local.time() == time() else local.isoformat()
 
 
 def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
@@ -304,7 +307,7 @@ def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dic
             scope="subtree" if "subtree" in form else "name",
             alternates=alternates,
             numbers=_numbers(form, binding) if not COLUMNS.keys().isdisjoint(form) else None,
-            embargo=form["embargo"].strip() if "embargo" in form and binding.is_reserved else None,
+            embargo=with_time(form["embargo"].strip()) if "embargo" in form and binding.is_reserved else None,
             **texts,
         ),
         problems,

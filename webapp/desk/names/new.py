@@ -29,7 +29,7 @@ from ...language.translation import translated
 from ...management import ChangeResult, Fields, Forbidden, Management, NewName
 from ...management.permissions import require_curator
 from .. import exports, messages
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller, management, with_time
 from ..forms import FieldProblem
 from .check import Check, check
 
@@ -261,15 +261,14 @@ def _fields(target: str | None) -> Fields:
         status="reserved" if form.get("status") == "reserved" else "live",
         resource=form.get("resource", "").strip() or None,
         metadata=metadata,
-        embargo=_chosen("embargo") or None,
+        embargo=with_time(_chosen("embargo")) or None,
     )
 
 
 def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
     """Return the fields of minted names. :data:`PLACE` in the target becomes the name."""
-    if not template:
-        return Fields(status=state, embargo=_chosen("embargo") or None)
-    return lambda name: Fields(target=template.replace(PLACE, name), status=state, embargo=_chosen("embargo") or None)
+    fields = Fields(status=state, embargo=with_time(_chosen("embargo")) or None)
+    return (lambda name: fields._replace(target=template.replace(PLACE, name))) if template else fields
 
 
 def _remember(shoulder: str) -> None:

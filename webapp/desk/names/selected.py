@@ -24,7 +24,7 @@ from ...jobs.bulk import MAX_LISTED_NAMES
 from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import exports, messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, management, see_other, with_time
 from ..changes import many
 from ..forms import FieldProblem
 from . import forms, listing
@@ -164,6 +164,8 @@ def change() -> AnyResponse:
     if not chosen or kind is None or not kind.form:
         return see_other("desk.names", **chosen.filters.address())
     values = {field.name: request.form.get(field.name, "").strip() for field in kind.form}
+    if values.get("element") == "embargo":
+        values["value"] = with_time(values["value"])
     try:
         return _checked({"action": kind.name, **kind.read_form(values)}, chosen)
     except BindingError as error:
