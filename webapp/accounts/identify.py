@@ -106,18 +106,19 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     return of_found(known, found, address)
 
 
-def of_found(known: Accounts, found: Caller, address: str | None) -> Caller:
+def of_found(known: Accounts, found: Caller, address: str | None, path: str | None = None) -> Caller:
     """Return the caller of a token, or of a session that a token began, with the address of the client.
 
     - ``known``: the store of the accounts.
     - ``found``: the account and the token.
     - ``address``: the IP address of the client, or None.
+    - ``path``: the path for the audit if that of the request has a secret.
 
     The request is written to the audit if the token is for an emergency.
     """
     known_caller = Caller(account=found.account, token=found.token, address=address)
     if found.token is not None and found.token.emergency:
-        known.tokens.record_request(known_caller, f"{request.method} {request.path}")
+        known.tokens.record_request(known_caller, f"{request.method} {path or request.path}")
     return known_caller
 
 

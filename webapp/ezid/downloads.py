@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from flask import Response
+from flask import Response, request
 from sqlalchemy import Connection, bindparam, delete, select
 
 from ...bindings.holding import public_answer
@@ -24,6 +24,7 @@ from ...bindings.names.binding import rfc3339
 from ...bindings.storage.tables.account_tables import jobs
 from ...bindings.storage.writing.inserts import new_row_number
 from .. import admission
+from ..accounts.identify import of_found
 from ..management.permissions import require_reader
 from . import download_formats, download_request, elements
 from .answers import EzidAnswer, EzidRequest, Failed
@@ -84,6 +85,9 @@ def download(asked: EzidRequest) -> Response:
     wanted = Download.of_dict(stored)
     if not asked.subject.endswith(f".{_ending(wanted)}"):
         raise Failed("bad request", "this download has another format", status=404)
+    # The address of the file is its only credential.
+    path = f"{request.path.rpartition('/')[0]}/{asked.subject.partition('-')[0]}"
+    known = of_found(ezid().management.accounts, known, request.remote_addr, path)
     text = download_formats.written(
         _records(known, wanted), wanted.format, wanted.columns, converts_times=wanted.converts_times
     )

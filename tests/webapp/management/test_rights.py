@@ -254,6 +254,22 @@ def test_an_ezid_session_of_an_emergency_token_is_in_the_audit(site: Site) -> No
     assert f"GET /ezid/id/{PREFIX}kept" in page
 
 
+def test_a_download_that_an_emergency_token_requested_is_in_the_audit_without_its_secret(site: Site) -> None:
+    prepare(site)
+    end = site.bindings.now() + timedelta(hours=2)
+    _, secret = site.accounts.tokens.create("jane", "safe", end, emergency=True)
+    field = {"Authorization": f"Bearer {secret}"}
+    client = site.app.test_client(use_cookies=False)
+    link = client.post("/ezid/download_request", data={"format": "anvl"}, headers=field).text.strip()
+    path = "/ezid" + link.split("/ezid", 1)[1]
+    for _ in range(2):
+        assert client.get(path).status_code == 200
+    number, _, rest = path.rpartition("/")[2].partition("-")
+    page = site.send(site.token(name="ada"), "GET", "/desk/audit").text
+    assert page.count(f"GET /ezid/download/{number}") == 2
+    assert rest.partition(".")[0] not in page
+
+
 def test_a_token_has_known_rights_and_an_emergency_has_an_end(site: Site) -> None:
     create: Callable[..., Any] = site.accounts.tokens.create
     for options, code in (
