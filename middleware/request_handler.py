@@ -286,7 +286,8 @@ class RequestHandler:
             generation = self._redirects.renew()
         resolution = answer_for(given, bindings, settings, request.accepted, fetch)
         # An answer that changes by the clock is not kept.
-        if resolution.outcome in _KEPT and resolution.rule is None and resolution.fresh_for is None:
+        is_stable = resolution.rule is None and resolution.fresh_for is None and not resolution.changes_by_clock
+        if resolution.outcome in _KEPT and is_stable:
             self._redirects.keep(path, redirect_of(resolution, whole=bool(self._observers)), generation)
         return resolution
 

@@ -120,7 +120,10 @@ def resolve(
     resolution = with_hold(_resolved(given, _noting(fetch, dates), rules, settings, accepted, prefixes), holds, now())
     if not dates:
         return resolution
-    # At this time another name answers, so that no cache may have the old answer.
+    if resolution.status != 410:
+        # I-05: a shorter life of the answer would show that the name, or one above it, is reserved.
+        return replace(resolution, changes_by_clock=True)
+    # The name was public, so that no cache may have the old answer.
     seconds = max(0, int((min(dates) - now()).total_seconds()))
     return replace(
         resolution, fresh_for=seconds if resolution.fresh_for is None else min(seconds, resolution.fresh_for)

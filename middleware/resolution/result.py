@@ -46,7 +46,8 @@ class Resolution:
     ``inherited``   the persistence statements that the name inherits from records of prefixes, for a description
     ``hold``        the narrowest hold of the identifier, for the outcome "held" and for a description
     ``fresh_for``   the number of seconds until the answer changes by the clock, because a hold ends (at most 300) or a
-                    reserved name becomes live; None if it does not
+                    hidden name becomes live; None if it does not
+    ``changes_by_clock`` whether a reserved name that becomes live changes the answer. No client can know it
     ``seconds``     the duration in seconds; set only for ``on_resolve``
     """
 
@@ -69,6 +70,7 @@ class Resolution:
     inherited: InheritedStatements = NO_STATEMENTS
     hold: Hold | None = None
     fresh_for: int | None = None
+    changes_by_clock: bool = False
     seconds: float | None = None
 
     if not TYPE_CHECKING:

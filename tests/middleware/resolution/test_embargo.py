@@ -57,20 +57,54 @@ def seen(client: Client, path: str) -> tuple[int, str | None]:
     [(f"/{NAME}", 302), (f"/{NAME}?info", 200), (f"/{NAME}/p1", 302), ("/ark:12345/X-1", 404)],
     ids=["name", "info", "below", "other"],
 )
-def test_a_name_is_live_from_its_date_and_no_cache_keeps_the_404_for_longer(
+def test_a_name_is_live_from_its_date_and_its_404_is_as_fresh_as_that_of_an_unknown_name(
     bindings: Bindings, clock: Clock, path: str, after: int
 ) -> None:
     client = Client(ResolverMiddleware(site, bindings))
-    is_other = after == 404
-    assert seen(client, path) == (404, "max-age=60")
-    clock.now = DATE - timedelta(seconds=20, milliseconds=500)
-    assert seen(client, path) == (404, "max-age=60" if is_other else "max-age=20")
-    clock.now = DATE - timedelta(milliseconds=1)
-    assert seen(client, path) == (404, "max-age=60" if is_other else "max-age=0")
+    for before in (timedelta(days=1), timedelta(seconds=20, milliseconds=500), timedelta(milliseconds=1)):
+        clock.now = DATE - before
+        assert seen(client, path) == (404, "max-age=60")
     clock.now = DATE
     assert seen(client, path)[0] == after
     unknown = client.get("/ark:12345/x1zz")
     assert unknown.headers["Cache-Control"] == "max-age=60"
+
+
+SUFFIXES = ["", "?", "??", "?info", "?info&format=json", "/part", ".v1", "/part?info", "-x"]
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json", "text/turtle"])
+@pytest.mark.parametrize("before", [timedelta(days=1), timedelta(seconds=20)], ids=["a day before", "20 s before"])
+def test_a_reserved_name_answers_like_an_unknown_one(
+    bindings: Bindings, clock: Clock, accept: str, before: timedelta
+) -> None:
+    clock.now = DATE - before
+    client = Client(ResolverMiddleware(site, bindings))
+
+    def answer(name: str, suffix: str) -> tuple[int, list[tuple[str, str]], str]:
+        found = client.get(f"/{name}{suffix}", headers={"Accept": accept})
+        fields = [(field, text.replace(name, "NAME")) for field, text in found.headers if field not in ("Date", "ETag")]
+        return found.status_code, fields, found.text.replace(name, "NAME")
+
+    for suffix in SUFFIXES:
+        assert answer(NAME, suffix) == answer("ark:12345/q1", suffix), suffix
+
+
+def test_a_part_of_a_reserved_name_below_a_container_is_answered_like_another_part(
+    tmp_path: Path, clock: Clock
+) -> None:
+    with open_bindings(tmp_path / "names.sqlite", create=True, clock=clock) as bindings:
+        bindings.bind("ark:12345/y1", "https://example.org/y", passthrough=True)
+        bindings.bind("ark:12345/y1/a", "https://example.org/secret", embargo=DATE, passthrough=True)
+        client = Client(ResolverMiddleware(site, bindings))
+        for before in (timedelta(days=1), timedelta(seconds=20)):
+            clock.now = DATE - before
+            fields = [dict(client.get(f"/ark:12345/y1/{part}/p").headers) for part in ("a", "b")]
+            assert [each.pop("Location").rpartition("/y")[2] for each in fields] == ["/a/p", "/b/p"]
+            assert fields[0]["Cache-Control"] == fields[1]["Cache-Control"]
+        # This process does not keep the old redirect.
+        clock.now = DATE
+        assert client.get("/ark:12345/y1/a/p").headers["Location"] == "https://example.org/secret/p"
 
 
 def test_lists_for_machines_have_the_name_from_its_date(bindings: Bindings, clock: Clock) -> None:
