@@ -106,6 +106,9 @@ def warnings_inside(
 
     ``recorded`` looks names up, by default those of the database.
     """
+    if not transaction.actor.reads_reserved:
+        # A warning can name a reserved name.
+        return [_of_values(each) for each in names]
     records = transaction.prefixes()
     patterns = [*transaction.patterns(), *checked_patterns(records)]
     return warnings_about(recorded or transaction.recorded, PrefixRecords(records), patterns, names)

@@ -62,6 +62,11 @@ class Actor:
         """Return whether the grants of the actor permit changes of the name with the key ``key``."""
         return self.grants is None or key.startswith(self.grants)
 
+    @property
+    def reads_reserved(self) -> bool:
+        """Whether the actor can read reserved names, and be warned of them."""
+        return True
+
     def may_read(self, binding: Binding) -> bool:
         """Return whether the actor can read a recorded name. ``binding`` is the binding of the name."""
         return True

@@ -172,7 +172,12 @@ def decided(
     ``digest`` gets what a person compares in a preview.
     """
     changes: list[Change] = []
+    actor = transaction.actor
     for identifier, before, decide in plan.decide(transaction, keys):
+        is_hidden = before is not None and not (actor.may_read(before) or actor.may_change(identifier))
+        if is_hidden and plan.undoes is None:
+            # A refusal would tell that the name exists, and what its target begins with.
+            continue
         try:
             decision = decide(now)
             if isinstance(decision, Change):

@@ -23,8 +23,10 @@ from ...bindings.names.errors import (
 )
 from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.display import counted
-from ...identifiers.text.translatable import sentence
+from ...identifiers.text.translatable import Translatable, sentence
+from ..accounts import identify
 from ..errors import problem_document, sentence_of
+from ..management.permissions import shown_to
 from . import representations
 from .bodies import MAX_ERRORS, pointer_to
 
@@ -70,14 +72,16 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
             ]
     if isinstance(error, MintedElsewhere):
         more["minter"] = error.minter
-    if isinstance(error, BindingConflict):
-        more |= {
-            "existing": representations.of_name(error.existing),
-            "proposed": representations.of_name(error.proposed),
-        }
-    if isinstance(error, Stale):
-        more["existing"] = error.existing and representations.of_name(error.existing)
-    response = _problem(entry.status, error.code, sentence_of(error), **more)
+    detail = sentence_of(error)
+    if isinstance(error, BindingConflict | Stale):
+        if error.existing is None or shown_to(identify.caller(), error.existing):
+            more["existing"] = error.existing and representations.of_name(error.existing)
+            if isinstance(error, BindingConflict):
+                more["proposed"] = representations.of_name(error.proposed)
+        else:
+            # The sentence has values of the recorded name.
+            detail = str(sentence(Translatable.literal(entry.title)))
+    response = _problem(entry.status, error.code, detail, **more)
     if entry.retry_after is not None:
         response.headers["Retry-After"] = str(entry.retry_after)
     return response

@@ -86,6 +86,14 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
         )
 
 
+def shown_to(caller: Caller | None, binding: Binding) -> bool:
+    """Return whether a caller sees a recorded name: its target, title and other values.
+
+    A reserved name is shown to callers with the right to read. Each answer about a name asks this function.
+    """
+    return not binding.is_reserved or (caller is not None and caller.may("read"))
+
+
 def require_reader(caller: Caller | None) -> Caller:
     """Return the caller of a request if it can read reserved names and the history.
 

@@ -16,7 +16,7 @@ from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.rights import needed
-from .permissions import Forbidden, require_curator, require_granted, require_right, require_same_owner
+from .permissions import Forbidden, require_curator, require_granted, require_right, require_same_owner, shown_to
 
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
@@ -48,9 +48,18 @@ class AccountActor(Actor):
         """
         self.minted.update(keys)
 
+    @property
+    def reads_reserved(self) -> bool:
+        """Whether the account can read reserved names."""
+        return self.caller.may("read")
+
     def may_read(self, binding: Binding) -> bool:
         """Return whether the account can read a recorded name. ``binding`` is the binding of the name."""
-        return not binding.is_reserved or self.caller.may("read")
+        return shown_to(self.caller, binding)
+
+    def may_change(self, key: str) -> bool:
+        """Return whether the account has a grant for the name with the key ``key``."""
+        return self.caller.may_change(key)
 
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`Forbidden` if the account must not make a change.

@@ -30,7 +30,7 @@ from ...middleware.http.conditional import entity_tag
 from ..accounts.audit_listing import AuditPage, AuditSelection, list_audit
 from .bulk import BulkOperations
 from .holds import HoldOperations
-from .permissions import Missing, require_administrator, require_granted, require_reader, require_right
+from .permissions import Missing, require_administrator, require_granted, require_reader, require_right, shown_to
 from .prefixes import BrandingOperations, PrefixOperations
 from .recording import Recorder
 
@@ -159,7 +159,7 @@ class Management:
         right to read.
         """
         found = self.bindings.lookup(name)
-        if found is None or (found.is_reserved and not _reads(caller)):
+        if found is None or (found.is_reserved and not shown_to(caller, found)):
             raise _missing(name)
         return found
 
@@ -177,7 +177,7 @@ class Management:
             read = name
         key = names.key(names.read(read))
         found = self.bindings.store.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
-        shown = [binding for binding in found.values() if not binding.is_reserved or _reads(caller)]
+        shown = [binding for binding in found.values() if shown_to(caller, binding)]
         if not shown:
             raise _missing(name)
         return max(shown, key=lambda binding: len(binding.identifier))
@@ -307,14 +307,15 @@ class Management:
         """
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
 
-    def mistakes(self, made: Sequence[ChangeResult]) -> list[list[NameWarning]]:
+    def mistakes(self, caller: Caller | None, made: Sequence[ChangeResult]) -> list[list[NameWarning]]:
         """Return warnings about probable mistakes in changed names, a list for each change
         (:mod:`~ararat.bindings.checks.new_names`).
 
-        ``made`` has the changes, as the other methods return them.
+        ``made`` has the changes of ``caller``, as the other methods return them. A caller without the right to read
+        gets no warning that names other names, because they can be reserved.
         """
-        of = new_names.ComparedName.of
-        changed = [of(each.after, is_new=each.is_new, is_typed=not each.is_minted) for each in made]
+        of, reads = new_names.ComparedName.of, caller is not None and caller.may("read")
+        changed = [of(each.after, is_new=each.is_new and reads, is_typed=not each.is_minted) for each in made]
         found = new_names.warnings_before(self.bindings, changed)
         for each, warnings in zip(made, found, strict=True):
             if each.after.is_withdrawn:
@@ -513,10 +514,6 @@ def _resource(new: NewName) -> str:
 def _of_field(field: str, error: BindingError) -> BindingError:
     error.field = field
     return error
-
-
-def _reads(caller: Caller | None) -> bool:
-    return caller is not None and caller.may("read")
 
 
 def _missing(name: Name) -> Missing:

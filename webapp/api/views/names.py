@@ -190,9 +190,9 @@ def _new_name(item: int, given: dict[str, Any]) -> NewName:
 
 
 def _created(result: Sequence[ChangeResult]) -> StoredReply:
-    found = management().mistakes(result)
+    found = management().mistakes(caller(), result)
     value = [
-        {"outcome": each.outcome, "name": representations.of_saved(each.after, warnings)}
+        {"outcome": each.outcome, "name": representations.of_saved(caller(), each, warnings)}
         for each, warnings in zip(result, found, strict=True)
     ]
     status = 200 if all(each.outcome == "exists" for each in result) else 201
@@ -204,5 +204,5 @@ def _created(result: Sequence[ChangeResult]) -> StoredReply:
 
 def _saved(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
     name = result[0].after
-    value = representations.of_saved(name, management().mistakes(result)[0])
+    value = representations.of_saved(caller(), result[0], management().mistakes(caller(), result)[0])
     return StoredReply(value, status, etag=etag(name))
