@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, bindparam, func, literal_column, select, text, update
 
 from ...bindings.names.binding import rfc3339
+from ...bindings.storage.protocols import utc_now
 from ...bindings.storage.tables.account_tables import jobs as table
 from ...bindings.storage.tables.desk_tables import bulk_progress
 from ...bindings.storage.tables.schema import operations
@@ -56,6 +57,7 @@ _COLUMNS = (
     *(table.c.id, table.c.account, table.c.kind, table.c.state, table.c.parameters, table.c.progress, table.c.total),
     *(literal_column(f"CASE WHEN {_IS_OPEN} THEN NULL ELSE result END"), table.c.created, table.c.changed),
 )
+_CLOCK = select(func.clock_timestamp())
 _ONE = select(*_COLUMNS).where(table.c.id == bindparam("number"))
 _LATER = (
     select(*_COLUMNS)
@@ -112,7 +114,7 @@ class Jobs:
         - ``data``: the bytes that the work needs.
         - ``total``: the number of rows or names, with which the progress is compared.
         """
-        now = rfc3339(self.accounts.bindings.now())
+        now = rfc3339(self._now(connection))
         row = {
             "account": account,
             "kind": kind,
@@ -174,7 +176,7 @@ class Jobs:
 
         A job fails, with a line in the log, if :data:`MAX_DEATHS` workers ended without progress.
         """
-        now = self.accounts.bindings.now()
+        now = self._now()
         # A later report was written before the clock was set back, so it is not a sign of a worker.
         unfinished = self.unfinished()
         running = {
@@ -209,6 +211,17 @@ class Jobs:
             self.fail(claimed, "attempts", message)
         return None
 
+    def _now(self, connection: Connection | None = None) -> datetime:
+        """Return the time by the clock of the database, so that the servers of one database compare the same clock.
+
+        The clock of a file is that of its host. ``connection`` is the connection of a transaction, or None.
+        """
+        now = self.accounts.bindings.now()
+        if self.accounts.bindings.where.startswith("sqlite"):
+            return now
+        ((time,),) = self.accounts.read(_CLOCK, connection) if connection is None else connection.execute(_CLOCK)
+        return now + (time - utc_now())
+
     def _marks(self, job: Job) -> dict[str, int]:
         """Return the parameters of a job that count the workers that ended since the last progress.
 
@@ -241,7 +254,7 @@ class Jobs:
             "state": "waiting",
             "parameters": json.dumps({**job.parameters, "deaths": 0}),
             "result": _stored(b""),
-            "changed": rfc3339(self.accounts.bindings.now()),
+            "changed": rfc3339(self._now(connection)),
         }
         is_same = table.c.id == number, table.c.state == "failed"
         return bool(connection.execute(update(table).where(*is_same).values(values)).rowcount)
@@ -260,7 +273,7 @@ class Jobs:
         ``claim`` is the claim to the job. ``progress`` is the number of processed rows or names. Raises
         :class:`ClaimLost`.
         """
-        values = {"progress": progress, "changed": rfc3339(self.accounts.bindings.now())}
+        values = {"progress": progress, "changed": rfc3339(self._now())}
         if not self.accounts.write(lambda connection: _update(connection, claim, **values)):
             raise ClaimLost(str(claim.job.number))
 
@@ -273,7 +286,7 @@ class Jobs:
 
         Raises :class:`ClaimLost`: then nothing must be written.
         """
-        changed = rfc3339(self.accounts.bindings.now())
+        changed = rfc3339(self._now(connection))
         if not _update(connection, claim, progress=progress, changed=changed):
             raise ClaimLost(str(claim.job.number))
 
@@ -291,7 +304,7 @@ class Jobs:
         Raises :class:`ClaimLost`: then the work must not be written.
         """
         counts = {} if lines is None else {"progress": lines, "total": lines}
-        changed = rfc3339(self.accounts.bindings.now())
+        changed = rfc3339(self._now(connection))
         if not _update(
             connection, claim, state=state, result=json.dumps(each_text(result, stored)), changed=changed, **counts
         ):

@@ -222,10 +222,26 @@ class Worker:
         except Exception:  # noqa: BLE001 - a defect must not end the worker
             _log.exception("job %d failed", job.number)
             self._fail(claim, "internal-error", _DEFECT)
+        else:
+            self._log_failure(job.number)
         finally:
             alive.set()
             reporting.join()
             self._progress.pop(job.number, None)
+
+    def _log_failure(self, number: int) -> None:
+        """Write a line to the log if a job has failed, with the code of the problem and the way back."""
+        job = self._jobs.get(number)
+        if job is None or job.state != "failed":
+            return
+        result = job.result or {}
+        code = (result.get("problem") or {}).get("code") or "rows or names were refused"
+        back = "it changed nothing; correct its cause, and start it again"
+        if (operation := result.get("operation")) is not None:
+            back = f"to change its names back, run: ararat undo {operation}"
+            if job.has_stopped:
+                back = f"to continue it, send POST /operations/{operation}/resume, or {back}"
+        _log.warning("job %d (%s) failed: %s; %s", number, job.kind, code, back)
 
     def _note(self, number: int, progress: int) -> None:
         self._progress[number] = progress
@@ -242,6 +258,7 @@ class Worker:
     def _fail(self, claim: Claim, code: str, detail: str) -> None:
         try:
             self._jobs.fail(claim, code, detail)
+            self._log_failure(claim.job.number)
         except (BindingsUnavailable, ClaimLost) as error:
             _log.warning("job %d failed, which cannot be recorded: %s", claim.job.number, error)
 

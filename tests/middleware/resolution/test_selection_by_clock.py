@@ -1,5 +1,5 @@
-"""What goes by the clock is selected by the clock: a name whose embargo has passed is found at once, without a writer,
-with the embargo as the time of its change. The clock can jump.
+"""Selection by the clock: a name whose embargo has passed is found at once, without a writer, with the embargo as
+the time of its change. The clock can jump.
 """
 
 from __future__ import annotations

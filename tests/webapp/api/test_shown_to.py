@@ -1,4 +1,4 @@
-"""What a token with a single right, without the right to read, learns about the reserved names of others: nothing.
+"""Tokens with a single right, without the right to read, learn nothing about the reserved names of others.
 
 Each request of the API is sent for a reserved name and for one that does not exist, and the answers are equal.
 """

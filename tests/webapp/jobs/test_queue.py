@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import delete, insert
@@ -188,3 +189,17 @@ def test_a_job_whose_worker_ended_is_carried_out_alone(jobs, add, expire):
     assert jobs.claim([(2, False)]) is None
     claim = jobs.claim()
     assert (claim.job.number, claim.job.parameters["deaths"]) == (number, 1)
+
+
+def test_servers_whose_clocks_differ_compare_claims_by_the_clock_of_the_database(jobs, add, accounts, monkeypatch):
+    if accounts.bindings.where.startswith("sqlite"):
+        pytest.skip("the clock of a file is that of its host")
+    number = add()
+    assert jobs.claim() is not None
+    # This host is an hour ahead of the database.
+    ahead = timedelta(hours=1)
+    monkeypatch.setattr(queue, "utc_now", lambda: datetime.now(UTC) + ahead)
+    now = accounts.bindings.now
+    monkeypatch.setattr(accounts.bindings, "now", lambda: now() + ahead)
+    assert jobs.claim() is None
+    assert abs(jobs.get(number).changed - now()) < timedelta(minutes=1)

@@ -103,6 +103,24 @@ def test_a_job_that_raises_an_exception_fails_and_others_go_on(run, add, error, 
     assert finished(jobs, later).state == "done"
 
 
+def test_a_failed_job_has_a_line_in_the_log_with_the_way_back(run, add, caplog):
+    def work(jobs, claim, progress):
+        if claim.job.number == 1:
+            jobs.end(claim, "failed", {"operation": 7, "problem": {"code": "role-missing", "detail": "s3cret"}})
+        else:
+            raise BindingError("table-column", "s3cret")
+
+    jobs, worker, number = run(work)
+    later = add()
+    worker.wake()
+    finished(jobs, number), finished(jobs, later)
+    wait_for(lambda: worker._thread is None)
+    lines = [each.getMessage() for each in caplog.records]
+    assert "job 1 (test) failed: role-missing; to change its names back, run: ararat undo 7" in lines
+    assert "job 2 (test) failed: table-column; it changed nothing; correct its cause, and start it again" in lines
+    assert "s3cret" not in caplog.text
+
+
 @pytest.mark.parametrize(
     "error",
     [
