@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -254,7 +255,21 @@ def _names_of(file: Path) -> int | None:
 
 
 def _names_of_sqlite(file: Path) -> int | None:
-    database = SQLite(file)
+    """Return the number of names in a copy of a database, which stays as it is, with its write-ahead log."""
+    log = file.with_name(f"{file.name}-wal")
+    if not (log.exists() and log.stat().st_size):
+        return _verified(file, file)
+    # SQLite writes the log into the file when the last connection is closed.
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, file.name)
+        shutil.copyfile(file, copy)
+        shutil.copyfile(log, copy.with_name(log.name))
+        return _verified(copy, file)
+
+
+def _verified(copy: Path, file: Path) -> int | None:
+    """Return the number of names in the database ``copy``. The errors name ``file``."""
+    database = SQLite(copy)
     try:
         with closing(database.connect_to_read()) as connection:
             (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -151,6 +152,25 @@ def test_a_damaged_backup_is_found(damage: Callable[[Path], Any], source: Path, 
     damage(file)
     with pytest.raises(BackupError):
         check_backup(file)
+
+
+def test_a_check_leaves_the_files_of_a_copy_as_they_are(tmp_path: Path) -> None:
+    """A snapshot of the file system has the write-ahead log beside the file."""
+    database, folder = tmp_path / "b.sqlite", tmp_path / "copy"
+    folder.mkdir()
+    with open_bindings(database, create=True) as bindings, closing(sqlite3.connect(database)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM bindings").fetchone()
+        for number in range(20):
+            bindings.bind(f"ark:12345/x{number}", "https://example.org/")
+        for name in ("b.sqlite", "b.sqlite-wal"):
+            shutil.copyfile(tmp_path / name, folder / name)
+            os.utime(folder / name, (1_700_000_000, 1_700_000_000))
+    before = {each.name: (each.read_bytes(), each.stat().st_mtime) for each in folder.iterdir()}
+    for _ in range(2):
+        found = check_backup(folder / "b.sqlite")
+        assert found.names == 20
+        assert {each.name: (each.read_bytes(), each.stat().st_mtime) for each in folder.iterdir()} == before
 
 
 def test_a_wrong_copy_does_not_replace_a_backup(source: Path, tmp_path: Path) -> None:
