@@ -33,6 +33,7 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "publisher": ("dc.publisher", "dcterms.publisher", "datacite.publisher"),
     "type": ("dc.type", "dcterms.type", "datacite.resourcetype"),
     "licence": ("dcterms.license", "dc.rights", "dcterms.rights"),
+    "access": ("dcterms.accessRights",),
     "language": ("dc.language", "dcterms.language"),
     "description": ("dc.description", "dcterms.description", "dcterms.abstract"),
     "subject": ("dc.subject", "dcterms.subject"),
@@ -47,6 +48,7 @@ _IN_SCHEMA = {
     "publisher": "publisher",
     "type": "@type",
     "licence": "license",
+    "access": "conditionsOfAccess",
     "language": "inLanguage",
     "description": "description",
     "subject": "keywords",
@@ -75,6 +77,7 @@ class Reference:
     - ``withdrawal``: a sentence that the name is withdrawn, and the reason; None for a live name.
     - ``hold``: a sentence that the redirect is on hold, and the reason; None for another name.
     - ``issued``: the parts of the date: year, or year and month, or year, month and day.
+    - ``access``: who can use the resource, such as "open access".
     - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
     - ``statements``: the persistence statements, by the short names of their elements; ``policy``: the address of the
       policy for the name, or None.
@@ -93,6 +96,7 @@ class Reference:
     issued: tuple[int, ...]
     type: ResourceType | None
     licence: str | None
+    access: str | None
     language: str | None
     description: str | None
     subjects: tuple[str, ...]
@@ -174,6 +178,7 @@ def reference(
         issued=date_parts(when or ""),
         type=resource_type(values.first("type")),
         licence=next(filter(None, map(web_address, values.every("licence"))), None),
+        access=values.first("access"),
         language=values.first("language"),
         description=values.first("description"),
         subjects=values.every("subject"),

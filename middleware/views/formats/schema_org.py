@@ -34,7 +34,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "description": reference.description,
         "keywords": list(reference.subjects) or None,
         "creativeWorkStatus": reference.status,
-        "conditionsOfAccess": reference.hold,
+        "conditionsOfAccess": reference.hold or reference.access,
         "publishingPrinciples": reference.policy,
     }
     recorded = schema_object(reference.documents.get("schema"))

@@ -233,3 +233,8 @@ def test_a_date_that_a_person_wrote_is_in_every_format(described, when, bibtex, 
     assert json.loads(described("csl", recorded))[0]["issued"] == issued
     found = json.loads(described("jsonld", recorded))
     assert (found.get("datePublished"), found.get("temporal")) == (published, temporal)
+
+
+def test_json_ld_states_the_access_rights(described):
+    found = json.loads(described("jsonld", RECORDED | {"dcterms.accessRights": "open access"}))
+    assert found["conditionsOfAccess"] == "open access"
