@@ -56,14 +56,14 @@ class Reading:
     mint: str = ""
     state: State = "reserved"
     finds: bool = False
-    trusts: bool = False
+    trusts: Sequence[str] = ()
     corrections: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the way in which an uploaded table is read, as JSON values."""
-        return asdict(replace(self, columns=list(self.columns)))
+        return asdict(replace(self, columns=list(self.columns), trusts=list(self.trusts)))
 
     @property
     def minting(self) -> Mint | None:
         """The options by which rows of the table without a name get one, or None."""
-        return Mint(self.mint, self.state, self.finds, self.trusts) if self.mint else None
+        return Mint(self.mint, self.state, self.finds, tuple(self.trusts)) if self.mint else None

@@ -42,14 +42,14 @@ class Mint(NamedTuple):
     - ``shoulder``: the NAAN or shoulder, as for :func:`~ararat.bindings.minting.mint`: "ark:12345/k1".
     - ``state``: the state of a new name whose row has no status. A recorded name keeps its state.
     - ``finds``: whether rows are only given recorded names, and a row with another key is refused.
-    - ``trusts``: whether keys are right that a spreadsheet program probably damaged, or that differ only in case,
-      spaces or hyphens from those of other names.
+    - ``trusts``: the codes of questions that a person has answered: "key-damaged" if the keys are right that a
+      spreadsheet program probably changed, and "key-similar" if those are that differ only in case, spaces or hyphens.
     """
 
     shoulder: str
     state: State = "reserved"
     finds: bool = False
-    trusts: bool = False
+    trusts: Sequence[str] = ()
 
 
 def key_of(row: Row) -> str:
@@ -284,7 +284,8 @@ class KeyedRows:
                 )
                 for line, key in keys.items()
             }
-        if self._mint.trusts or not keys:
+        trusts = self._mint.trusts
+        if not keys:
             return {}
         faults: dict[int, BindingError] = {}
         spellings = {line: _other_spellings(key) for line, key in keys.items()}
@@ -294,13 +295,13 @@ class KeyedRows:
             other = next((each for each in spellings[line] if similar.get(each)), None)
             folded = _without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
-            if is_damaged(key):
+            if is_damaged(key) and "key-damaged" not in trusts:
                 message = Translatable(
                     "the key %(key)s looks like a number that a spreadsheet program changed",
                     key=validation.shown(key, 100),
                 )
                 faults[line] = BindingError("key-damaged", message)
-            elif other is not None or before != key:
+            elif (other is not None or before != key) and "key-similar" not in trusts:
                 message = Translatable(
                     "the key %(key)s differs from %(other)s only in case, spaces or hyphens",
                     key=validation.shown(key, 100),

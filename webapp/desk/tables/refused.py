@@ -252,9 +252,10 @@ def correct(number: int) -> AnyResponse:
     ignored = form.get("ignore", "")
     if _is_number(ignored) and int(ignored) < len(columns):
         columns[int(ignored)] = ""
-    for choice in ("renumber", "trusts"):
-        if choice in form:
-            reading = replace(reading, **{choice: form[choice] == "yes"})
+    if "renumber" in form:
+        reading = replace(reading, renumber=form["renumber"] == "yes")
+    trusts = [code for code in ("key-damaged", "key-similar") if form.get(code) == "yes" or code in reading.trusts]
+    reading = replace(reading, trusts=trusts)
     relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
     reading = replace(reading, corrections=corrections, relocate=relocate)
     if form.get("empty") == "mint":

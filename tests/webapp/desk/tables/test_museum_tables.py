@@ -231,3 +231,12 @@ def test_a_workbook_comes_back_with_its_sheets_and_values(
     rows = [[cell.value for cell in row] for row in read.worksheets[0].iter_rows()]
     assert [row[3][:12] for row in rows] == ["ARK", "ark:12345/x5", "ark:12345/x5"]
     assert rows[1][2] == 23.5
+
+
+def test_damaged_and_similar_numbers_are_two_questions(desk: Desk, jane: Browser, preview: Any) -> None:
+    path, page = preview(jane, "Inventarnummer;Titel\r\nK 1;Vase\r\nk 1;Krug\r\n1E3;Teller\r\n", "a.csv", **MINT)
+    assert counts(page)["Refused"] == 2
+    assert page.count('name="key-damaged"') == page.count('name="key-similar"') == 2
+    jane.post(f"{path}/corrections", {"job": job(page), "key-damaged": "yes", "key-similar": "no"})
+    page = finished(desk, jane, path)
+    assert (counts(page)["Added"], counts(page)["Refused"]) == (2, 1)
