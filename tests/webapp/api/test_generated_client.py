@@ -157,7 +157,7 @@ def test_every_operation_returns_a_class(origin: tuple[str, str], folder: Path, 
     assert (conflict.code, conflict.existing.identifier) == ("bound-otherwise", NAME)
     assert call("imports.get_imported_table", job.number, status=404).code == "not-found"
     assert call("operations.stop_operation", 1).number == 1
-    assert call("operations.resume_operation", 1, status=409).code
+    assert call("operations.resume_operation", 1).number == 1
     operations = {each["operationId"] for methods in openapi.PATHS.values() for each in methods.values()}
     assert len(called) == len(operations)
 
