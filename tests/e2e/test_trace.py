@@ -52,7 +52,7 @@ class Names:
         return self.fetch(keys), {}
 
     def fetch(self, keys):
-        slow = {"kind": "located", "status": "live", "target": "/slow", "metadata": {}}
+        slow = {"kind": "located", "status": "live", "target": "/slow", "metadata": {}, "successor": None}
         return {key: Binding(identifier=key, **slow) for key in keys}
 
 
