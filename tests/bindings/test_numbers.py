@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def numbers_of(bindings: Bindings, name: str) -> tuple[str | None, tuple[str, ..
     return found.thing_numbers
 
 
-def found_by(bindings: Bindings, **conditions: str) -> list[str]:
+def found_by(bindings: Bindings, **conditions: Any) -> list[str]:
     return [each.identifier for each in bindings.store.list_names(select(**conditions), None, 10).names]
 
 

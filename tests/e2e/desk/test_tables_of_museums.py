@@ -73,7 +73,7 @@ def content_of(table: Table, number: str | None = None) -> bytes:
         return "\r\n".join(";".join(row) for row in (table.headings, *rows, ())).encode()
     book, written = Workbook(), io.BytesIO()
     for row in (table.headings, *rows):
-        book.worksheets[0].append(row)
+        book.worksheets[0].append([*row])
     book.create_sheet("Notizen").append(["bleibt"])
     book.save(written)
     return written.getvalue()

@@ -109,9 +109,8 @@ def test_a_recorded_name_of_the_account_is_not_shown_without_the_right_to_read(l
     for title in ("show", "patch nothing", "put", "create", "stale delete"):
         answer = REQUESTS[title](client, OWN)
         assert not any(secret in answer.text for secret in SECRETS), (title, answer.text)
-    assert client("PATCH", f"/names/{OWN}", {"listed": False}).json.keys() <= {
-        *("identifier", "spelling", "state", "revision", "created", "changed")
-    }
+    changed = client("PATCH", f"/names/{OWN}", {"listed": False}).get_json()
+    assert changed.keys() <= {*("identifier", "spelling", "state", "revision", "created", "changed")}
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -124,7 +123,8 @@ def test_a_move_and_a_warning_name_no_reserved_name_of_others(limited: Callable[
     for source in ("secret.example", "https://secret.example/y", "https://secret.example/q"):
         found = client("POST", "/relocations?dry_run=1", {"from": source, "to": ELSEWHERE})
         assert not any(name in found.text for name in OTHERS.values())
-        assert (found.json["refusals"], found.json["others"]) == (0, 0)
+        answer = found.get_json()
+        assert (answer["refusals"], answer["others"]) == (0, 0)
     new = {"name": "ark:12345/x5new", "target": "https://secret.example/y1", "resource": "SECRET 1"}
     answer = client("POST", "/names", {"names": [new]})
     assert answer.status_code == 201

@@ -113,7 +113,8 @@ def test_a_failed_job_has_a_line_in_the_log_with_the_way_back(run, add, caplog):
     jobs, worker, number = run(work)
     later = add()
     worker.wake()
-    finished(jobs, number), finished(jobs, later)
+    finished(jobs, number)
+    finished(jobs, later)
     wait_for(lambda: worker._thread is None)
     lines = [each.getMessage() for each in caplog.records]
     assert "job 1 (test) failed: role-missing; to change its names back, run: ararat undo 7" in lines

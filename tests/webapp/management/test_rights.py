@@ -125,7 +125,7 @@ def test_each_request_needs_its_rights(site: Site, request_: tuple[set[str], str
 
 def test_each_field_has_a_right() -> None:
     """A new field needs a decision: here, and in the table of rights unless "describe" is its right."""
-    describe = {"listed", "resource", "metadata", "spelling", "created"}
+    describe = {"listed", "resource", "numbers", "metadata", "spelling", "created"}
     assert {field.name for field in FIELDS} == describe | {*rights._OF_FIELD} | rights._WITHOUT_RIGHT
 
 
