@@ -115,6 +115,10 @@ RETURN NULL; END $$
 """  # noqa: S608  names of the schema
 
 
+FUNCTIONS = (FUNCTION, NUMBERS_FUNCTION)
+"""The functions in PostgreSQL that the tables need."""
+
+
 class Trigger(NamedTuple):
     """A trigger that protects a table: ``name`` is its name, ``table`` the name of the table, and ``statement`` the SQL
     that creates it.

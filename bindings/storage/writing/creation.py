@@ -106,7 +106,8 @@ def _drop_if_empty(connection: Connection) -> None:
     connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE NOWAIT")
     if _is_empty(connection.exec_driver_sql):
         connection.exec_driver_sql(f"DROP TABLE {tables}")
-        connection.exec_driver_sql(f"DROP FUNCTION {triggers.FUNCTION}")
+        for function in triggers.FUNCTIONS:
+            connection.exec_driver_sql(f"DROP FUNCTION {function}")
 
 
 def _is_empty(run: Callable[[str], Any]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.storage.store import DatabaseStore
 from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import ConcurrencyLimit
 from ararat.middleware import BindingsUnavailable, open_bindings
@@ -275,7 +276,7 @@ def test_a_database_that_cannot_be_reached_is_a_temporary_error(api: Api, monkey
     def fail(*_: object, **__: object) -> None:
         raise BindingsUnavailable("postgresql://db.example: the password is secret")
 
-    monkeypatch.setattr(Bindings, "fetch", fail)
+    monkeypatch.setattr(DatabaseStore, "fetch", fail)
     response = api.send("GET", "/status")
     line = "error: concurrency limit exceeded - the database is busy or cannot be reached; try again in some seconds"
     assert (response.status_code, response.text, response.headers["Retry-After"]) == (503, line, "5")
