@@ -88,8 +88,21 @@
       link.hidden = true;
       htmx.ajax("GET", `${link.getAttribute("href")}&row=${row.querySelector("[id]").id.slice(1)}`, { target: cell });
     }
-    below.hidden = !details.open;
+    below.hidden = !details.open || row.hidden;
   }, true);
+
+  // A filter or another order replaces the list: its open rows open again.
+  let open = [];
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target.id === "list") open = [...event.detail.target.querySelectorAll("td:has(> details[open])")];
+  });
+  document.addEventListener("htmx:load", (event) => {
+    if (event.target.id !== "list") return;
+    for (const cell of open) {
+      const details = event.target.querySelector(`#${cell.previousElementSibling.id} + td > details`);
+      if (details) details.open = true;
+    }
+  });
 
   // A picker writes its colour into a text field, and shows the colour of this field.
   document.addEventListener("input", (event) => {

@@ -31,8 +31,15 @@ class Names:
     def now(self):
         return datetime.now(UTC)
 
+    @property
+    def store(self):
+        return self
+
+    def fetch_traced(self, keys):
+        return self.fetch(keys), {}
+
     def fetch(self, keys):
-        values = {"kind": "located", "status": "live", "target": "/x", "metadata": {}}
+        values = {"kind": "located", "status": "live", "target": "/x", "metadata": {}, "successor": None}
         return {key: Binding(identifier=key, **values) for key in keys}
 
 

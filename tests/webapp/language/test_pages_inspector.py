@@ -65,7 +65,7 @@ TEXTS = {
     "space": "   ",
     "list": "ark:12345/x ark:/12345/x ark:12345/x ark:12345/gone ark:12345 urn:isbn:9783161484101 ark:12345/y?",
     "two": "ark:12345/x ark:12345",
-    "more than are open": " ".join(f"ark:12345/{number}" for number in range(30)),
+    "a long list": " ".join(f"ark:12345/{number}" for number in range(30)),
     "followed": "see (ark:12345/x) and ark:12345/y\u2013z",
     "IRI of a policy": "https://17beta.top/en/ https://17beta.top/en//x https://17beta.top/",
     "a URL": "https://17beta.top/en",
@@ -112,7 +112,12 @@ def test_reports_and_their_fragments(bound: Any) -> None:
     left = Leftovers()
     for name, text in TEXTS.items():
         left.look(name, client.post("/", data={"q": text}, headers=GERMAN, follow_redirects=True).text)
-    fragments = {"start": "/", "card": "/?q=ark:12345/x", "table": "/?q=ark:12345/x+ark:12345/y&show=bad"}
+    fragments = {
+        "start": "/",
+        "card": "/?q=ark:12345/x",
+        "row": "/?q=ark:12345/x&row=2",
+        "table": "/?q=ark:12345/x+ark:12345/y&show=bad",
+    }
     for name, address in fragments.items():
         left.look(f"fragment, {name}", client.get(address, headers={**GERMAN, "HX-Request": "true"}).text)
     unread = bound({}, reachable=False)
