@@ -81,9 +81,9 @@ def _catalogue(*entries: ErrorCode) -> dict[str, ErrorCode]:
 
 
 _COLUMNS = (
-    "identifier, target, kind, resource, status, passthrough, scope, who, what, when, where, how, persistence, "
-    "availability, variance, allocated, policy, redirect, listed, reason, successor, spelling, created, changed, "
-    "once_public, hold_until, hold_reason, embargo"
+    "identifier, target, kind, resource, status, passthrough, scope, number, further_numbers, former_numbers, who, "
+    "what, when, where, how, persistence, availability, variance, allocated, policy, redirect, listed, reason, "
+    "successor, spelling, created, changed, once_public, hold_until, hold_reason, embargo"
 )
 _ARK, _URN, _POLICY = "ARK draft", "URN draft", "IRI policy"
 _NEVER_REASSIGNED = "a name is never reassigned: POL-023"

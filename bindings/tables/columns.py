@@ -106,8 +106,8 @@ class Columns(NamedTuple):
                 columns=shown,
             )
         # A name that the message has to escape could not be copied to the option.
-        named = next((name.strip() for name in names if validation.shown(name) == name), "NAME")[:20]
-        example = f"{named}={_closest(named) or 'COLUMN'}"
+        named = next((name.strip()[:20] for name in names if validation.shown(name) == name), None)
+        example = f"{named}={_closest(named) or 'COLUMN'}" if named else "NAME=COLUMN"
         option = f'--map "{example}"' if " " in example else f"--map {example}"
         return Translatable.counted(
             "unknown column %(columns)s; map it to a column (%(option)s) or ignore it (--ignore-unknown)",

@@ -74,6 +74,6 @@ def test_the_url_of_an_asset_changes_with_its_content():
 
 
 def test_create_app_is_imported_on_first_use():
-    assert dir(webapp) == webapp.__all__ == ["create_app"]
+    assert dir(webapp) == webapp.__all__ == ["ForwardedFields", "create_app"]
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = webapp.nothing  # pyright: ignore[reportAttributeAccessIssue]

@@ -370,7 +370,7 @@ def test_a_proxy_without_a_running_server_is_reported(status: int) -> None:
 
 OF_FRONTS = {
     "nginx/1.22.1": ("nginx: compare server 127.0.0.1:8000;", "nginx: location ~* ^/(ark|urn): {"),
-    "Apache/2.4.62": ("Apache: compare the URL of ProxyPass", 'Apache: <LocationMatch "(?i)^/(ark|urn):">'),
+    "Apache/2.4.62": ("Apache: compare the URL of ProxyPass", 'Apache: <LocationMatch "(?i)^/(ark|urn)(:|%3A)">'),
     "Caddy": ("Caddy: compare the address", "Caddy: @names path_regexp"),
 }
 

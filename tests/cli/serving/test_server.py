@@ -790,6 +790,7 @@ def test_bodies_that_never_end_leave_space_for_short_ones(narrow: Any) -> None:
             with contextlib.suppress(ConnectionError):
                 connection.sendall(f"{head}{token}\r\nContent-Length: 90000000\r\n\r\n".encode() + b"x" * 500_000)
             if number > 3:
-                assert connection.recv(15) == b"HTTP/1.1 503 Se"
+                # The end of the connection can overtake the answer, because the client was still sending.
+                assert connection.recv(15) in (b"HTTP/1.1 503 Se", b"")
         assert posted(narrow, "/", b"q=ark:12345/mp39n", ENCODED).startswith(b"HTTP/1.1 303 ")
     until(lambda: posted(narrow, "/ids/api/v1/imports", b"x" * 1_000_000, token).startswith(b"HTTP/1.1 404 "))

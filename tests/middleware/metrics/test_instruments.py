@@ -75,7 +75,7 @@ def test_the_parts_add_up(client, grown):
 def test_hostile_names_create_no_series(names, text, form):
     metrics, known = Metrics(Settings(), names), Settings()
     given = form.format(quote(text))
-    found = resolve(given, names.fetch, names.source.binding_by_rule, known, prefixes=names.source.prefix_records)
+    found = resolve(given, names.store.fetch, names.source.binding_by_rule, known, prefixes=names.source.prefix_records)
     metrics.observe(found, "GET", found.status, 0.001)
     assert {prefix for _, prefix in metrics._resolutions} <= {OTHER, "ark:12345/x", "ark:12345/"}
 
