@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from ararat.cli.doctor import probes
+from ararat.cli.doctor import fixes, probes
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.net import url as weburl
@@ -383,6 +383,17 @@ def test_the_line_to_change_is_that_of_the_front_server(server: str) -> None:
         assert line in remedy
         others = {name.partition("/")[0] for name in OF_FRONTS} - {server.partition("/")[0]}
         assert not [name for name in others if f"{name}: " in remedy]
+
+
+def test_each_section_of_apache_matches_an_encoded_colon() -> None:
+    """Without %3A in the expression, Apache drops nocanon from a name with an encoded colon."""
+    sections = [
+        section
+        for lines in fixes.remedies().values()
+        for section in re.findall(r'<LocationMatch "([^"]*)"', lines.get("Apache", ""))
+    ]
+    assert len(sections) > 2
+    assert all(re.search(section, path) for section in sections for path in ("/ark:12345/x", "/URN%3Aexample:a"))
 
 
 @pytest.mark.parametrize("end", ["pdf", "css", "js", "png", "jpg", "php"])
