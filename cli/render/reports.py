@@ -52,7 +52,10 @@ def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -
 
     conformance_text = verdict(report, site)
     yield from sheet.prose(identifier(report.input), style="strong")
-    yield from sheet.prose(f"{words(conformance_text.headline)}.", style=_STATUSES[conformance_text.status])
+    headline = words(conformance_text.headline)
+    yield from sheet.prose(
+        headline if headline.endswith("?") else f"{headline}.", style=_STATUSES[conformance_text.status]
+    )
     if conformance_text.kind:
         yield from sheet.prose(f"{conformance_text.kind}: {conformance_text.tag}.", style="soft")
     if conformance_text.sentence:

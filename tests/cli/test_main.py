@@ -271,6 +271,10 @@ def test_inspect_prints_the_normal_form_and_the_steps(ararat: Callable[..., Resu
     assert "Remove hyphens" in shown
 
 
+def test_inspect_asks_with_one_mark(ararat: Callable[..., Result]) -> None:
+    assert "Did you mean urn:isbn:0451450523?\n" in ararat("inspect", "ISBN 0-451-45052-3").stdout
+
+
 def test_inspect_shows_a_bidi_override_percent_encoded(ararat: Callable[..., Result]) -> None:
     shown = ararat("inspect", "ark:12345/a\u202eb").stdout
     assert "ark:12345/a%E2%80%AEb" in shown

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from urllib.parse import quote
 
-from ...identifiers import numbers
+from ...identifiers import examine, numbers
 from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
 from ...identifiers.text import characters, display
@@ -126,7 +126,11 @@ def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict
         if (other := numbers.other(report.input)) is not None:
             return _other_scheme(other)
         tag, headline = Translatable("not valid"), _not_valid(report)
-        if report.suggestion and (report.form == "none" or numbers.suggestion(report.input) is not None):
+        number = numbers.suggestion(report.input)
+        # The number has no label, and its last digit is wrong: the second fault is the one to correct.
+        if number is not None and (found := _mistyped(examine(number.identifier), is_mistyped=False)) is not None:
+            return found
+        if report.suggestion and (report.form == "none" or number is not None):
             meant = Translatable("Did you mean %(identifier)s?", identifier=display.percent(report.suggestion))
             return IdentifierVerdict("not-valid", "bad", tag, "", meant, f"{headline}.", report.suggestion)
         return IdentifierVerdict("not-valid", "bad", tag, "", headline, correction=report.suggestion)

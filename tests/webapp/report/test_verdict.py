@@ -171,3 +171,22 @@ def test_a_store_that_cannot_be_read_is_in_the_verdict() -> None:
     assert (found.code, found.status, found.tag) == ("unread", "warn", "valid, not looked up")
     assert found.sentence.startswith("The names of this site cannot be read at the moment")
     assert verdict(examine("ark:12345"), UNREAD).code == "not-valid"
+
+
+@pytest.mark.parametrize(
+    ("text", "digit", "correction"),
+    [
+        ("ISBN 0-451-45052-4", "3", "urn:isbn:0451450523"),
+        ("ISBN-13: 978-3-16-148410-1", "0", "urn:isbn:9783161484100"),
+        ("ISSN 1234-5670", "9", "urn:issn:1234-5679"),
+    ],
+)
+def test_a_number_without_a_label_and_with_a_wrong_digit_is_mistyped(text: str, digit: str, correction: str) -> None:
+    found = verdict(examine(text))
+    assert (found.code, found.correction) == ("mistyped", correction)
+    assert found.headline == f"Probably mistyped: the last digit should be {digit}"
+
+
+@pytest.mark.parametrize("text", ["ISBN 0-451-45052-3", "ISSN 1234-5679"])
+def test_a_right_number_without_a_label_is_a_question(text: str) -> None:
+    assert str(verdict(examine(text)).headline).startswith("Did you mean urn:")
