@@ -134,6 +134,11 @@ class Database(ReadableDatabase, Protocol):
         ...
 
     @property
+    def has_traces(self) -> bool:
+        """Whether it has the table of the last traces of targets. A snapshot has none."""
+        ...
+
+    @property
     def trigger_names_sql(self) -> str:
         """A query that returns the names of the enabled triggers."""
         ...

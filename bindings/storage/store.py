@@ -131,8 +131,11 @@ class DatabaseStore:
     def fetch_traced(self, identifiers: Iterable[str]) -> tuple[dict[str, Binding], dict[str, LastTrace]]:
         """Return the bindings of names as :meth:`fetch`, and the last traces of their targets, with one statement.
 
-        ``identifiers`` are normal forms. Both results have them as keys. A trace of an earlier target is omitted.
+        ``identifiers`` are normal forms. Both results have them as keys. A trace of an earlier target is omitted. A
+        snapshot has no traces.
         """
+        if not self._database.has_traces:
+            return self.fetch(identifiers), {}
         keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
         if not keys:
             return {}, {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from flask.testing import FlaskClient
 
 from ararat.bindings import holding
+from ararat.bindings.imports.exporting import export_table
+from ararat.bindings.snapshots import write_snapshot
 from ararat.cli.main import main
 from ararat.middleware import Bindings, open_bindings
 from ararat.webapp import create_app
@@ -21,6 +23,7 @@ from ararat.webapp.links.model import State, TracedTarget
 from ararat.webapp.links.store import Links
 
 NAAN = "ark:12345/"
+NOW = datetime.now(UTC)
 
 
 class Case(NamedTuple):
@@ -55,44 +58,66 @@ CASES = {
 }
 
 
+def fill(bindings: Bindings) -> None:
+    bindings.prefixes.set(f"{NAAN}k1", who="Museum", contact="ids@museum.example")
+    for letter in "abcdefg":
+        title = "Plan of the mill" if letter == "a" else f"Thing {letter}"
+        bindings.bind(f"{NAAN}k1{letter}", f"https://maps.example/{letter}", passthrough=True, metadata={"what": title})
+    bindings.reserve(f"{NAAN}k1h", "https://secret.example/", metadata={"what": "Secret"})
+    later = NOW + timedelta(days=30)
+    bindings.bind(f"{NAAN}k1i", "https://secret.example/", embargo=later, metadata={"what": "Secret"})
+    holding.hold(bindings, f"{NAAN}k1f", later, "A court has to decide.")
+    bindings.withdraw(f"{NAAN}k1g", reason="Recorded twice", successor=f"{NAAN}k1b")
+    bindings.prefixes.set(f"{NAAN}d2", who="City archive", state="delegated", resolver="https://archive.example/$pid")
+    bindings.prefixes.set(f"{NAAN}r3", state="retired")
+    states: list[tuple[str, State, int | None]] = [
+        *(("b", "works", 200), ("c", "dead", 404), ("d", "dead", None), ("e", "moved", 200), ("f", "dead", 404)),
+    ]
+    Links(bindings).record(
+        TracedTarget(
+            identifier=f"{NAAN}k1{letter}",
+            key=f"{NAAN}k1{letter}",
+            target=f"https://maps.example/{letter}",
+            state=state,
+            status=status,
+            url="https://new.example/e",
+            code="direct",
+            sentence="As traced.",
+            since=NOW,
+            traced=NOW,
+        )
+        for letter, state, status in states
+    )
+
+
 @pytest.fixture(scope="module")
 def bindings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bindings]:
     folder: Path = tmp_path_factory.mktemp("verdicts")
     with open_bindings(folder / "names.sqlite", create=True) as bindings:
-        bindings.prefixes.set(f"{NAAN}k1", who="Museum", contact="ids@museum.example")
-        for letter in "abcdefg":
-            title = "Plan of the mill" if letter == "a" else f"Thing {letter}"
-            bindings.bind(
-                f"{NAAN}k1{letter}", f"https://maps.example/{letter}", passthrough=True, metadata={"what": title}
-            )
-        bindings.reserve(f"{NAAN}k1h", "https://secret.example/", metadata={"what": "Secret"})
-        later = bindings.now() + timedelta(days=30)
-        bindings.bind(f"{NAAN}k1i", "https://secret.example/", embargo=later, metadata={"what": "Secret"})
-        holding.hold(bindings, f"{NAAN}k1f", later, "A court has to decide.")
-        bindings.withdraw(f"{NAAN}k1g", reason="Recorded twice", successor=f"{NAAN}k1b")
-        bindings.prefixes.set(
-            f"{NAAN}d2", who="City archive", state="delegated", resolver="https://archive.example/$pid"
-        )
-        bindings.prefixes.set(f"{NAAN}r3", state="retired")
-        states: list[tuple[str, State, int | None]] = [
-            *(("b", "works", 200), ("c", "dead", 404), ("d", "dead", None), ("e", "moved", 200), ("f", "dead", 404)),
-        ]
-        Links(bindings).record(
-            TracedTarget(
-                identifier=f"{NAAN}k1{letter}",
-                key=f"{NAAN}k1{letter}",
-                target=f"https://maps.example/{letter}",
-                state=state,
-                status=status,
-                url="https://new.example/e",
-                code="direct",
-                sentence="As traced.",
-                since=bindings.now(),
-                traced=bindings.now(),
-            )
-            for letter, state, status in states
-        )
+        fill(bindings)
         yield bindings
+
+
+@pytest.fixture(scope="module", params=["postgresql", "snapshot", "table"])
+def other_store(
+    request: pytest.FixtureRequest, bindings: Bindings, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bindings]:
+    """The same names in another store. Snapshots and tables have no results of traces."""
+    folder: Path = tmp_path_factory.mktemp("stores")
+    if request.param == "postgresql":
+        cluster = request.getfixturevalue("cluster")
+        with open_bindings(url := cluster.new_schema(), create=True) as other:
+            fill(other)
+            yield other
+        cluster.recycle(url)
+        return
+    if request.param == "snapshot":
+        write_snapshot(bindings, file := folder / "names.snapshot")
+    else:
+        with (file := folder / "names.csv").open("wb") as table:
+            export_table(bindings, table)
+    with open_bindings(file) as other:
+        yield other
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +208,21 @@ def test_a_reserved_name_has_the_verdict_of_an_unknown_one(client: FlaskClient) 
     for case in ("reserved", "embargo"):
         found = _in_json(CASES[case], client)
         assert found == unknown
+
+
+@pytest.mark.parametrize("is_alone", [True, False], ids=["alone", "in a list"])
+def test_each_store_has_the_verdicts(client: FlaskClient, other_store: Bindings, *, is_alone: bool) -> None:
+    other = create_app(other_store, prefix="https://ids.museum.example", trace_elsewhere=False).test_client()
+    has_traces = other_store.kind == "database"
+    for title, case in CASES.items():
+        text = case.name if is_alone else "\n".join((case.name, *(each.name for each in CASES.values())))
+        expected, found = (
+            each.get("/api/inspect", query_string={"q": text}).get_json()["found"] for each in (client, other)
+        )
+        for one, another in zip(expected, found, strict=True):
+            if not has_traces and one["verdict"]["code"] in ("recorded", "link-dead", "link-moved"):
+                verdict = another["verdict"]
+                assert (verdict["code"], "The link" in verdict["sentence"]) == ("recorded", False), title
+                assert another["bound"] == one["bound"], title
+            else:
+                assert another == one, title

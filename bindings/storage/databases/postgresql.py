@@ -99,6 +99,7 @@ class PostgreSQL:
     """
 
     dialect_name = "postgresql"
+    has_traces = True
     # PostgreSQL allows 100 connections by default. Eight processes leave some for writers and other programs.
     most_readers = 8
     # The result of the last ANALYZE or autovacuum of the table or its partitions.

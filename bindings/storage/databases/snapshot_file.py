@@ -37,6 +37,7 @@ _AGAIN = "write it again with ararat snapshot, and rename the complete file"
 class SnapshotFile(SQLite):
     """A file of ``ararat snapshot`` (:class:`.protocols.Database`). ``str()`` returns its URL."""
 
+    has_traces = False
     estimate_sql = f"SELECT value FROM ararat WHERE name = '{NAMES}'"  # noqa: S608 - a constant
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
