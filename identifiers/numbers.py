@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .ark.grammar import BASE29
 from .parsing import reads
 from .repairs import Suggestion
+from .urn.parser import parse
 
 MAX_LENGTH = 300
 """The number of characters above which a text is neither a number nor a damaged label."""
@@ -65,14 +66,15 @@ def suggestion(text: str) -> Suggestion | None:
     meant = None
     if (found := _ISSN.fullmatch(text)) is not None:
         digits = _SEPARATORS.sub("", found[2]).upper()
-        if found[1] or (found[2] != digits and _sum(digits, range(8, 0, -1)) % 11 == 0):
-            meant = f"urn:issn:{digits[:4]}-{digits[4:]}"
+        urn = f"urn:issn:{digits[:4]}-{digits[4:]}"
+        if found[1] or (found[2] != digits and _is_right(urn)):
+            meant = urn
     elif (found := _ISBN.fullmatch(text)) is not None:
         digits = _SEPARATORS.sub("", found[2]).upper()
-        is_right = _sum(digits, range(10, 0, -1)) % 11 == 0 if len(digits) == 10 else _sum(digits, (1, 3) * 7) % 10 == 0
+        urn = f"urn:isbn:{digits}"
         # Many numbers of ten digits are not ISBNs.
-        if found[1] or (is_right and (len(digits) == 13 or found[2].upper() != digits)):
-            meant = f"urn:isbn:{digits}"
+        if found[1] or ((len(digits) == 13 or found[2].upper() != digits) and _is_right(urn)):
+            meant = urn
     elif _NBN.fullmatch(text):
         meant = f"urn:{text}"
     elif (found := _SPACED_LABEL.fullmatch(text)) is not None:
@@ -80,7 +82,6 @@ def suggestion(text: str) -> Suggestion | None:
     return Suggestion(meant, ("missing-label",)) if meant is not None and reads(meant) else None
 
 
-def _sum(digits: str, weights: range | tuple[int, ...]) -> int:
-    """Return the weighted sum of digits, in which X is 10."""
-    values = (10 if digit == "X" else int(digit) for digit in digits)
-    return sum(value * weight for value, weight in zip(values, weights, strict=False))
+def _is_right(urn: str) -> bool:
+    """Return whether a URN follows the rules of its namespace, with the check digit."""
+    return not parse(urn).findings

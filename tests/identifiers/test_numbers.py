@@ -47,7 +47,17 @@ def test_a_number_is_read_on_its_line_of_a_list(text: str, meant: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["978-3-16-148410-1", "00280836", "20261128", "0316148410", "1234-5678", "ark: the map 12148", "AUTO 3006", ""],
+    [
+        "978-3-16-148410-1",
+        "979-6-01-856362-X",
+        "00280836",
+        "20261128",
+        "0316148410",
+        "1234-5678",
+        "ark: the map 12148",
+        "AUTO 3006",
+        "",
+    ],
 )
 def test_other_numbers_are_not_read(text: str) -> None:
     assert numbers.suggestion(text) is None
