@@ -83,9 +83,7 @@ def is_date(text: str) -> bool:
     if any(len(run) in (3, 4) and int(run) in _YEARS for run in runs):
         return sum(map(str.isalpha, text)) <= 14 and len(runs) <= 8
     words = text.casefold().replace(".", " ").split()
-    return any(word in _CENTURIES for word in words) or (
-        text.casefold() in ("s.d.", "o. j.", "o.j.", "n.d.", "undated")
-    )
+    return any(word in _CENTURIES for word in words) or text.casefold() in _UNDATED
 
 
 def shape(text: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from xml.sax.saxutils import escape
 
 from .sheet import cell_name
+from .workbook_process import column_place
 
 _MAX_PART = 2 * 2**20
 _WORKBOOK, _RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
@@ -119,7 +120,7 @@ def _row(row: bytes, number: int, column: int, text: str) -> bytes:
         stated = _COLUMN.search(cell[0])
         if stated is None:
             raise ValueError("a cell without its place")
-        if (place := _place_of(stated[1])) < column:
+        if (place := column_place(stated[1].decode())) < column:
             continue
         begin = end = cell.start()
         if place == column:
@@ -131,15 +132,3 @@ def _row(row: bytes, number: int, column: int, text: str) -> bytes:
     value = escape(text).encode()
     made = b'<c r="' + name + b'"' + style + b' t="inlineStr"><is><t>' + value + b"</t></is></c>"
     return tag + inner[:begin] + made + inner[end:] + b"</row>"
-
-
-def _place_of(letters: bytes) -> int:
-    """Return the place of a column, from 0.
-
-    >>> _place_of(b"A"), _place_of(b"AB")
-    (0, 27)
-    """
-    place = 0
-    for letter in letters:
-        place = place * 26 + letter - 64
-    return place - 1

@@ -76,7 +76,7 @@ def _with_links(rows: list[bytes], links: Mapping[str, str]) -> Iterator[bytes]:
     by_row: dict[int, dict[int, str]] = {}
     for place, address in links.items():
         if found := _CELL.match(place):
-            by_row.setdefault(int(found[2]), {})[_column(found[1])] = address
+            by_row.setdefault(int(found[2]), {})[column_place(found[1])] = address
     for line in rows:
         _, number, fields, *more = row = json.loads(line)
         if number in by_row:
@@ -90,10 +90,10 @@ def _with_links(rows: list[bytes], links: Mapping[str, str]) -> Iterator[bytes]:
 _CELL = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})")
 
 
-def _column(letters: str) -> int:
+def column_place(letters: str) -> int:
     """Return the place of a column from 0, by its letters.
 
-    >>> _column("A"), _column("AB")
+    >>> column_place("A"), column_place("AB")
     (0, 27)
     """
     place = 0

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 MAX_LISTED = 100
 """The maximum number of names in each list of a result. All names are counted."""
 
-_AT_ONCE = 1000
-
 
 class Effect(NamedTuple):
     """The change of one name by an operation on many names: its binding before and after.

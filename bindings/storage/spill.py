@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any
 
 from ..names.errors import BindingsUnavailable
@@ -57,39 +56,6 @@ class Spill:
             what = f"the temporary file of {self._what}"
             message = f"{what} cannot be written or read: {error}; check the free disk space"
             raise BindingsUnavailable(message) from error
-
-
-class KeySpool:
-    """A sorted set of keys of names, of any size, in a temporary table.
-
-    >>> spool = KeySpool()
-    >>> spool.add(["ark:12345/y", "ark:12345/x", "ark:12345/y"])
-    >>> list(spool.blocks(1)), spool.count()
-    ([['ark:12345/x'], ['ark:12345/y']], 2)
-    >>> spool.close()
-    """
-
-    def __init__(self) -> None:
-        self._spill = Spill("names (key TEXT PRIMARY KEY) WITHOUT ROWID", "the change")
-
-    def add(self, keys: Iterable[str]) -> None:
-        """Add ``keys`` to the set. A key that is in the set already is ignored."""
-        self._spill.add("INSERT OR IGNORE INTO names VALUES (?)", ((key,) for key in keys))
-
-    def count(self) -> int:
-        """Return the number of keys in the set."""
-        [(number,)] = self._spill.rows("SELECT count(*) FROM names")
-        return number
-
-    def blocks(self, size: int) -> Iterator[Sequence[str]]:
-        """Yield all keys of the set in alphabetical order, in lists of at most ``size``."""
-        rows = self._spill.rows("SELECT key FROM names ORDER BY key")
-        while block := [key for (key,) in islice(rows, size)]:
-            yield block
-
-    def close(self) -> None:
-        """Delete the temporary table."""
-        self._spill.close()
 
 
 class SeenNames:

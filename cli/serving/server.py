@@ -34,7 +34,7 @@ from ...webapp.trusted_proxy import ProxySecret, client_address
 from .fair_queue import FairQueue
 from .logs import FOR_SERVERS, log_plainly
 from .mount import Mounts
-from .request_parser import MAX_IGNORED, NO_MOUNTS
+from .request_parser import NO_MOUNTS
 from .request_parser import RequestParser as _Parser
 
 try:
@@ -72,9 +72,6 @@ CLEANUP_SECONDS = 5
 
 MAX_HEADER = 65536
 """The maximum size of request line and header fields in bytes. A request line over 8,190 bytes gets 414."""
-
-MAX_BODY = MAX_IGNORED
-"""The maximum size of a request body in bytes, unless that of its route is greater."""
 
 MAX_TABLE = max(route.size for route in ROUTES) + 1
 """The maximum size of a request body with a table."""

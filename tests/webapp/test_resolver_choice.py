@@ -16,7 +16,6 @@ from ararat.webapp.settings import Resolver
 HERE = "https://here.example.org"
 OTHER = "https://other.example"
 NAME = "ark:12148/x"
-STREAM = {"Accept": "text/event-stream"}
 HTMX = {"HX-Request": "true"}
 
 

@@ -8,7 +8,7 @@ column, and an undeclared module that writes files, fail a test.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal, NamedTuple
@@ -105,11 +105,6 @@ def _several(columns: str | Collection[str]) -> frozenset[str]:
 def of_table(table: Table) -> Retention:
     """Return the declaration of a table. Raises KeyError for a table without one."""
     return table.info["retention"]
-
-
-def with_copies(tables: Sequence[Table]) -> list[Table]:
-    """Return those of ``tables`` that hold copies."""
-    return [table for table in tables if of_table(table).copies]
 
 
 class HeldFile(NamedTuple):

@@ -16,7 +16,6 @@ from ararat.middleware.resolution.resolver import resolve
 from ararat.middleware.resolution.settings import Settings
 
 BELOW = ("x", "x/1", "x/1/2", "x.pdf", "x/1.de.pdf")
-BESIDE = ("x1", "x-", "y", "x%2Fa", "xa/b")
 
 
 def name(short: str) -> str:

@@ -19,7 +19,6 @@ from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHO
 from ararat.identifiers.registries.target_templates import TemplateParts
 
 ROOT = Path(__file__).parents[3]
-EXAMPLE_NAAN = "12345"
 
 REGISTRIES = (NAANS, SHOULDERS, NAMESPACES, SCHEMES)
 every_registry = pytest.mark.parametrize("registry", [pytest.param(each, id=each.name) for each in REGISTRIES])

@@ -23,8 +23,6 @@ TYPED = {
     "dc.rights": "https://creativecommons.org/licenses/by/4.0/",
 }
 
-WITHDRAWAL = {"successor": "ark:12345/doc", "reason": "twice"}
-
 
 @pytest.fixture
 def client(held, binding):

@@ -18,7 +18,6 @@ from ararat.webapp.report.inspection import inspect
 from ararat.webapp.settings import EXAMPLES
 
 HTMX = {"HX-Request": "true"}
-BOX = "multipart/form-data; boundary=box"
 HOSTILE = "ark:12345/a\u202eb\u200b/\u05e9\u05dc\u05d5\u05dd<b onclick=x>\"'&amp;"
 
 # The elements and attributes of the templates. Any other one would come from input.
