@@ -206,6 +206,28 @@ def test_nothing_overlaps_or_overflows_at_320_pixels(page, inspect):
         assert all(box[2] <= 320 for box in boxes(inside)), ascii(text)
 
 
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect, width):
+    texts = {"ark:12345/a\u202eb": "#i1 table", "urn:example:maps/17": "#i2 table"}
+    page.set_viewport_size({"width": width, "height": 900})
+    alone = []
+    for text in texts:
+        answer = inspect(text)
+        answer.locator(".more > details:has(table) > summary").last.click()
+        alone.append(answer.locator(".more table").last.inner_text())
+    answer = inspect("\n".join(texts))
+    for number, table in enumerate(texts.values(), 1):
+        answer.locator(f"#n{number} + td > details > summary").click()
+        card = answer.locator(f"#i{number}")
+        card.locator(".depth > summary").click()
+        # The heading of a closed line and its number are in one line.
+        for line in card.locator(".depth > details > summary:has(span)").all():
+            heading, count = (boxes(line.locator(part))[0] for part in ("h3", "span"))
+            assert count[1] < heading[3]
+        card.locator(".depth > details:has(table) > summary").last.click()
+        assert answer.locator(table).last.inner_text() == alone[number - 1]
+
+
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
     'ark:12345/x"><script>alert(1)</script>',
