@@ -182,9 +182,10 @@ def import_command(
     """Bind all identifiers of a table. If one line of a table is refused, nothing is written.
 
     The table is CSV or TSV with column names in the first line, or JSON Lines with these as keys. The column identifier
-    is required. The other columns are target, kind, resource, status, passthrough, scope, who, what, when, where, how,
-    persistence, availability, variance, allocated, policy, redirect, listed, reason, successor, spelling, created,
-    changed, once_public and target[TYPE;LANG]. An empty cell changes nothing.
+    is required. The other columns are target, kind, resource, status, passthrough, scope, number, further_numbers,
+    former_numbers, who, what, when, where, how, persistence, availability, variance, allocated, policy, redirect,
+    listed, reason, successor, spelling, created, changed, once_public, hold_until, hold_reason, embargo and
+    target[TYPE;LANG]. An empty cell changes nothing.
 
     All lines are checked before the first is written. Then they are written in blocks of at most 1,000, as one
     operation, so that other programs can write between them. A line that is refused since the check, because another

@@ -16,6 +16,7 @@ from click.testing import Result
 
 from ararat.bindings.imports.summary import NotedLine, Summary
 from ararat.bindings.operations import pace
+from ararat.bindings.tables.columns import COLUMNS
 from ararat.cli.output import Sheet
 from ararat.cli.progress import Progress
 from ararat.cli.render import imports
@@ -556,3 +557,8 @@ def test_a_killed_import_of_a_table_continues_as_one_operation(
     assert "7 unchanged" in ararat(*command).stdout
     assert ararat("undo", str(operation.number)).exit_code == 0
     assert "7 reserved" in ararat(*command).stdout
+
+
+def test_the_help_lists_each_column(ararat: Callable[..., Result]) -> None:
+    words = set(re.findall(r"\w+", ararat("import", "--help").stdout))
+    assert {*COLUMNS} - words == set()
