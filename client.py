@@ -28,7 +28,7 @@ from urllib.parse import quote
 
 import httpx
 
-__all__ = ["Ararat", "Delegated", "Name", "NameFields", "OutcomeUnknown", "Problem", "Stale", "Taken"]
+__all__ = ["Ararat", "Delegated", "Name", "NameFields", "Numbers", "OutcomeUnknown", "Problem", "Stale", "Taken"]
 
 Progress = Callable[[int, int | None], object]
 """A function that a job calls with the number of names or lines so far, and of all, or None if it is not known."""
@@ -40,6 +40,14 @@ _BYTES = "application/octet-stream"
 _TABLES = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".jsonl": "application/jsonl"}
 
 
+class Numbers(TypedDict, total=False):
+    """The numbers of a thing: the one that is on it, further ones, and former ones."""
+
+    current: str
+    further: list[str]
+    former: list[str]
+
+
 class NameFields(TypedDict, total=False):
     """The values of a name, as the member ``names`` of ``POST /names`` has them. The OpenAPI document explains each."""
 
@@ -47,6 +55,7 @@ class NameFields(TypedDict, total=False):
     kind: Literal["located", "related", "described", "served"] | None
     state: Literal["live", "reserved"]
     metadata: Mapping[str, str | None] | None
+    numbers: Numbers
     alternates: Mapping[str, str | None] | None
     passthrough: bool | Literal["no", "normal", "given"] | None
     redirect: Literal[302, 307] | None
@@ -60,7 +69,8 @@ class Name:
     """A recorded name.
 
     ``etag`` is the version for safe changes; None for a name of a list. ``outcome`` is what happened to it, such as
-    "bound" or "exists". ``row`` has all members of the API.
+    "bound" or "exists". ``row`` has all members of the API. Without the right to read, a token gets the identifier and
+    few others: ``target`` and ``resource`` are None then.
     """
 
     identifier: str
@@ -75,8 +85,9 @@ class Name:
     @classmethod
     def of(cls, row: Mapping[str, Any], etag: str | None = None, outcome: str | None = None) -> Name:
         """Return the name of a row of the API."""
-        known = (row[each] for each in ("identifier", "state", "target", "resource", "metadata"))
-        return cls(*known, etag=etag, outcome=outcome, row=row)
+        # A token without the right to read gets only some members.
+        identifier, state, metadata = row["identifier"], row.get("state", ""), row.get("metadata") or {}
+        return cls(identifier, state, row.get("target"), row.get("resource"), metadata, etag, outcome, row)
 
     def __str__(self) -> str:
         return self.identifier

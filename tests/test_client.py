@@ -20,11 +20,11 @@ from flask import Flask
 
 from ararat.bindings.collection import Bindings
 from ararat.cli.main import main
-from ararat.client import Ararat, Delegated, Name, OutcomeUnknown, Problem, Stale, Taken
+from ararat.client import Ararat, Delegated, Name, NameFields, OutcomeUnknown, Problem, Stale, Taken
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.api import openapi
+from ararat.webapp.api import openapi, schemas
 
 SHOULDER = "ark:12345/x5"
 URL = "https://example.org/17"
@@ -324,3 +324,25 @@ def test_cut_connections_lose_no_name_and_make_none_twice(
     assert len(set(names)) == requests
     with open_bindings(tmp_path / "bindings.sqlite") as bindings:
         assert bindings.count().number == requests
+
+
+def test_the_fields_of_a_name_are_those_of_the_description() -> None:
+    described = schemas.REQUESTS["NewName"]["properties"].keys()
+    assert {*NameFields.__annotations__} == described - {"name", "shoulder", "resource"}
+
+
+def test_a_token_that_may_not_read_gets_the_identifier(bindings: Bindings, site: Ararat, transport: Transport) -> None:
+    name = site.mint(SHOULDER, resource="INV 17", target=URL, state="reserved")
+    token = Accounts(bindings).tokens.create("root", "limited", rights=["mint", "bind", "describe"])[1]
+    with Ararat("http://localhost/api/v1/", token, transport=transport) as limited:
+        changed = limited.update(str(name), listed=False)
+        assert (changed.identifier, changed.target, changed.metadata) == (name.identifier, None, {})
+        assert limited.mint(SHOULDER, resource=None, state="reserved").state == "reserved"
+
+
+def test_the_numbers_of_a_thing_can_be_corrected(site: Ararat) -> None:
+    name = site.mint(SHOULDER, resource="INV 17", target=URL, numbers={"current": "A 17"})
+    site.update(name, numbers={"current": "A 71"})
+    found = site.get(str(name))
+    assert found is not None
+    assert (found.row["numbers"]["current"], found.row["numbers"]["former"]) == ("A 71", ["A 17"])
