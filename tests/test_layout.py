@@ -265,6 +265,8 @@ def test_identifiers_imports_only_the_standard_library(path):
     lent = LENT.get(part, set())
     assert {name.split(".")[0] for name in imports(path)} <= {"ararat", *sys.stdlib_module_names, *lent}
     assert {name.split(".")[0] for name in imports(path, on_loading=True)} <= {"ararat", *sys.stdlib_module_names}
+    network = {"asyncio", "ftplib", "http", "select", "socket", "socketserver", "ssl", "urllib.request", "xmlrpc"}
+    assert not network & {each for name in imports(path) for each in (name, name.split(".")[0])}
 
 
 def test_imports_inside_the_package_are_relative():

@@ -55,6 +55,13 @@ def test_a_policy_element_requires_an_authority_name(bindings: Bindings) -> None
     assert bindings.bind("ark:12345/0", PLACE, resource="the holder of the NAAN") == "bound"
 
 
+# URN-056
+def test_two_urns_can_be_bound_to_one_resource(bindings: Bindings) -> None:
+    names = ("urn:isbn:9780451450524", "urn:nbn:de:gbv:089-3321752945")
+    assert [bindings.bind(name, PLACE, resource="R1") for name in names] == ["bound", "bound"]
+    assert {binding.resource for binding in bindings.store.fetch(names).values()} == {"R1"}
+
+
 # ARK-036
 def test_a_variant_can_be_withdrawn_without_its_name(bindings: Bindings) -> None:
     for name in (NAME, f"{NAME}.pdf"):

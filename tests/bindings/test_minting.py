@@ -29,7 +29,7 @@ def has_check_character(text: str) -> bool:
     return check_character(text[:-1]) == text[-1]
 
 
-# ARK-010, ARK-065
+# ARK-010, ARK-065, ARK-069
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("options", "expected"),
@@ -214,7 +214,7 @@ def test_drawing_ends_if_no_unused_name_is_found(bindings: Bindings, monkeypatch
     assert refused.value.code == "names-exhausted"
 
 
-# ARK-069, POL-051
+# POL-051
 def test_sequential_numbers_continue_for_each_pattern(bindings: Bindings) -> None:
     assert mint(bindings, "12345/x5", length=2, sequential=True, count=2) == ["ark:12345/x500", "ark:12345/x501"]
     bindings.bind("ark:12345/x502", "/x")

@@ -383,7 +383,6 @@ class Broken(BindingSource):
         raise self.error
 
 
-# ARK-023
 def test_names_answer_503_and_the_site_works_while_the_store_is_down(caplog):
     client = Client(ResolverMiddleware(Site(), Broken(BindingsUnavailable("no\nhost\u202e"))))  # type: ignore[arg-type]
     for path in ("/ark:12345/doc", "/ark:12345/doc?info", "/urn:foo:a"):

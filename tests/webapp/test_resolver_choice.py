@@ -77,6 +77,7 @@ def test_the_known_resolver_of_a_urn_namespace_is_offered(client):
     assert len(offered(client, "urn:isbn:0451450523")) == 4
 
 
+# URN-066
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("text", "is_bound", "resolver", "why"),

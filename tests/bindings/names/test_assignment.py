@@ -66,7 +66,6 @@ def test_an_invalid_assignment_is_refused(said: dict[str, Any], code: str) -> No
     assert refused.value.identifier == NAME
 
 
-# URN-056
 @pytest.mark.parametrize("target", ["/ark:12345/doc?info", "/ark:12345/doc/1", "/ark:12345", "/urn:foo:a"])
 def test_a_target_can_be_another_name_or_a_description(target: str) -> None:
     assert propose(NAME, target).target == target
@@ -251,7 +250,6 @@ def test_omitted_fields_are_kept() -> None:
     assert bind(known).action is None
 
 
-# POL-022
 def test_the_recorded_resource_permits_a_new_target() -> None:
     outcome, after, action = bind(existing(resource="R1"), "/2", resource="R1")
     assert (outcome, action, after.target, after.revision) == ("relocated", "relocated", "/2", 2)

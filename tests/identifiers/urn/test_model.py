@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 
 from ararat.identifiers import parse
@@ -21,7 +23,19 @@ def test_the_normal_form_is_idempotent_and_decodes_nothing(found):
     assert found.steps == () or found.steps[-1].after == found.normal_form
 
 
+# RFC 3986, appendix B
+GENERIC = re.compile(r"(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?")
+
+
 # URN-010
+@given(urns())
+def test_a_urn_is_a_uri_with_the_scheme_urn(found):
+    generic = GENERIC.fullmatch(found.text)
+    assert generic is not None
+    assert (generic[2].lower(), generic[4], generic[5].partition(":")[2]) == ("urn", None, found.nss)
+    assert (generic[7], generic[9]) == (found.query, found.fragment)
+
+
 @given(urns())
 def test_the_segments_of_a_urn_cover_it(found):
     assert "".join(found.text[segment.start : segment.end] for segment in found.segments) == found.text

@@ -423,7 +423,6 @@ def test_special_characters_can_be_percent_encoded(register):
 # -- records -----------------------------------------------------------------------------------------------------------
 
 
-# URN-042, URN-061
 @every_namespace
 def test_the_included_records_have_no_findings(nid):
     assert lint(known(nid)) == ()
@@ -438,7 +437,7 @@ def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
     assert namespaces.lookup("foo") is None
 
 
-# URN-021, URN-022, URN-026
+# URN-021, URN-022, URN-026, URN-042, URN-061
 @pytest.mark.parametrize(
     ("fields", "severity", "field"),
     [

@@ -29,6 +29,7 @@ def test_each_specification_has_its_own_verdict(vector):
         assert {part: found.get(part) for part in parts} == parts
 
 
+# URN-044
 @pytest.mark.parametrize(
     ("text", "code"),
     [

@@ -56,7 +56,7 @@ UNBOUND = [
 
 
 # POL-032: "MUST include a link ... with the "describedby" relation"
-# POL-034
+# POL-022, POL-034
 @pytest.mark.one_setup
 @pytest.mark.parametrize("path", BOUND)
 @pytest.mark.parametrize(("settings", "root"), [({"prefix": "https://r.example"}, "https://r.example"), ({}, "")])

@@ -126,7 +126,6 @@ def test_a_long_hierarchy_omits_and_counts_its_first_members():
     assert card.members[-1].here
 
 
-# URN-048
 def test_the_given_spelling_is_the_first_to_copy_and_ascii():
     card = card_of("ark:/12345/\u0431-1", prefix="https://example.org")
     assert [(spelling.label, spelling.copy) for spelling in card.spellings] == [
@@ -136,6 +135,15 @@ def test_the_given_spelling_is_the_first_to_copy_and_ascii():
         ("at the official resolver", "https://n2t.net/ark:/12345/%D0%B1-1"),
         ("at this site", "https://example.org/ark:12345/%D0%B11"),
     ]
+
+
+# URN-048
+@pytest.mark.parametrize(
+    ("text", "normal_form"),
+    [("URN:ISBN:0-451-45052-3", "urn:isbn:0-451-45052-3"), ("urn:foo:a%c3%a9", "urn:foo:a%C3%A9")],
+)
+def test_the_normal_form_of_a_urn_can_be_copied(text, normal_form):
+    assert normal_form in [spelling.copy for spelling in card_of(text).spellings]
 
 
 def test_a_spelling_with_two_roles_has_both_labels():

@@ -67,6 +67,7 @@ def test_a_hop_at_the_known_resolver_has_a_note():
     ]
 
 
+# ARK-132
 def test_a_redirect_of_the_official_resolver_to_another_host_has_a_note():
     assert codes("https://evil.example/x") == [[], ["other-than-expected"], []]
     assert codes("https://arks.org/ark:/12148/bpt6k1", "https://ark.bnf.fr/x") == [[], [], [], []]

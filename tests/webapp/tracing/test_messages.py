@@ -33,6 +33,7 @@ NOTES = {
 }
 
 
+# ARK-107
 @pytest.mark.parametrize("code", NOTES)
 def test_each_kind_of_response_has_its_note(code):
     hops, _ = run(NOTES[code][0], answer(200))
@@ -41,7 +42,6 @@ def test_each_kind_of_response_has_its_note(code):
     assert codes(hops[0]) == []
 
 
-# ARK-107
 def test_a_vary_field_without_a_location_does_not_mention_one():
     hops, _ = run(answer(200, ("Vary", "Accept")))
     assert codes(hops[0]) == []
