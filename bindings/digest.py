@@ -146,7 +146,7 @@ def facts(bindings: Bindings) -> list[DigestFact]:
 
 
 def _unknown(code: str, error: BindingsUnavailable) -> DigestFact:
-    message = Translatable("This could not be found out: %(reason)s.", reason=error.entry.title)
+    message = Translatable("This cannot be read: %(reason)s.", reason=error.entry.title)
     return DigestFact(code, True, None, message, error.entry.remedy)
 
 

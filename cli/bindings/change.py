@@ -39,7 +39,7 @@ _FIELDS = ("resource", "redirect", "listed", "embargo")
 @click.option("--from", "source", metavar="PREFIX", help="With move: the old beginning of the targets.")
 @click.option("--to", "destination", metavar="PREFIX", help="With move: the new beginning of the targets.")
 @click.option("--reason", metavar="TEXT", help="With withdraw: the reason, which visitors read.")
-@click.option("--successor", metavar="ID|URL", help="With withdraw: what replaces the names.")
+@click.option("--successor", metavar="ID|URL", help="With withdraw: the name or URL that replaces the names.")
 @click.option("--all", "is_all", is_flag=True, help="Change all names of the database.")
 @selection_options
 @atomic_option
@@ -64,7 +64,7 @@ def change_command(
     actor: Any,
     **conditions: Any,
 ) -> int:
-    """Do ACTION with all names that meet the conditions, as one operation with one undo.
+    """Apply ACTION to all names that meet the conditions, as one operation that can be undone.
 
     edit sets fields of names that are not withdrawn. publish makes reserved names live. move changes the beginning of
     targets. withdraw takes live names out of use. restore makes withdrawn names live. delete removes reserved names.

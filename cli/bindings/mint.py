@@ -71,7 +71,9 @@ class _MintCommand(click.Command):
 @click.option("--sequential", is_flag=True, help="Count up instead of choosing at random.")
 @click.option("--under-rule", is_flag=True, help="Allow names that a redirect rule already resolves.")
 @click.option("--bind", "target", metavar="TARGET", help="Bind the new name to TARGET.")
-@click.option("--resource", metavar="TEXT", help="Record what the name is of, such as an inventory number.")
+@click.option(
+    "--resource", metavar="TEXT", help="Record TEXT as the resource of the name, such as an inventory number."
+)
 @click.option(
     "--unless",
     type=click.Choice(["resource"]),

@@ -114,7 +114,9 @@ embargo_option: Callable[..., Any] = click.option(
     help="Set a metadata field: who, what, when, where, persistence... An empty TEXT deletes it. Can be repeated.",
 )
 @click.option("--number", metavar="TEXT", help="Correct the number of the thing, such as its inventory number.")
-@click.option("--further-number", metavar="TEXT", multiple=True, help="Set a further number, such as a barcode.")
+@click.option(
+    "--further-number", metavar="TEXT", multiple=True, help="Set a further number, such as a barcode. Can be repeated."
+)
 @click.option("--former-number", metavar="TEXT", multiple=True, help="Set a former number. Can be repeated.")
 @_alternate_option
 @_passthrough_option

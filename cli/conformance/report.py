@@ -27,7 +27,7 @@ td:nth-child(4) {{ overflow-wrap: anywhere }}
 <p>{date}. {passed} of {total} requests are answered as the standards require. Ararat {version}.</p>
 <p>{command}</p>
 <table>
-<tr><th scope="col">Result<th scope="col">Who asks<th scope="col">Requirement<th scope="col">Request and answer</tr>
+<tr><th scope="col">Result<th scope="col">Client<th scope="col">Requirement<th scope="col">Request and answer</tr>
 {rows}
 </table>
 """)

@@ -75,6 +75,8 @@ def examine(site: RunningSite, name: str, expected: ExpectedAnswer) -> Iterator[
             values = [text for field, text in answer.fields if field.lower() == _CORS.lower()]
             right = len(values) == 1 and values[0] in ("*", "null", row.fields["Referer"].rpartition("/")[0])
             words = f"{_CORS} is sent {len(values)} times" if len(values) != 1 else f"{_CORS} is sent once"
+            if len(values) == 1 and not right:
+                words = f"{_CORS} is {display.escape(values[0][:100])}, which excludes other sites"
             reference = "Fetch standard, CORS protocol"
             yield RequirementResult(
                 name, "cors", "a script on another site", reference, "pass" if right else "advice", request, words

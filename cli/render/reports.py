@@ -57,7 +57,8 @@ def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -
         headline if headline.endswith("?") else f"{headline}.", style=_STATUSES[conformance_text.status]
     )
     if conformance_text.kind:
-        yield from sheet.prose(f"{conformance_text.kind}: {conformance_text.tag}.", style="soft")
+        about = dict.fromkeys((conformance_text.kind, conformance_text.tag))
+        yield from sheet.prose(f"{': '.join(about)}.", style="soft")
     if conformance_text.sentence:
         yield from sheet.prose(words(conformance_text.sentence))
     for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, _facts, _characters, _problems):

@@ -137,6 +137,11 @@ def test_a_report_has_the_verdict_and_the_steps_to_the_normal_form() -> None:
         assert part in said
 
 
+def test_an_identifier_of_another_scheme_is_named_once() -> None:
+    lines = list(reports.report_lines(examine("10.1000/182"), Sheet(80)))
+    assert lines[1:4] == ["A DOI, which is not an ARK or a URN.", "DOI.", "Its resolver is doi.org."]
+
+
 def test_a_report_of_a_huge_identifier_is_short() -> None:
     lines = list(reports.report_lines(examine("ark:12345/" + "x/" * 100_000 + "y"), Sheet(80)))
     assert sum(map(len, lines)) < 20_000

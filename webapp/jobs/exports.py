@@ -112,7 +112,10 @@ class ExportJobs:
             raise HTTPRefusal(
                 429,
                 "too-many-exports",
-                Translatable("%(number)s exports of your account wait or run. Wait for one.", number=MAX_UNFINISHED),
+                Translatable(
+                    "%(number)s exports of your account wait or run, the maximum. Wait for one of them.",
+                    number=MAX_UNFINISHED,
+                ),
                 retry_after=RETRY_SECONDS,
             )
         parameters = {"chain": [*map(_stored, chain)], "file": file._asdict(), "caller": stored_caller(caller)}

@@ -188,7 +188,7 @@ class Links:
         found = self.of_names([index_key(name) for name in names]).values()
         return {
             each.identifier: Translatable(
-                "the target is dead since %(day)s: %(reason)s", day=f"{each.since:%Y-%m-%d}", reason=each.sentence
+                "the target has been dead since %(day)s: %(reason)s", day=f"{each.since:%Y-%m-%d}", reason=each.sentence
             )
             for each in found
             if each.state == "dead"

@@ -158,10 +158,10 @@ def _held(hold: Hold) -> str:
 def _dead(last: LastTrace, host: str) -> str:
     shown, since = host or Translatable("this site"), _day(last.since)
     if last.status is None:
-        dead = Translatable("The link is dead since %(date)s: %(host)s does not answer.", date=since, host=shown)
+        dead = Translatable("The link has been dead since %(date)s: %(host)s does not answer.", date=since, host=shown)
     else:
         dead = Translatable(
-            "The link is dead since %(date)s: %(host)s answers %(status)s.",
+            "The link has been dead since %(date)s: %(host)s answers %(status)s.",
             date=since,
             host=shown,
             status=str(last.status),

@@ -1,7 +1,7 @@
 """The numbers of a thing: its inventory number, further numbers such as a barcode, and former ones.
 
-The resource identifies the thing for ever. The number that is on the object can be corrected: a typing error, or a loan
-that is acquired. A binding records only what differs: without a recorded number, the resource is the current number.
+The resource identifies the thing permanently. The number on the object can change: a typing error is corrected, or a
+loan is acquired. A binding records only what differs: without a recorded number, the resource is the current number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check(numbers: Any) -> Mapping[str, str]:
     for kind, value in numbers.items():
         if kind not in NUMBER_KINDS:
             raise BindingError(
-                "number-kind", Translatable("%(kind)s is no kind of numbers", kind=validation.shown(kind))
+                "number-kind", Translatable("the kind of numbers %(kind)s does not exist", kind=validation.shown(kind))
             )
         given = value or ""
         parts = numbers_in(given) if isinstance(given, str) else [part for each in given for part in numbers_in(each)]

@@ -129,6 +129,17 @@ def test_an_answer_that_no_standard_requires_is_advice(check: Check, ararat_itse
     assert (ran.exit_code, outcomes(ran)["cors"], outcomes(ran)["preflight"]) == (0, "advice", "advice")
 
 
+def test_a_permission_for_one_other_site_only_is_shown(check: Check, ararat_itself: Answer) -> None:
+    def for_one(method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
+        answer = ararat_itself(method, target, fields)
+        kept = tuple(each for each in answer.fields if each[0] != "Access-Control-Allow-Origin")
+        return answer._replace(fields=(*kept, ("Access-Control-Allow-Origin", "https://a.example")))
+
+    ran = check(for_one)
+    assert outcomes(ran)["cors"] == "advice"
+    assert "Access-Control-Allow-Origin is https://a.example, which excludes other sites" in ran.output
+
+
 def test_a_redirect_to_another_resolver_is_followed(check: Check, ararat_itself: Answer) -> None:
     def two(method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
         if target.startswith("/ids/"):

@@ -34,7 +34,9 @@ def check_change() -> Response:
     if selection is not None:
         selection = conditions(selection)
     if (operation["action"] == "undo") != (selection is None and "names" not in body):
-        raise bodies.member_refused(("", "must have a selection or a list of names, and neither to undo an operation"))
+        raise bodies.member_refused(
+            ("", "must have either a selection or a list of names; to undo an operation, send neither")
+        )
     bulk, who = current_imports().bulk, require_curator(caller())
     return _start(
         lambda connection: bulk.check(connection, who, operation, selection=selection, names=body.get("names"))
