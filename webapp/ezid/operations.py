@@ -116,7 +116,7 @@ def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer
     management, key = ezid().management, names.key(names.read(identifier))
     passthrough = None
     if statement.owner is not None or statement.target:
-        current = management.show(known, identifier)
+        current = management.show_to_change(known, identifier)
         if statement.owner is not None:
             statement = _with_owner(known, statement, _owner(known, current))
         # A name often gets its target after it was minted.
@@ -150,7 +150,7 @@ def _with_owner(known: Caller, statement: Statement, current: str | None) -> Sta
 
 def _is_recorded(known: Caller, key: str) -> bool:
     try:
-        ezid().management.show(known, key)
+        ezid().management.show_to_change(known, key)
     except Missing:
         return False
     return True

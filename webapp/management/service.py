@@ -163,6 +163,17 @@ class Management:
             raise _missing(name)
         return found
 
+    def show_to_change(self, caller: Caller | None, name: Name) -> Binding:
+        """Return the binding of a name that a change is compared with. Raises :class:`Missing` as :meth:`show`.
+
+        ``caller`` is the account that makes the request, or None. ``name`` is the identifier, as a text or a parsed
+        name. A name below a grant is found also without the right to read. No answer can have its values then
+        (:func:`.permissions.shown_to`).
+        """
+        found = self.bindings.lookup(name)
+        may_change = found is not None and caller is not None and caller.may_change(found.identifier)
+        return found if found is not None and may_change else self.show(caller, name)
+
     def show_longest(self, caller: Caller | None, name: Name) -> Binding:
         """Return the binding of a name, or of the longest recorded name that it begins with.
 

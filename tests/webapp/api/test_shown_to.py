@@ -113,6 +113,19 @@ def test_a_recorded_name_of_the_account_is_not_shown_without_the_right_to_read(l
     assert changed.keys() <= {*("identifier", "spelling", "state", "revision", "created", "changed")}
 
 
+def test_the_entity_tag_of_an_unread_name_permits_the_next_change(limited: Callable[..., Client]) -> None:
+    client = limited("mint", "bind", "describe")
+    minted = client("POST", "/names", {"names": [{"shoulder": "ark:12345/x5", "state": "reserved"}]})
+    name = minted.get_json()["names"][0]["name"]["identifier"]
+    assert client("PUT", f"/names/{OWN}", {"state": "reserved"}, If_None_Match="*").status_code == 412
+    described = client("PATCH", f"/names/{name}", {"metadata": {"erc.what": "Vase"}}, If_Match=minted.headers["ETag"])
+    stale = client("PATCH", f"/names/{name}", {"listed": False}, If_Match=minted.headers["ETag"])
+    assert (described.status_code, stale.status_code, "Vase" in stale.text) == (200, 412, False)
+    emptied = client("PATCH", f"/names/{name}", {"metadata": None}, If_Match=described.headers["ETag"])
+    live = client("PATCH", f"/names/{name}", {"target": ELSEWHERE, "state": "live"}, If_Match=emptied.headers["ETag"])
+    assert (live.status_code, live.get_json()["metadata"]) == (200, {})
+
+
 @pytest.mark.parametrize("path", LISTS)
 def test_lists_need_the_right_to_read(limited: Callable[..., Client], path: str) -> None:
     assert limited(*RIGHTS)("GET", path).status_code == 403

@@ -63,6 +63,19 @@ def test_an_identifier_is_created_or_updated(curator: Person) -> None:
     assert curator.client.view(f"{name}b")[:2] == UNKNOWN
 
 
+@pytest.mark.parametrize("is_created_again", [False, True], ids=["update", "create or update"])
+def test_a_token_that_cannot_read_gives_a_reserved_identifier_its_target(
+    service: Service, curator: Person, *, is_created_again: bool
+) -> None:
+    token = service.accounts.tokens.create(curator.name, "test", rights=["mint", "bind", "describe"])[1]
+    client = EzidClient(service.base, curator.name, token)
+    name = client.mint(curator.shoulder, {"_status": "reserved"}).identifier
+    body = {"_target": "https://example.org/1", "_status": "public"}
+    answer = client.create(name, body, update=True) if is_created_again else client.update(name, body)
+    assert answer.line == f"success: {name}"
+    assert client.view(name).elements["_target"] == "https://example.org/1"
+
+
 @pytest.mark.parametrize("spelling", ["ark:/{}", "ark:{}", "ARK:/{}"])
 def test_every_answer_has_the_classic_form(curator: Person, spelling: str) -> None:
     name = spelling.format(f"{curator.key[4:]}a-b")

@@ -103,7 +103,7 @@ def _change(name: str) -> Response:
     for elements in ("metadata", "alternates"):
         if elements in patch:
             if patch[elements] is None:
-                recorded = management().show(caller(), name)
+                recorded = management().show_to_change(caller(), name)
                 expected = recorded.revision if _expected(name) is None else None
                 patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
@@ -166,7 +166,7 @@ def _expected(name: str) -> int | None:
     if not wanted:
         return None
     try:
-        current = management().show(caller(), name)
+        current = management().show_to_change(caller(), name)
     except Missing:
         current = None
     if not wanted.hold(current and etag(current)):
