@@ -37,6 +37,8 @@ _BLOCK = 1000
 _MOST_SECONDS = 60.0
 _ENDED = ("done", "failed", "cancelled")
 _BYTES = "application/octet-stream"
+# A front server that compresses an answer changes its entity tag (RFC 9110, section 8.8.3.3), and no change matches it.
+_UNCHANGED = {"Accept-Encoding": "identity"}
 _TABLES = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".jsonl": "application/jsonl"}
 
 
@@ -317,14 +319,14 @@ class Ararat:
 
     def _mint(self, rows: list[dict[str, Any]], once: bool, key: str | None) -> list[Name]:
         body = {"names": rows, **({"unless": "resource"} if once else {})}
-        answer = self._send("POST", "names", json=body, headers={"Idempotency-Key": key} if key else {})
+        answer = self._send("POST", "names", json=body, headers=_UNCHANGED | ({"Idempotency-Key": key} if key else {}))
         etag = answer.headers.get("ETag")
         return [Name.of(each["name"], etag, each["outcome"]) for each in answer.json()["names"]]
 
     def _name(
         self, method: str, path: str, body: Any = None, name: str | Name = "", *, media_type: str = "application/json"
     ) -> Name:
-        fields = {"If-Match": name.etag} if isinstance(name, Name) and name.etag else {}
+        fields = _UNCHANGED | ({"If-Match": name.etag} if isinstance(name, Name) and name.etag else {})
         if body is not None:
             fields["Content-Type"] = media_type
         answer = self._send(method, path, json=body, headers=fields)
@@ -364,7 +366,12 @@ class Ararat:
                     raise _unreachable(kind, error) from error
             else:
                 if answer.is_success:
-                    return answer
+                    if answer.headers.get("Content-Type", "").startswith("application/json"):
+                        return answer
+                    detail = (
+                        f"The server answers {answer.status_code} without JSON. Look for a page to sign in before it."
+                    )
+                    raise kind(answer.status_code, {"code": "no-problem-document", "detail": detail})
                 seconds = _seconds(answer)
                 problem = _problem(answer)
                 # A front server answers 502 and 504 while the site can have carried out the request.

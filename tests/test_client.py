@@ -214,6 +214,55 @@ def test_a_busy_site_is_asked_again_after_the_time_that_it_states(status: int, t
     assert (len(answers), waited) == (2 - times, [7.0] * (times - 1))
 
 
+def test_a_token_that_cannot_read_changes_a_reserved_name(bindings: Bindings, transport: Transport) -> None:
+    bindings.reserve(f"{SHOULDER}a", URL, resource="secret")
+    accounts = Accounts(bindings)
+    accounts.add("curator", "curator", ["ark:12345/x5"])
+    token = accounts.tokens.create("curator", "test", rights=["describe", "bind"])[1]
+    with Ararat("http://localhost/api/v1", token, transport=transport) as client:
+        name = client.update(f"{SHOULDER}a", metadata={"erc.what": "Vase"})
+        assert (name.identifier, name.state, name.target, name.resource) == (f"{SHOULDER}a", "reserved", None, None)
+        assert (name.metadata, client.publish(name).target) == ({}, URL)
+
+
+@pytest.mark.parametrize(
+    ("act", "kind"),
+    [
+        pytest.param(lambda site: site.get(f"{SHOULDER}a"), Problem, id="read"),
+        pytest.param(lambda site: site.update(f"{SHOULDER}a", listed=False), OutcomeUnknown, id="change"),
+    ],
+)
+def test_a_page_of_a_front_server_is_no_answer(act: Callable[[Ararat], object], kind: type[Problem]) -> None:
+    page = httpx.Response(200, html="<title>Sign in</title>")
+    with (
+        Ararat("http://localhost/api/v1", "secret", transport=httpx.MockTransport(lambda _: page)) as client,
+        pytest.raises(Problem, match="200 without JSON") as caught,
+    ):
+        act(client)
+    assert (type(caught.value), caught.value.code) == (kind, "no-problem-document")
+
+
+def test_a_front_server_that_compresses_leaves_the_version(site: Ararat, transport: Transport) -> None:
+    """nginx makes the entity tag of a compressed answer weak, and Apache adds a suffix. No change matches them."""
+
+    class Compressing(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            answer = transport.handle_request(request)
+            if "gzip" in request.headers["Accept-Encoding"] and "ETag" in answer.headers:
+                answer.headers["ETag"] = f"W/{answer.headers['ETag']}"
+            return answer
+
+    minted = site.mint(SHOULDER, resource="a", target=URL)
+    with Ararat("http://localhost/api/v1", site._token, transport=Compressing()) as client:
+        found = client.get(minted)
+        assert found is not None
+        described = client.update(found, metadata={"erc.what": "Vase"})
+        again = client.mint(SHOULDER, resource="a")
+        assert client.relocate(again, f"{URL}/new").target == f"{URL}/new"
+        with pytest.raises(Stale):
+            client.update(described, listed=False)
+
+
 def test_each_request_of_the_client_is_in_the_description(site: Ararat, transport: Transport, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text("identifier,target\nark:12345/x5t,https://example.org/t\n", "utf-8")
