@@ -102,6 +102,8 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     if after.reason:
         yield from sheet.prose(words(after.reason), indent=4)
     before = event.before
+    if before is not None and event.action == "updated":
+        yield from difference_lines(before, after, sheet, indent=4)
     if (after.hold_until, after.hold_reason) != (before and before.hold_until, before and before.hold_reason):
         if after.hold_until is None:
             yield from sheet.prose("the hold was released", indent=4)
@@ -204,11 +206,16 @@ def name_and_target(before: Binding | None, after: Binding) -> str:
     return f"{identifier(after.identifier)}{target}{was}"
 
 
-def differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
-    """Yield each field of a binding that a change replaced, except the target, with its old and new value as texts.
+def difference_lines(before: Binding, after: Binding, sheet: Sheet, *, indent: int) -> Iterator[str]:
+    """Yield a line for each field that a change replaced, except the target, with its new value and its old one.
 
-    ``before`` is the binding before the change, and ``after`` is the binding after it.
+    ``indent`` is the number of spaces before a line.
     """
+    for name, old, new in _differences(before, after):
+        yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=indent)
+
+
+def _differences(before: Binding, after: Binding) -> Iterator[tuple[str, str, str]]:
     from ...bindings.names.fields import differing
     from ...bindings.names.metadata import metadata
 

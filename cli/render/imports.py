@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from ..output import Sheet, Style, counted, words
-from .bindings import differences, name_and_target
+from .bindings import difference_lines, name_and_target
 from .operations import undo_line
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def _imported(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
         return
     yield from _line(imported.outcome, imported.line, name_and_target(before, after), sheet)
     if before is not None:
-        for name, old, new in differences(before, after):
-            yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_INDENT)
+        yield from difference_lines(before, after, sheet, indent=_INDENT)
 
 
 def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..output import Sheet, Style, counted, identifier, words
-from .bindings import differences, moment, name_and_target
+from .bindings import difference_lines, moment, name_and_target
 
 if TYPE_CHECKING:
     from ...bindings.names.operation import Operation
@@ -104,8 +104,7 @@ def _effect(effect: Effect, sheet: Sheet) -> Iterator[str]:
     word = sheet.paint(effect.outcome.ljust(_WORD), _STYLES.get(effect.outcome, "good"))
     yield f"{word}{sheet.paint(name_and_target(before, after))}"
     if before is not None:
-        for name, old, new in differences(before, after):
-            yield from sheet.prose(f"{name}: {words(new, most=200)} (was {words(old, most=200)})", indent=_WORD)
+        yield from difference_lines(before, after, sheet, indent=_WORD)
         for place, rest in effect.kept.items():
             whole = (before.target if place == "target" else before.alternates[place]) or ""
             of = "" if place == "target" else f" of {words(place)}"

@@ -383,3 +383,13 @@ def test_changes_by_the_command_are_in_the_audit(ararat: Callable[..., Result], 
         ("withdraw", DOC, "withdrawn", "jane", None),
         ("prefix.set", "ark:12345/x5", "set", "joe", None),
     ]
+
+
+def test_the_history_says_what_an_update_replaced(ararat: Callable[..., Result]) -> None:
+    target = "https://example.org/1"
+    assert ararat("bind", DOC, target, "--number", "A 17", "--resource", "r1").exit_code == 0
+    assert ararat("bind", DOC, target, "--number", "A 71", "--listed", "no", "--resource", "r1").exit_code == 0
+    told = ararat("history", DOC).stdout
+    assert "current numbers: A 71 (was A 17)" in told
+    assert "former numbers: A 17 (was none)" in told
+    assert "listed:" in told
