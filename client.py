@@ -96,7 +96,9 @@ class Name:
 
 
 class Problem(Exception):
-    """Raised if the API refuses a request, or cannot be reached (``status`` 0). Nothing was changed then.
+    """Raised if the API refuses a request, or cannot be reached (``status`` 0): nothing was changed.
+
+    A job that failed or was cancelled raises it with the ``status`` 0, and can have changed names before.
 
     ``code`` is stable, and ``detail`` is a sentence for people. ``pointer`` is the place of the wrong value in the
     body, and ``errors`` lists all of them. ``existing`` is the recorded name of a conflict. ``retry_after`` are
@@ -130,7 +132,9 @@ class Delegated(Problem):
 
 
 class OutcomeUnknown(Problem):
-    """The answer was lost each time, so the change may be written. Read the name, or send the same call again."""
+    """An answer was lost, so the change may be written. Read the name, or repeat the call. A mint without a resource
+    is safe to repeat only with the same ``key``.
+    """
 
 
 class Ararat:
@@ -355,6 +359,7 @@ class Ararat:
         """Send a request, again after a broken connection or if the site is busy, and return the answer of success."""
         key = {} if method == "GET" else {"Idempotency-Key": str(uuid.uuid4())}
         kind = Problem if method == "GET" else OutcomeUnknown
+        is_lost = False
         for attempt in range(self._retries + 1):
             seconds: float | None = None
             try:
@@ -362,6 +367,7 @@ class Ararat:
                     method, f"{self._api}/{path}", headers={**key, **(headers or {}), **self._fields()}, **content
                 )
             except httpx.TransportError as error:
+                is_lost = True
                 if attempt == self._retries:
                     raise _unreachable(kind, error) from error
             else:
@@ -376,10 +382,13 @@ class Ararat:
                 problem = _problem(answer)
                 # A front server answers 502 and 504 while the site can have carried out the request.
                 is_unknown = answer.status_code in (502, 504) or problem.code == "idempotency-key-busy"
-                if not is_unknown and answer.status_code not in (429, 503):
+                is_lost |= is_unknown
+                is_final = attempt == self._retries or not (is_unknown or answer.status_code in (429, 503))
+                # These are answered before the site looks for the key, so they say nothing of an earlier attempt.
+                if is_final and is_lost and (is_unknown or answer.status_code in (401, 429, 503)):
+                    raise kind(problem.status, problem.document, seconds)
+                if is_final:
                     raise problem
-                if attempt == self._retries:
-                    raise kind(problem.status, problem.document, seconds) if is_unknown else problem
             self._sleep(_pause(attempt, seconds))
         raise AssertionError("the last attempt raises an exception")
 

@@ -186,6 +186,27 @@ def test_a_lost_answer_is_unknown(site: Ararat, transport: Transport) -> None:
     assert (type(caught.value), caught.value.code) == (Problem, "unreachable")
 
 
+@pytest.mark.parametrize(("status", "sent"), [(401, 2), (429, 4), (503, 4)])
+def test_a_refusal_after_a_lost_answer_leaves_the_outcome_unknown(status: int, sent: int) -> None:
+    requests: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        if len(requests) == 1:
+            raise httpx.ReadError("the connection was closed after the request was carried out")
+        return httpx.Response(status, json={"code": "refused", "detail": "Try again."})
+
+    with Ararat("https://ids.example.org/api/v1", "token", transport=httpx.MockTransport(answer)) as site:
+        site._sleep = lambda seconds: None
+        with pytest.raises(OutcomeUnknown) as unknown:
+            site.mint(SHOULDER, resource=None)
+        assert (unknown.value.status, unknown.value.code, len(requests)) == (status, "refused", sent)
+        requests[:] = []
+        with pytest.raises(Problem) as refused:
+            site.get("ark:12345/x5np1")
+        assert type(refused.value) is Problem
+
+
 def test_a_redirect_gets_no_token(site: Ararat) -> None:
     seen: list[httpx.Request] = []
 
