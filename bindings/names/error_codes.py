@@ -328,7 +328,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("key-missing", "the row has no name, and no key to find or mint one", "a text in the column of the key, such as an inventory number", about="resource"),
     ErrorCode("key-twice", "another row has the same key", "one row for each key", about="resource", fix="to keep one, delete the other row; for two things, correct one of the keys"),
     ErrorCode("key-ambiguous", "two recorded names have this key", "a key that one name has, or the name itself in the column of the identifiers", status=409, about="resource"),
-    ErrorCode("unless-name", "unless needs a shoulder, not a name", "the shoulder below which the name is minted", about="shoulder"),
+    ErrorCode("unless-name", "a request with unless needs a shoulder, not a name", "the shoulder below which the name is minted", about="shoulder"),
     ErrorCode("cell-error", "a cell of the row has no value", "a value that the spreadsheet program could compute", fix="correct the cell, and save the file"),
     ErrorCode("name-missing", "a bound name is missing", "its line, with the status withdrawn", _NEVER_REASSIGNED, about="identifier"),
     ErrorCode("preview-changed", "the row has another effect than in its preview", "a new preview before the import", status=409),

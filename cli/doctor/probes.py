@@ -120,7 +120,7 @@ _CERTIFICATE = (
     "ssl_certificate fullchain.pem; Apache: SSLCertificateFile fullchain.pem). For an authority of your own, name its "
     "certificate: SSL_CERT_FILE=ca.pem ararat doctor ..."
 )
-_RENEWAL = "Renew it now (certbot renew), and look at the timer that should have: systemctl list-timers certbot."
+_RENEWAL = "Renew it now (certbot renew). Check the timer that renews it: systemctl list-timers certbot."
 _OBLIGATION = "ARK draft, section 7.1"
 _NAMES_NOTHING = "a URL that names nothing is resolved as another name"
 PROBES = (

@@ -107,7 +107,7 @@ def refusal(refused: HTTPRefusal) -> Response:
 
 
 def _too_long(most: int) -> HTTPRefusal:
-    return HTTPRefusal(413, "body-too-long", f"The body is longer than {most:,} bytes. Send fewer names.")
+    return HTTPRefusal(413, "body-too-long", f"The body is longer than {most:,} bytes, the maximum. Send it in parts.")
 
 
 def require_empty() -> None:
