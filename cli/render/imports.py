@@ -41,6 +41,7 @@ _CHANGES = {
     "settings": "counters to set",
 }
 _DONE = {"relocated": "moved", "rules": "rules set", "prefixes": "records set", "settings": "counters set"}
+_NO_NAME = "the row has no name", "an ARK or a URN; to mint names for such rows, add --mint SHOULDER"
 _LINE = 10
 _INDENT = 20
 _MAX_OMITTED = 10
@@ -202,10 +203,11 @@ def _noted(
     advised: set[str] = set()
     for line in sorted(lines):
         yield from _line(word, line.line, line.identifier, sheet)
-        yield from sheet.prose(f"{line.message} ({line.code})", indent=_INDENT)
+        message, expected = _NO_NAME if line.code == "empty" else (line.message, line.entry.expected)
+        yield from sheet.prose(f"{message} ({line.code})", indent=_INDENT)
         if advise and line.code not in advised:
             advised.add(line.code)
-            yield from sheet.prose(f"expected {line.entry.expected}", indent=_INDENT)
+            yield from sheet.prose(f"expected {expected}", indent=_INDENT)
     if number > len(lines):
         where = f"see {report_file}" if report_file else "use --report FILE to list them all"
         yield from sheet.prose(f"... and {number - len(lines):,} more lines; {where}")

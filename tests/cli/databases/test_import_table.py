@@ -562,3 +562,11 @@ def test_a_killed_import_of_a_table_continues_as_one_operation(
 def test_the_help_lists_each_column(ararat: Callable[..., Result]) -> None:
     words = set(re.findall(r"\w+", ararat("import", "--help").stdout))
     assert {*COLUMNS} - words == set()
+
+
+def test_a_row_without_a_name_is_told_how_to_get_one(ararat: Callable[..., Result]) -> None:
+    table = "ARK;Titel;Inventarnummer;URL\nark:12345/x9;Vase;A 1;https://m.example/1\n;Teller;A 2;https://m.example/2\n"
+    ran = ararat("import", "--dry-run", "--key", "Inventarnummer", "-", given=table)
+    told = unwrapped(ran.stdout + ran.stderr)
+    assert "the row has no name (empty)" in told
+    assert "to mint names for such rows, add --mint SHOULDER" in told
