@@ -112,54 +112,6 @@ def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
     )
 
 
-def is_damaged(key: str) -> bool:
-    """Return whether ``key`` is probably a number that a spreadsheet program changed: a date, a power of ten, or signs
-    of a narrow column.
-
-    >>> [is_damaged(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########")]
-    [True, True, True, True]
-    >>> [is_damaged(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez")]
-    [False, False, False, False]
-    """
-    if set(key) == {"#"}:
-        return len(key) > 1
-    base, sign, power = key.upper().partition("E")
-    digits = base.replace(",", "").replace(".", "")
-    if sign and digits.isdecimal() and power.lstrip("+-").isdecimal():
-        return True
-    for each in "./-":
-        key = key.replace(each, " ")
-    words = key.casefold().split()
-    months = [word for word in words if word[:4] in _MONTHS or word[:3] in _MONTHS]
-    days = [word for word in words if word.isdecimal() and len(word) <= 2]
-    return len(words) == 2 and len(months) == 1 and len(days) == 1 and months[0].isalpha()
-
-
-_MONTHS = frozenset(
-    {
-        *(
-            "jan",
-            "feb",
-            "mar",
-            "mär",
-            "apr",
-            "may",
-            "mai",
-            "jun",
-            "jul",
-            "aug",
-            "sep",
-            "oct",
-            "okt",
-            "nov",
-            "dec",
-            "dez",
-        ),
-        *("janv", "févr", "fevr", "mars", "avr", "juin", "juil", "août", "aout", "déc", "ene", "abr", "ago", "dic"),
-        *("gen", "mag", "giu", "lug", "set", "ott", "mrt", "mei", "maa", "lut", "kwi", "maj", "cze", "lip", "sie"),
-        *("wrz", "paź", "lis", "gru"),
-    }
-)
 _HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2212"
 
 
@@ -295,7 +247,7 @@ class KeyedRows:
             other = next((each for each in spellings[line] if similar.get(each)), None)
             folded = _without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
-            if is_damaged(key) and "key-damaged" not in trusts:
+            if wrong_text.is_damaged_number(key) and "key-damaged" not in trusts:
                 message = Translatable(
                     "the key %(key)s looks like a number that a spreadsheet program changed",
                     key=validation.shown(key, 100),

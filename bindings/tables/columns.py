@@ -205,7 +205,7 @@ def cells(binding: Binding) -> dict[str, str]:
 
 
 def cell(value: Any) -> str:
-    """Convert ``value``, the value of a field of a binding to the text of a table cell. None becomes an empty text."""
+    """Convert the ``value`` of a field of a binding to the text of a table cell. None becomes an empty text."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, datetime):

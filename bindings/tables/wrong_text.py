@@ -1,7 +1,7 @@
-"""Find damage in the cells of a table: line breaks, several values, and UTF-8 that was read in another encoding.
+"""Find damage in the cells of a table: line breaks, several values, changed numbers, and wrongly read UTF-8.
 
 Spreadsheet programs make them: a person types two values or a line break in a cell, or opens a file in UTF-8 as
-Windows-1252.
+Windows-1252. The programs change numbers to dates and powers of ten.
 """
 
 from __future__ import annotations
@@ -25,6 +25,16 @@ _ONE_LINE = ("resource", "reason")
 _CONTINUES = "".join(bytes([byte]).decode("windows-1252", "ignore") for byte in range(0x80, 0xC0)) + "\x80-\x9f"
 _PAIR = re.compile(
     f"[\u00c2-\u00df][{_CONTINUES}]|[\u00e0-\u00ef][{_CONTINUES}]{{2}}|[\u00f0-\u00f4][{_CONTINUES}]{{3}}"
+)
+
+# The short names of months that spreadsheet programs show, in the languages of tables.
+_MONTHS = frozenset(
+    (
+        *("jan", "feb", "mar", "mär", "apr", "may", "mai", "jun", "jul", "aug", "sep", "oct", "okt", "nov", "dec"),
+        *("dez", "janv", "févr", "fevr", "mars", "avr", "juin", "juil", "août", "aout", "déc", "ene", "abr", "ago"),
+        *("dic", "gen", "mag", "giu", "lug", "set", "ott", "mrt", "mei", "maa", "lut", "kwi", "maj", "cze", "lip"),
+        *("sie", "wrz", "paź", "lis", "gru"),
+    )
 )
 
 
@@ -119,3 +129,26 @@ def misread(text: str) -> tuple[str, str] | None:
             except UnicodeError:
                 continue
     return None
+
+
+def is_damaged_number(text: str) -> bool:
+    """Return whether ``text`` is probably a number that a spreadsheet program changed: a date, a power of ten, or signs
+    of a narrow column.
+
+    >>> [is_damaged_number(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########")]
+    [True, True, True, True]
+    >>> [is_damaged_number(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez")]
+    [False, False, False, False]
+    """
+    if set(text) == {"#"}:
+        return len(text) > 1
+    base, sign, power = text.upper().partition("E")
+    digits = base.replace(",", "").replace(".", "")
+    if sign and digits.isdecimal() and power.lstrip("+-").isdecimal():
+        return True
+    for each in "./-":
+        text = text.replace(each, " ")
+    words = text.casefold().split()
+    months = [word for word in words if word[:4] in _MONTHS or word[:3] in _MONTHS]
+    days = [word for word in words if word.isdecimal() and len(word) <= 2]
+    return len(words) == 2 and len(months) == 1 and len(days) == 1 and months[0].isalpha()
