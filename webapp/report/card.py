@@ -139,7 +139,7 @@ class Card:
 
     - ``start``, ``end``: the position in the text, counted from one.
     - ``faults``: errors and warnings.
-    - ``taken_from``: the longer text, if only a part of it is recorded here.
+    - ``taken_from``: the text, if only a part of it is recorded here, or a correction (``corrected``).
     - ``subject``: the identifier that a trace resolves, or None.
     - ``bound``: the kind of the binding here or "withdrawn"; None if the name is not bound or there are no bindings.
     - ``unread``: whether the bindings could not be read.
@@ -181,6 +181,7 @@ class Card:
     ask: NextStep | None = None
     description: str | None = None
     taken_from: Line | None = None
+    corrected: bool = False
 
 
 def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> Card:
@@ -238,6 +239,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         ask=_ask(finding) if finding.verdict.code in _TO_MEND else None,
         description=f"{own}?info" if own and finding.site.kind else None,
         taken_from=excerpt.plain(finding.match.literal, MAX_REPEATED) if finding.is_suggested else None,
+        corrected=finding.is_suggested and report.input not in finding.match.literal,
     )
 
 

@@ -519,6 +519,8 @@ def test_the_page_states_that_only_a_part_is_recorded_and_which_lines_have_no_id
     client = create_app(bound({"ark:12345/x5m1": "located"})).test_client()
     page = read_page(client.get("/", query_string={"q": "see ark:12345/x5m1\u3002\u3054\u89a7\u304f"}).text)
     assert "Only this part of it is recorded here." in page.text
+    page = read_page(client.get("/", query_string={"q": "ark: 12345 / x5-m1"}).text)
+    assert "The text has ark: 12345 / x5-m1. The corrected identifier is recorded here." in " ".join(page.text.split())
     page = read_page(client.get("/", query_string={"q": "ark:12345/x\nhello"}).text)
     assert "1 line without an identifier: hello" in " ".join(page.text.split())
 
