@@ -1,8 +1,8 @@
 """Write the names of a store to a file for nodes that only read (:mod:`.databases.snapshot_file`).
 
-The file has what a resolver reads: bindings, rules, prefix records, branding, counters, and the places of names in the
-log. It has no history, no accounts and no indexes for search. Names are in the order of their keys and have no row
-number. So a lookup reads one tree only.
+The file has what a resolver reads: bindings, numbers, rules, prefix records, branding, counters, and the places of
+names in the log. It has no history, no accounts and no indexes for search. Names are in the order of their keys and
+have no row number. So a lookup reads one tree only.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from .collection import utc_now
 from .names.binding import rfc3339
 from .storage.databases.snapshot_file import APPLICATION, EXPORTED, NAMES
 from .storage.tables import log_tables, schema
+from .storage.tables.triggers import triggers
 from .storage.versions import VERSION
 from .system.replaced_file import replaced_file
 
@@ -84,8 +85,25 @@ def _write(connection: sqlite3.Connection, snapshot: Snapshot, progress: Callabl
         defined = ", ".join(f'"{column}"{" PRIMARY KEY NOT NULL" if column == key else ""}' for column in columns)
         connection.execute(f"CREATE TABLE {table} ({defined}) WITHOUT ROWID")
         rows = snapshot.rows(table)
-        _insert(connection, table, columns, counted(rows) if table is schema.bindings else rows)
+        if table is schema.bindings:
+            with _numbers(connection):
+                _insert(connection, table, columns, counted(rows))
+        else:
+            _insert(connection, table, columns, rows)
     return names
+
+
+@contextmanager
+def _numbers(connection: sqlite3.Connection) -> Iterator[None]:
+    """Write the numbers of things for lookups, which also a table file has, with the names that the block writes."""
+    columns = ", ".join(f"{column.name} NOT NULL" for column in schema.name_numbers.columns)
+    key = ", ".join(schema.name_numbers.primary_key.columns.keys())
+    connection.execute(f"CREATE TABLE name_numbers ({columns}, PRIMARY KEY ({key})) WITHOUT ROWID")
+    (trigger,) = (each for each in triggers("sqlite") if each.name == "bindings_numbers_insert")
+    connection.execute(trigger.statement)
+    yield
+    connection.execute(f"DROP TRIGGER {trigger.name}")
+    connection.execute("CREATE INDEX name_numbers_number ON name_numbers (number)")
 
 
 def _write_log(connection: sqlite3.Connection, snapshot: Snapshot) -> None:

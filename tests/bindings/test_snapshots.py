@@ -13,6 +13,7 @@ from werkzeug.test import Client
 from ararat.bindings.log.folder import LogFolder
 from ararat.bindings.log.publishing import initialize, publish
 from ararat.bindings.names.branding.model import check
+from ararat.bindings.names.selection import select
 from ararat.bindings.snapshots import write_snapshot
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.middleware import Bindings, ResolverMiddleware, open_bindings
@@ -27,6 +28,11 @@ NAMES: dict[str, dict[str, Any]] = {
     "ark:12345/served": {"target": "/page", "kind": "served", "scope": "subtree"},
     "ark:12345/described": {"kind": "described", "metadata": {"erc.who": "Ana\u0308 \u202e", "dc.type": "Dataset"}},
     "ark:12345/lost": {"target": TARGET, "resource": "sha256:1"},
+    "ark:12345/vase": {
+        "target": TARGET,
+        "resource": "A 1",
+        "numbers": {"current": "A 10", "further": ["B 7"], "former": ["C 1", "C 2"]},
+    },
     "urn:isbn:0-451-45052-3": {"target": TARGET, "metadata": {"dc.rights": "https://rights.example/1"}},
     LONG: {"target": TARGET},
 }
@@ -69,10 +75,13 @@ def test_a_resolver_answers_from_a_snapshot_as_from_its_source(bindings: Binding
     fill(bindings)
     assert write_snapshot(bindings, tmp_path / "names.snapshot") == len(NAMES) + 1
     with open_bindings(tmp_path / "names.snapshot") as copy:
-        expected = answers(bindings)
-        assert {answer[0] for answer in expected.values()} >= {200, 302, 303, 307, 404, 410}
-        assert answers(copy) == expected
+        answered = answers(bindings)
+        assert {answer[0] for answer in answered.values()} >= {200, 302, 303, 307, 404, 410}
+        assert answers(copy) == answered
         assert list(copy.list_names().names) == list(bindings.list_names().names)
+        for number in ("A 1", "A 10", "B 7", "C 2", "sha256:1", "B"):
+            found, expected = (list(each.list_names(select(resource=number)).names) for each in (copy, bindings))
+            assert (found, len(found)) == (expected, 0 if number == "B" else 1)
         assert (copy.count(), copy.source.is_local, copy.kind) == (bindings.count(), True, "snapshot")
 
 
