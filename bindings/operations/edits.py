@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from ...identifiers.ark.grammar import RESERVED_NAAN
 from ...identifiers.text.translatable import Translatable
 from ..names import assignment, validation
 from ..names.assignment import Change
@@ -122,7 +123,12 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
     if reason is not None:
         validation.check(reason, "reason-text", "reason", MAX_REASON)
     if successor is not None:
-        check_successor("ark:12345/x", successor)
+        try:
+            # What no name can have. Each name is checked again: only a test can be replaced by a test.
+            check_successor(RESERVED_NAAN, successor)
+        except BindingError as error:
+            error.identifier = None
+            raise
 
     def decide(binding: Binding, now: datetime) -> Change | NotedName:
         if not binding.is_live:

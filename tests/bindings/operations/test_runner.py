@@ -12,10 +12,12 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.fields import Fields
+from ararat.bindings.names.selection import select
 from ararat.bindings.operations import edits, job_names, pace
 from ararat.bindings.operations.job_names import JobNames
 from ararat.bindings.operations.plan import BulkResult, Plan
 from ararat.bindings.operations.runner import Hooks, OperationRun, stop_operation
+from ararat.bindings.operations.selected import change_selected
 from ararat.bindings.operations.undo import undo_operation, undo_plan
 
 NAMES = [f"ark:12345/x5{number}" for number in range(5)]
@@ -253,12 +255,24 @@ def run_plan(bindings: Bindings, plan: Plan) -> None:
         (lambda: edits.edit(Fields(metadata={"nothing": "x"})), "metadata-key"),
         (lambda: edits.move("old.example", "ftp://x"), "target-scheme"),
         (lambda: edits.withdraw(successor="ark:"), "no-naan"),
+        (lambda: edits.withdraw(successor="junk"), "target-relative"),
     ],
 )
 def test_a_wrong_operation_is_refused(make: Callable[[], Plan], code: str) -> None:
     with pytest.raises(BindingError) as refused:
         make()
     assert refused.value.code.startswith(code)
+    assert refused.value.identifier is None
+
+
+@pytest.mark.parametrize("successor", ["ark:12345/x", "ark:99999/fk4new"])
+def test_names_are_withdrawn_for_any_successor_that_one_name_can_have(bindings: Bindings, successor: str) -> None:
+    live = [name for name in (successor, NAMES[0]) if not name.startswith("ark:99999/")]
+    for name in live:
+        bindings.bind(name, "https://example.org/")
+    is_test = successor.startswith("ark:99999/")
+    result = change_selected(bindings, "withdraw", {"successor": successor}, select(prefix=NAMES[0]))
+    assert (result.written, result.refusals) == ((False, 1) if is_test else (True, 0))
 
 
 def test_more_names_than_the_maximum_are_refused(filled: Bindings, monkeypatch: pytest.MonkeyPatch) -> None:
