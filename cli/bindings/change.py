@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "move": ("from", "to"),
     "withdraw": ("reason", "successor"),
 }
-_FIELDS = ("resource", "redirect", "listed", "embargo")
-"""The fields of a name besides its metadata."""
 
 
 @click.command("change", short_help="Edit, publish, move, withdraw or delete the selected names.")
@@ -112,16 +111,18 @@ def _arguments(action: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _fields(values: tuple[str, ...]) -> dict[str, Any]:
     """Return the fields of an edit, as the API has them."""
+    from ...bindings.operations.edits import EDITED
+
     fields: dict[str, Any] = {}
     elements: dict[str, str] = {}
     for value in values:
         key, equals, text = value.partition("=")
         if not equals:
             raise click.UsageError(f"--set {value!r} has no =")
-        if key not in _FIELDS:
+        if key not in EDITED or key == "metadata":
             elements[key] = text
         elif key == "redirect":
-            fields[key] = int(text) if text in ("302", "307") else text
+            fields[key] = int(text) if re.fullmatch("[0-9]{3}", text) else text
         elif key == "listed":
             if text not in ("yes", "no"):
                 raise click.UsageError("--set listed needs yes or no")

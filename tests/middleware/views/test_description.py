@@ -348,3 +348,21 @@ def test_reference_managers_read_type_abstract_and_tags(binding):
     assert "og:type" not in page
     plain = told(describe(binding("ark:12345/doc", "/doc", metadata=metadata), ""), "as_html")
     assert "citation_abstract" not in plain
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ("We keep names", "We keep names."),
+        ("We keep names.", "We keep names."),
+        ("Do we keep names?", "Do we keep names?"),
+        ("\u540d\u524d\u3092\u5b88\u308b\u3002", "\u540d\u524d\u3092\u5b88\u308b\u3002"),
+    ],
+    ids=["words", "sentence", "question", "Japanese"],
+)
+def test_a_statement_of_a_person_ends_once_before_the_next_sentence(binding, statement, shown):
+    view = describe(binding("ark:12345/doc", "/doc", metadata=FULL | {"persistence": statement}), "https://r.example")
+    kept = re.search('<p class="kept">(.*?)</p>', told(view, "as_html"), re.DOTALL)
+    assert kept
+    text = " ".join(re.sub("<[^>]*>", "", kept[1]).split())
+    assert text.startswith(f"{shown} What the institution promises")
