@@ -100,6 +100,9 @@ def test_a_move_and_a_deletion_of_selected_names(ararat: Callable[..., Result]) 
         pytest.param(["edit", "--all", "--set", "who"], 64, "has no =", id="no value"),
         pytest.param(["edit", "--all", "--set", "listed=x"], 64, "needs yes or no", id="a wrong value"),
         pytest.param(["edit", "--all", "--set", "redirect=99"], 1, "redirect-status", id="a refused value"),
+        pytest.param(
+            ["edit", "--all", "--set", "redirect=301"], 1, "permanent-redirect-forbidden", id="a permanent redirect"
+        ),
         pytest.param(["move", "--all", "--from", "a.example"], 64, "needs --from and --to", id="no new beginning"),
         pytest.param(["withdraw", "--prefix", "nonsense"], 2, "is not the beginning of an ARK or URN", id="a prefix"),
         pytest.param(["publish", "--prefix", "ark:12345/q"], 1, "", id="no name"),
