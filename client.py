@@ -258,27 +258,34 @@ class Ararat:
         """Write the names that meet the conditions ``selection`` to the file ``path``. Return their number."""
         job = self._send("POST", "exports", json={"format": format, "selection": selection}).json()
         job = self._finished("exports", job, progress)
-        part = Path(f"{path}.part")
+        place = Path(path)
+        # A device or a pipe is written directly.
+        part = place if place.exists() and not place.is_file() else Path(f"{path}.part")
+        try:
+            self._download(f"exports/{job['number']}/file", part)
+            if part != place:
+                part.replace(place)
+        finally:
+            if part != place:
+                part.unlink(missing_ok=True)
+        return job["names"]
+
+    def _download(self, place: str, file: Path) -> None:
         for attempt in range(self._retries + 1):
             try:
                 with (
-                    self._http.stream(
-                        "GET", f"{self._api}/exports/{job['number']}/file", headers=self._fields()
-                    ) as answer,
-                    part.open("wb") as file,
+                    self._http.stream("GET", f"{self._api}/{place}", headers=self._fields()) as answer,
+                    file.open("wb") as stream,
                 ):
                     if answer.status_code != httpx.codes.OK:
                         answer.read()
                         raise _problem(answer)
-                    for block in answer.iter_bytes():
-                        file.write(block)
-                break
+                    stream.writelines(answer.iter_bytes())
+                return
             except httpx.TransportError as error:
                 if attempt == self._retries:
                     raise _unreachable(Problem, error) from error
                 self._sleep(_pause(attempt, None))
-        part.replace(path)
-        return job["names"]
 
     def import_table(
         self, path: str | Path, *, progress: Progress | None = None, dry_run: bool = False, **options: Any

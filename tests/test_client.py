@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import select
 import socket
@@ -416,3 +417,14 @@ def test_the_numbers_of_a_thing_can_be_corrected(site: Ararat) -> None:
     found = site.get(str(name))
     assert found is not None
     assert (found.row["numbers"]["current"], found.row["numbers"]["former"]) == ("A 71", ["A 17"])
+
+
+def test_an_export_keeps_a_device_and_leaves_no_part(site: Ararat, tmp_path: Path) -> None:
+    site.mint(SHOULDER, resource="a", target=URL)
+    assert site.export(os.devnull) == 1
+    assert Path(os.devnull).is_char_device()
+    assert not Path(f"{os.devnull}.part").exists()
+    with pytest.raises(OSError, match="directory"):
+        site.export(tmp_path)
+    assert site.export(tmp_path / "names.csv") == 1
+    assert [each.name for each in tmp_path.iterdir() if each.suffix == ".part"] == []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .. import streams
 from ..errors import NO_INPUT, CommandError, store_errors, write
@@ -123,6 +122,10 @@ class UserTable:
         from ...spreadsheets import sheet
         from ...spreadsheets.result_table import NamesOfRows, RowProblem
 
+        # Before the import, because names that were minted must be written somewhere.
+        for file in (output, report_file):
+            if file is not None:
+                streams.refuse_database(file)
         reading = self.reading
         problems: dict[int, RowProblem] = {}
 
@@ -159,46 +162,40 @@ class UserTable:
             # The columns are printed before the import.
             summary.read_as = ReadAs()
             if output and summary.written:
-                self._write(output, lambda path: self._write_names(path, names))
+                self._write(output, lambda stream: self._write_names(stream, output, names))
         if report_file:
-            self._write(report_file, lambda path: self._write_refused(path, problems))
+            self._write(report_file, lambda stream: self._write_refused(stream, report_file, problems))
         return summary
 
-    def _write_names(self, path: Path, names: Any) -> None:
+    def _write_names(self, stream: BinaryIO, file: str, names: Any) -> None:
         from ...spreadsheets import result_table
 
-        with path.open("wb") as stream:
-            if _is_xlsx(path):
-                result_table.workbook_with_names(self.content, self.reading, self.name, names.get, stream)
-            elif self.reading.format == "workbook":
-                read = result_table.rows_with_names(self.content, self.reading, self.name, names.get)
-                rows = (row.fields for row in read)
-                stream.writelines(result_table.text_lines(rows, self.reading, self.content))
-            else:
-                stream.writelines(result_table.with_names(self.content, self.reading, self.name, names.get))
+        if _is_xlsx(file):
+            result_table.workbook_with_names(self.content, self.reading, self.name, names.get, stream)
+        elif self.reading.format == "workbook":
+            read = result_table.rows_with_names(self.content, self.reading, self.name, names.get)
+            rows = (row.fields for row in read)
+            stream.writelines(result_table.text_lines(rows, self.reading, self.content))
+        else:
+            stream.writelines(result_table.with_names(self.content, self.reading, self.name, names.get))
 
-    def _write_refused(self, path: Path, problems: Mapping[int, RowProblem]) -> None:
+    def _write_refused(self, stream: BinaryIO, file: str, problems: Mapping[int, RowProblem]) -> None:
         from ...bindings.tables.delimited import Line
         from ...spreadsheets import result_table
         from ...webapp.uploads.store import problem_columns
 
         rows = result_table.refused_rows(self.content, self.reading, self.name, problems, problem_columns())
-        with path.open("wb") as stream:
-            if _is_xlsx(path):
-                lines = (Line(number, list(row)) for number, row in enumerate(rows, 1))
-                result_table.write_workbook(lines, stream, self.reading.sheet)
-            else:
-                stream.writelines(result_table.text_lines(rows, self.reading, self.content))
+        if _is_xlsx(file):
+            lines = (Line(number, list(row)) for number, row in enumerate(rows, 1))
+            result_table.write_workbook(lines, stream, self.reading.sheet)
+        else:
+            stream.writelines(result_table.text_lines(rows, self.reading, self.content))
 
-    def _write(self, file: str, write_to: Callable[[Path], None]) -> None:
-        """Write a file beside its place and then replace it, so that no half of it is left."""
-        path = Path(file)
-        part = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    def _write(self, file: str, write_to: Callable[[BinaryIO], None]) -> None:
         try:
-            write_to(part)
-            part.replace(path)
+            with streams.replaced(file) as stream:
+                write_to(stream)
         except OSError as error:
-            part.unlink(missing_ok=True)
             fix = "correct the place, and run the command again: it finds the names by their keys"
             message = f"cannot write {file}: {error.strerror or error}"
             raise CommandError(message, ("Fix", fix), exit_code=NO_INPUT) from None
@@ -213,8 +210,8 @@ def print_reading(table: UserTable, *, as_json: bool) -> None:
     write(table.describe(Sheet.of(stream)), to=stream)
 
 
-def _is_xlsx(path: Path) -> bool:
-    return path.suffix.lower() == ".xlsx"
+def _is_xlsx(file: str) -> bool:
+    return Path(file).suffix.lower() == ".xlsx"
 
 
 _ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "windows-1252": "Windows-1252"}

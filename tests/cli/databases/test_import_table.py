@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Callable
@@ -570,3 +571,35 @@ def test_a_row_without_a_name_is_told_how_to_get_one(ararat: Callable[..., Resul
     told = unwrapped(ran.stdout + ran.stderr)
     assert "the row has no name (empty)" in told
     assert "to mint names for such rows, add --mint SHOULDER" in told
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(["--key", "Inventarnummer", "--output"], id="output"),
+        pytest.param(["--key", "Inventarnummer", "--report"], id="report of a table of a user"),
+        pytest.param(["--ignore-unknown", "--report"], id="report"),
+    ],
+)
+def test_an_output_file_keeps_pipes_links_and_databases(
+    options: list[str], ararat: Callable[..., Result], tmp_path: Path
+) -> None:
+    heading = "ARK" if "--key" in options else "identifier"
+    table = f"{heading},Inventarnummer,target\nark:12345/x9,A 1,https://m.example/1\n"
+    pipe, other, link = tmp_path / "pipe", tmp_path / "other.sqlite", tmp_path / "link.csv"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        assert ararat("import", *options, str(pipe), "-", given=table).exit_code == 0
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    assert ararat("init", "--database", str(other)).exit_code == 0
+    before = other.read_bytes()
+    refused = ararat("import", *options, str(other), "-", given=table)
+    assert "it is an SQLite database" in unwrapped(refused.stderr)
+    assert other.read_bytes() == before
+    (tmp_path / "target.csv").write_text("old")
+    link.symlink_to(tmp_path / "target.csv")
+    ararat("import", *options, str(link), "-", given=table)
+    assert link.is_symlink()
