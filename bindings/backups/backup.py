@@ -102,6 +102,7 @@ def back_up(
     if isinstance(database, SnapshotFile):
         raise BackupError(f"{database} is a snapshot without a history", "back up the database that it was made from")
     new = Path(file).absolute()
+    _refuse_other_files(new)
     if isinstance(database, SQLite):
         _refuse_itself(database, new)
     _refuse_database_in_use(new)
@@ -155,6 +156,24 @@ def record(
     with bindings_at(url_or_path, clock=clock, read_seconds=None).open() as bindings:
         bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
         delete_all_old(bindings)
+
+
+_BEGINNINGS = (b"SQLite format 3\0", b"PGDMP")
+"""How the file of a backup begins: an SQLite database, or a dump of pg_dump."""
+
+
+def _refuse_other_files(new: Path) -> None:
+    """Refuse to replace what is no backup: a folder, a device, or a file with another content."""
+    with suppress(OSError):
+        if new.is_dir():
+            raise BackupError(f"{new} is a folder", "name a file in it", is_file=True)
+        if new.exists() and not new.is_file():
+            raise BackupError(f"{new} is a device or a pipe", "name a file", is_file=True)
+        with new.open("rb") as stream:
+            start = stream.read(len(_BEGINNINGS[0]))
+        # After a power failure, a backup can be empty or have zeros. The next one replaces it.
+        if start.strip(b"\0") and not start.startswith(_BEGINNINGS):
+            raise BackupError(f"{new} is not a backup, and would be lost", "name another file", is_file=True)
 
 
 def _refuse_itself(database: SQLite, new: Path) -> None:

@@ -139,7 +139,6 @@ FILES = (
     HeldFile("bindings/system/replaced_file.py", "files that other modules replace", "written"),
     HeldFile("bindings/system/file_access.py", "files that other modules create", "written"),
     HeldFile("cli/streams.py", "exports and other output of commands", "written"),
-    HeldFile("cli/databases/user_table.py", "tables with the names of their rows", "written"),
     HeldFile("cli/databases/import_report.py", "reports of imports", "written"),
     HeldFile("cli/databases/check_traces.py", "results of traces", "names"),
     HeldFile("middleware/edge/exporting.py", "redirects for a front server", "names"),

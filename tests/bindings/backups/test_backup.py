@@ -148,6 +148,7 @@ def another_program(file: Path) -> None:
 @pytest.mark.parametrize("damage", [damaged_history, half, zeros, another_program, lambda file: file.write_text("x")])
 def test_a_damaged_backup_is_found(damage: Callable[[Path], Any], source: Path, tmp_path: Path) -> None:
     file = tmp_path / "backup.sqlite"
+    file.unlink(missing_ok=True)
     back_up(source, file)
     damage(file)
     with pytest.raises(BackupError):
@@ -259,3 +260,17 @@ def test_the_program_that_fits_the_server_is_found(
 def test_the_age_is_that_of_the_content() -> None:
     made = Backup(Path("x"), datetime(2026, 11, 25, 12, tzinfo=UTC), 1, 1)
     assert made.age(datetime(2026, 11, 26, 13, tzinfo=UTC)) == 25
+
+
+def test_a_backup_replaces_only_a_backup(source: Path, tmp_path: Path) -> None:
+    text, pipe, empty, older = (tmp_path / name for name in ("thesis.txt", "pipe", "empty", "older"))
+    text.write_text("Chapter 1")
+    os.mkfifo(pipe)
+    empty.write_bytes(bytes(4096))
+    for place, cause in ((text, "is not a backup"), (pipe, "is a device or a pipe"), (tmp_path, "is a folder")):
+        with pytest.raises(BackupError, match=cause):
+            back_up(source, place)
+    assert text.read_text() == "Chapter 1"
+    assert pipe.is_fifo()
+    for place in (empty, older, older):
+        assert back_up(source, place).file == place
