@@ -216,6 +216,9 @@ def test_the_tables_of_an_opened_row_are_those_of_its_page(page, inspect, width)
         answer.locator(".more > details:has(table) > summary").last.click()
         alone.append(answer.locator(".more table").last.inner_text())
     answer = inspect("\n".join(texts))
+    fonts = "all => [...new Set(all.map(one => getComputedStyle(one).fontFamily.includes('monospace')))]"
+    assert answer.locator("td[id] + td > details > summary").evaluate_all(fonts) == [True]
+    assert answer.locator("td:nth-child(4), td:nth-child(4) > *").evaluate_all(fonts) == [False]
     for number, table in enumerate(texts.values(), 1):
         answer.locator(f"#n{number} + td > details > summary").click()
         card = answer.locator(f"#i{number}")
