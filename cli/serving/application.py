@@ -160,7 +160,7 @@ def compose(
             raise ValueError(f"{setting}: the path {path} has other pages; choose another")
     if placement.resume:
         resume_jobs(app)
-    site = DispatcherMiddleware(app, {MOUNT: create_demo()} if placement.demo else {})
+    site = DispatcherMiddleware(app, {MOUNT: create_demo()}) if placement.demo else app
     also = (address, *resolver.get("also", ()))
     own = {**resolver, "prefix": prefix, "also": also, "inspector": linked}
     whole = ResolverMiddleware(site, bindings, on_resolve=placement.on_resolve, **own)

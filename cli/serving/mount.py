@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from ...middleware.http.request_target import is_path
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -53,15 +55,19 @@ class Mounts:
 
 
 class MountedWSGI:
-    """A WSGI application at the path of its public addresses. A mount that the server has set is kept."""
+    """A WSGI application at the path of its public addresses. A mount that the server has set is kept.
+
+    A request target that is not a path gets no mount, so that the application refuses it.
+    """
 
     def __init__(self, app: WSGIApplication, mounts: Mounts) -> None:
         self._app = app
         self._mounts = mounts
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not environ.get("SCRIPT_NAME"):
-            found = self._mounts.divided(environ.get("PATH_INFO", ""), environ.get("HTTP_HOST", ""))
+        path = environ.get("PATH_INFO", "")
+        if not environ.get("SCRIPT_NAME") and is_path(path):
+            found = self._mounts.divided(path, environ.get("HTTP_HOST", ""))
             environ["SCRIPT_NAME"], environ["PATH_INFO"] = found
         return self._app(environ, start_response)
 

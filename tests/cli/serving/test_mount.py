@@ -58,6 +58,14 @@ def test_the_path_of_a_public_address_leads_to_the_same_pages(
 
 
 @pytest.mark.one_setup
+@pytest.mark.parametrize("mount", ["", "/base"], ids=["of the prefix", "of the server"])
+@pytest.mark.parametrize("target", ["*", "ids.example:443", "ark:12345/x", "desk"])
+def test_a_target_that_is_not_a_path_is_refused_below_a_mount(bindings: Bindings, target: str, mount: str) -> None:
+    received = {"SCRIPT_NAME": mount, "PATH_INFO": target, "REQUEST_URI": target}
+    answer = served(bindings).open("/", base_url=HOST, environ_overrides=received)
+    assert (answer.status_code, "not a path" in answer.text) == (400, True)
+
+
 @pytest.mark.parametrize("received", [pytest.param("/base", id="whole"), pytest.param("", id="removed by the proxy")])
 def test_each_link_and_redirect_of_the_desk_includes_the_path(received: str, bindings: Bindings) -> None:
     client = served(bindings)
