@@ -47,6 +47,10 @@ class SnapshotFile(SQLite):
         """
         return False
 
+    def exists(self) -> bool:
+        """Return True: nothing creates a missing snapshot file in its place, and reading it raises the reason."""
+        return True
+
     def connect_to_read(self) -> sqlite3.Connection:
         """Open a connection to the snapshot file for reading.
 

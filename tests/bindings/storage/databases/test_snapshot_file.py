@@ -133,3 +133,11 @@ def test_a_snapshot_has_no_history(file: Path, open_store: Callable[..., Binding
             with pytest.raises(BindingError) as error:
                 query()
             assert error.value.code == "not-in-snapshot"
+
+
+def test_a_missing_snapshot_is_written_again_and_not_created(tmp_path: Path) -> None:
+    with (
+        open_bindings(tmp_path / "names.snapshot", missing_ok=True) as bindings,
+        pytest.raises(BindingsUnavailable, match="the file does not exist; write it again with ararat snapshot"),
+    ):
+        bindings.get("ark:12345/x")
