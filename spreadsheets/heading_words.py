@@ -7,7 +7,7 @@ read without its parts that do not change its meaning: ``ObjectNumber``, ``dc.ti
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from ..bindings.tables.columns import Columns
@@ -37,7 +37,8 @@ lien notice|lien vers la notice|url notice|notice en ligne|lien permanent|url fi
 link scheda|scheda online|url scheda|link alla scheda|collegamento scheda|url ficha|enlace ficha|ficha en linea
 enlace permanente|enlace a la ficha|url del objeto|link naar object|url collectie|objectpagina|link objectpagina
 online raadplegen|adres obiektu|url obiektu|stranka predmetu|catalogue url|catalog url|opac url|link opac|opac link
-official url|uri record|landing page url|emuseum url|emuseum link|website link|access url""",
+official url|uri record|landing page url|emuseum url|emuseum link|website link|access url|museum digital link
+museum digital|museum digital url""",
         0.9: """
 url|link|web address|website|web link|weblink|webadresse|internetadresse|lien|lien web|adresse web|enlace|enlace web
 direccion web|collegamento|indirizzo web|sito web|link web|ligacao|hiperligacao|endereco web|koppeling|webadres
@@ -51,7 +52,8 @@ title|titel|titre|titulo|titolo|tytul|nazev|main title|title proper|object title
 display title|preferred title|preferred labels|preferred label|werktitel|objekttitel|haupttitel|sachtitel
 hauptsachtitel|titel des werks|titel werk|titel object|titre principal|titre de l oeuvre|titre propre|intitule
 titulo principal|titulo de la obra|titolo dell opera|titolo opera|titolo proprio|hoofdtitel|objecttitel|titr|titles
-intitule de l unite|titulo propio|titulo atribuido|tytul dziela|nazev dila|title of work|title statement
+intitule de l unite|titulo propio|titulo atribuido
+titulo propiamente dicho|tytul dziela|nazev dila|title of work|title statement
 العنوان|عنوان|عنوان العمل|כותרת|שם היצירה|タイトル|題名|作品名|資料名|标题|標題|题名|名称|作品名称""",
         0.8: """
 bezeichnung|objektbezeichnung|designation|denominacion|denominazione|denominacao|benaming|nazwa|nazwa obiektu
@@ -91,6 +93,7 @@ production date|date of production|object date|display date|date display|date ex
 date of creation|date of publication|publication year|publication date|date published|copyrightdate|copyright date
 erscheinungsjahr|annee de publication|ano de publicacion|anno di pubblicazione|jaar van uitgave|work date|date of work
 event dates|creation dates|dating|object dated|inclusive dates|date s|date text|datum der entstehung|zeitstellung
+dat|datierung text|dates expression
 التاريخ|تاريخ|السنة|תאריך|שנה|日付|年|制作年|年代|年月日|日期|年份|创作年代""",
         0.7: """
 object begin date|begin date|date begin|datierung von|datering begin|datering van|production date start|start date
@@ -153,7 +156,7 @@ altsignatur|alte signatur|fruhere signatur|fruhere inventarnummer|alte inventarn
 ancien numero|anciens numeros|ancien numero d inventaire|ancienne cote|anciennes cotes|numero anterior|numero antiguo
 signatura antigua|numero de inventario anterior|numero precedente|vecchio numero|vecchia segnatura|segnatura antica
 inventario precedente|oud nummer|oud inventarisnummer|oude inventarisnummer|vorig nummer|numero antigo|dawny numer
-stary numer|stare inv cislo|puvodni inventarni cislo|previous numbers|old numbers|vroeger nummer"""
+stary numer|stare inv cislo|puvodni inventarni cislo|previous numbers|old numbers|vroeger nummer|n anterior|n ancien"""
     },
     "further_numbers": {
         0.8: """
@@ -185,9 +188,11 @@ cataloguer image rights email alpha sort number nummer nr owner donor lender bir
 history geschichte type""",
     "when": """
 birth death born died accession acquisition zugang erwerbung erwerb erwerbungsdatum acquired entry record modified
+ingreso ingresso adquisicion acquisizione aquisicao entree baja alta restauration restauracion restauro conservation
+received catdate recu
 changed change update updated letzte anderung aanderungsdatum loan exhibition photo digitization digitized scan
-valuation insurance inventory inventur entered imported accessioned available submitted artist kunstler lifespan end
-ende eind fin bis cataloged catalogued catalogue revision last constituent copyright deaccession location verwerving
+valuation insurance inventory inventur entered imported accessioned available submitted artist kunstler lifespan
+cataloged catalogued catalogue revision last constituent copyright deaccession location verwerving
 acquisitie mutatie wijziging deletion accessdate""",
     "where": """
 storage standort current location lager depot birth death birthplace repository shelf regal normal id url uri tgn
@@ -202,6 +207,44 @@ owner value format language count title titel name set url uri link schema wikid
     "identifier": "parent image bild file artist related place person successor isbn issn doi wikidata viaf gnd local",
 }
 """Words that take a meaning from a longer heading: "Artist begin date" is not the date of the thing."""
+
+_FORMER = frozenset(
+    {
+        *(
+            "old",
+            "alt",
+            "alte",
+            "alter",
+            "former",
+            "formerly",
+            "previous",
+            "ancien",
+            "ancienne",
+            "anciens",
+            "anciennes",
+        ),
+        *("vorherige", "fruhere", "fruher", "oud", "oude", "vorig", "vorige", "vroeger", "antiguo", "antigua"),
+        *("anterior", "anteriores", "antigo", "antiga", "precedente", "precedenti", "vecchio", "vecchia", "stary"),
+        *("stare", "dawny", "puvodni"),
+    }
+)
+"""Words that make a number a former one."""
+
+_BEGINNINGS = frozenset(
+    {
+        *("begin", "start", "anfang", "beginn", "von", "from", "debut", "iniziale", "inicial", "inicio", "initiale"),
+        *("earliest", "early", "van", "desde", "dal"),
+    }
+)
+"""Words of the first of two columns with dates."""
+
+_ENDS = frozenset(
+    {"end", "ende", "eind", "fin", "bis", "final", "finale", "finales", "fine", "hasta", "latest", "late", "tot", "to"}
+)
+"""Words of the second of two columns with dates."""
+
+_OR = (" / ", "/", " oder ", " or ", " ou ", " o ")
+"""Signs between two headings of one column: "Titre ou sujet"."""
 
 _STEMS = (
     *("inventar", "objekt", "object", "zugang", "eingang", "akzession", "accessie", "sammlungs", "museums", "ident"),
@@ -277,6 +320,8 @@ _FILLERS = frozenset(
     }
 )
 _CONTAINED = 0.85
+_SHORTEST_JOINED = 5
+_FIRST_DATE = 0.7
 _LONGEST = 120
 
 
@@ -306,7 +351,13 @@ def _phrases() -> dict[str, list[tuple[str, float]]]:
             for phrase in words.replace("\n", "|").split("|"):
                 if phrase and all(column != each for each, _ in found.get(folded(phrase), ())):
                     found.setdefault(folded(phrase), []).append((column, weight))
-    return found
+    # Names of fields have no spaces: "invno", "displaydate".
+    joined: dict[str, list[tuple[str, float]]] = {}
+    for phrase, meanings in found.items():
+        one = phrase.replace(" ", "")
+        if len(one) >= _SHORTEST_JOINED and one not in found:
+            joined.setdefault(one, meanings)
+    return found | joined
 
 
 @cache
@@ -340,12 +391,25 @@ def weights(heading: str) -> Mapping[str, float]:
                 return found
             if rest.split(" ")[0] in ("title", "date", "identifier", "contributor", "creator", "description"):
                 return {}
-        _add(found, _of_phrase(rest), 0.97 if space in _SPACES else 0.8)
-        if not found:
-            _add(found, _of_phrase(rest.rpartition(" ")[2]), 0.8 if space in _SPACES else 0.0)
+        if space.startswith("ca ") and space not in _SPACES:
+            return {"who": 0.7} if space == "ca entities" else {}  # of another record than the object
+        parts = [each for each in rest.split() if not each.isdecimal()]
+        _add(found, _of_phrase(" ".join(parts)), 0.97 if space in _SPACES else 0.8)
+        _add(found, _of_phrase(" ".join([space, *parts])), 0.97)
+        if not found and space in _SPACES:
+            for each in (element.partition(" ")[0], element.rpartition(" ")[2]):
+                _add(found, _of_phrase(folded(_words(each))), 0.8)
     for each in dict.fromkeys((folded(main), folded(_words(main)))):
         _add(found, _of_phrase(each), 1.0)
+    for sign in _OR:
+        for each in main.split(sign) if sign in main else ():
+            _add(found, dict(_phrases().get(folded(_words(each)), ())), 0.95)
     tokens = set(folded(_words(text)).split())
+    if tokens & _FORMER:
+        _add(found, _formerly(folded(_words(main)).split()), 1.0)
+    is_begin, is_end = bool(tokens & _BEGINNINGS), bool(tokens & _ENDS)
+    if is_begin != is_end and found.get("when", 0) > (most := _FIRST_DATE if is_begin else 0):
+        found["when"] = most
     for column, words in _never().items():
         is_phrase = found.get(column, 0) >= 1 and _is_phrase(main, column)
         if tokens & words and not is_phrase and (column in found or column == "target"):
@@ -383,6 +447,12 @@ def meaning(heading: str) -> str:
     weighed = weights(heading)
     best = max(weighed, key=lambda column: weighed[column], default="")
     return best if best and weighed[best] >= 0.5 else ""
+
+
+def _formerly(tokens: Sequence[str]) -> dict[str, float]:
+    """Return the weight of former numbers of a heading that is a number with a word for "old"."""
+    rest = " ".join(each for each in tokens if each not in _FORMER)
+    return {"former_numbers": 0.9} if _of_phrase(rest).get("resource", 0) >= _FIRST_DATE else {}
 
 
 def _add(found: dict[str, float], more: Mapping[str, float], share: float) -> None:

@@ -226,6 +226,86 @@ MNX-18|pintura|A ponte|Desconhecido|1820|https://m.example/18""",
 resource|what|who|when||target
 AA-17|港の夕暮れ|不詳|1902年|収蔵庫2|https://m.example/17
 AA-18|二艘の舟|不詳|1903年|収蔵庫2|https://m.example/18""",
+    "CollectiveAccess, bundles of related records": """
+ca_objects.object_id|ca_objects.idno|ca_objects.preferred_labels.name|ca_entities.preferred_labels.displayname|ca_objects.date.dates_value|ca_storage_locations.preferred_labels|ca_object_representations.media.original.url
+|resource|what|who|when||
+411|1998.12.1|Brass sextant|Harrow|1820|Store B|https://m.example/media/411.jpg
+412|1998.12.2|Ship's chronometer|Tidewell|1845|Store B|https://m.example/media/412.jpg""",
+    "TMS, field names": """
+ObjectID|SortNumber|ObjectNumber|ClassificationID|DateBegin|DateEnd|Dated|Medium|CreditLine|PublicAccess|DisplayName|TitleText|EnteredDate
+||resource||||when||||who|what|
+20411|1985 17|1985.17|3|1902|1902|1902|Oil|Gift|1|Elin Marsh|Harbour at dusk|2004-01-02
+20412|1985 18|1985.18|3|1903|1903|1903|Oil|Gift|1|Elin Marsh|Two boats|2004-01-02""",
+    "eMuseum, field names": """
+id|invno|title|artistMaker|displayDate|medium|creditline|primaryMedia|sourceURL
+|resource|what|who|when||||target
+20411|1985.17|Harbour at dusk|Elin Marsh|1902|Oil|Gift|https://m.example/internal/media/dispatcher/1|https://m.example/objects/20411/harbour
+20412|1985.18|Two boats|Elin Marsh|1903|Oil|Gift|https://m.example/internal/media/dispatcher/2|https://m.example/objects/20412/boats""",
+    "MuseumPlus with titles in two languages": """
+ID|Inv.-Nr.|Künstler (Name, Vorname)|Werktitel (deutsch)|Werktitel (englisch)|Dat. (Text)|Material/Technik|Masse|Creditline|Aktueller Standort|Eigentümer|Versicherungswert|URL Sammlung online
+|resource|who|what||when|||||||target
+5011|G 1901.17|Held, Marta|Bildnis einer Frau|Portrait of a woman|1901|Öl|30 x 40|Schenkung|Depot 2|Stadt|1000|https://sammlung.m.example/de/5011
+5012|G 1901.18|Held, Marta|Stillleben|Still life|um 1899|Öl|20 x 30|Ankauf|Depot 2|Stadt|1200|https://sammlung.m.example/de/5012""",  # noqa: E501
+    "Axiell Collections, labels": """
+Record number|Object number|Title|Object name|Creator|Creator role|Production date (start)|Production date (end)|Current location name|Reproduction reference|Permanent URL
+|resource|what||who||when||||target
+100012|NMK.2004.0012|Milk strainer|strainer|Unknown|maker|1850|1870|Store A|NMK2004_0012.jpg|https://m.example/obj/100012
+100013|NMK.2004.0013|Butter mould|mould|Unknown|maker|1860|1870|Store A|NMK2004_0013.jpg|https://m.example/obj/100013""",  # noqa: E501
+    "DSpace with two identifiers": """
+uuid|owningCollection|dc.contributor.advisor|dc.contributor.author|dc.date.available|dc.date.issued|dc.identifier.citation|dc.identifier.other|dc.identifier.uri|dc.title|dc.title.alternative|dc.subject
+|||who||when||resource|target|dc.title||dc.subject
+8d1f-00a|123456789/2|Holm, K.|Lund, Eva|2019-04-02T09:11:12Z|2018|Lund 2018|THES-17|https://hdl.handle.net/123456789/17|Peat in the north||peat
+8d1f-00b|123456789/2|Holm, K.|Berg, Ola|2019-04-03T09:11:12Z|2017|Berg 2017|THES-18|https://hdl.handle.net/123456789/18|Moss in the south||moss""",  # noqa: E501
+    "ArchivesSpace, paths of fields": """
+title|ref_id|component_id|level|dates/0/expression|dates/0/begin|extents/0/number|ead_id|digital_object_link|archival_object_uri
+what||resource||when|||||
+Accounts|aspace_17ab|MS-004-01-01|file|1880-1890|1880|1|MS004|https://m.example/do/1|/repositories/2/archival_objects/41
+Letters|aspace_17ac|MS-004-01-02|file|1881-1899|1881|1|MS004|https://m.example/do/2|/repositories/2/archival_objects/42""",
+    "PastPerfect, field names": """
+OBJECTID|OBJNAME|TITLE|ARTIST|DATE|EARLYDATE|LATEDATE|HOMELOC|STATUS|ACCESSNO|CATDATE|IMAGEFILE|WEBURL
+resource||what|who|when||||||||target
+2004.12.1|Quilt|Star quilt|Mary Poole|1860|1855|1865|Room 2|OK|2004.12|2004-05-01|001\\2004121.JPG|https://pp.example/webobject/1
+2004.12.2|Quilt|Log cabin quilt|Mary Poole|1871|1870|1872|Room 2|OK|2004.12|2004-05-01|001\\2004122.JPG|https://pp.example/webobject/2""",
+    "Adlib with former numbers": """
+Priref|Instellingsnaam|Objectnummer|Objectnaam|Titel|Vervaardiger (naam)|Vervaardigingsdatum (begin)|Vervaardigingsdatum (eind)|Vorig nummer|Opmerkingen|Reproductie.referentie|Persistente URL
+||resource||what|who|when||former_numbers|||target
+10017|Museum Zuid|TM-1234|schaal|Schaal met vis|Anoniem|1750|1800|A 17||TM1234.jpg|https://m.example/hdl/1234
+10018|Museum Zuid|TM-1235|schaal|Schaal met vogel|Anoniem|1760|1800|A 18||TM1235.jpg|https://m.example/hdl/1235""",  # noqa: E501
+    "a German museum with museum-digital": """
+Lfd. Nr.|Inventar-Nr. neu|Inventar-Nr. alt|Objektbezeichnung|Titel / Kurzbeschreibung|Künstler / Hersteller|Datierung (von - bis)|Fundort / Herkunft|Standort (Depot)|Zustand|Erwerbungsdatum|Bilddatei|museum-digital-Link
+|resource|former_numbers||what|who|when|where|||||target
+1|V 2001/17|A 17|Krug|Krug mit Ranken|Töpferei Holm|1820-1830|Holm|R 2|gut|1990-01-01|a.jpg|https://md.example/object/17
+2|V 2001/18|A 18|Krug|Krug mit Punkten|Töpferei Holm|1830-1840|Holm|R 2|gut|1990-01-02|b.jpg|https://md.example/object/18""",  # noqa: E501
+    "a French museum with former numbers": """
+N° inv.|Ancien n° inv.|Domaine|Dénomination|Titre ou sujet|Artiste(s)|Époque / datation|Lieu de création|Matériaux|Mode d'acquisition|Date d'acquisition|Emplacement|Photo|URL de la fiche
+resource|former_numbers|||what|who|when|where||||||target
+D 2003.0.17|A 17|peinture|tableau|Le port|Inconnu|18e siècle|Nantes|huile|don|1903|Réserve 2|p17.jpg|https://m.example/fiche/17
+D 2003.0.18|A 18|peinture|tableau|Le pont|Inconnu|19e siècle|Nantes|huile|don|1903|Réserve 2|p18.jpg|https://m.example/fiche/18""",  # noqa: E501
+    "an Italian archive with former references": """
+Fondo|Segnatura attuale|Segnatura precedente|Denominazione o titolo|Data iniziale|Data finale|Consistenza|Link inventario online
+|resource|former_numbers|what|when|||target
+Comune|b. 17|n. 3|Corrispondenza|1850|1861|1 busta|https://a.example/17
+Comune|b. 18|n. 4|Bilanci|1861|1870|1 busta|https://a.example/18""",  # noqa: E501
+    "a Dutch museum with former numbers": """
+Inv.nr.|Oud inv.nr.|Objectcategorie|Naam object|Titel / beschrijving|Kunstenaar / maker|Datum|Plaats van herkomst|Standplaats|Verwerving|Foto|Website
+resource|former_numbers|||what|who|when|where||||target
+0017-A|17|schilderij|schilderij|Haven bij avond|Onbekend|1640|Hoorn|Depot|gift 1903|a.jpg|https://m.example/c/17
+0018-A|18|schilderij|schilderij|Twee boten|Onbekend|1645|Hoorn|Depot|gift 1904|b.jpg|https://m.example/c/18""",  # noqa: E501
+    "a Spanish archive with two dates": """
+Signatura|Código de clasificación|Título de la unidad|Fecha inicial|Fecha final|Volumen|Productor|Enlace PARES
+resource||what|when|||who|target
+MUN,17|1.2|Actas|1612|1655|2|Cabildo|https://pares.example/17
+MUN,18|1.2|Cuentas|1655|1660|2|Cabildo|https://pares.example/18""",
+    "a Spanish library": """
+Número de ejemplar|Signatura topográfica|Título propiamente dicho|Autor personal|Año|Editorial|Código de barras|Enlace al OPAC
+|resource|what|who|when||further_numbers|target
+1|V-17|Viaje por mar|Ruiz, Ana|1788|Dupuis|300017|https://b.example/17
+2|V-18|Viaje por tierra|Ruiz, Ana|1790|Dupuis|300018|https://b.example/18""",  # noqa: E501
+    "Mimsy": """
+ID Number|Category|Item Name|Title|Maker|Date Made|Place Made|Whole/Part|Credit Line|Home Location|Loan Status|Record View URL
+resource|||what|who|when|where|||||target
+X.1901.17|Prints|etching|The old bridge|Ann Roe|1880|York|whole|Gift|A1|none|https://m.example/v/17
+X.1901.18|Prints|etching|The old mill|Ann Roe|1881|York|whole|Gift|A1|none|https://m.example/v/18""",  # noqa: E501
 }
 """Tables: a line of headings, a line of columns of bindings, and rows."""
 
