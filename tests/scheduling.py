@@ -35,13 +35,18 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
-    if config.cache and config.args_source is config.ArgsSource.TESTPATHS and not config.option.keyword:
+    if _has_cache(config) and config.args_source is config.ArgsSource.TESTPATHS and not config.option.keyword:
         times = _times(config) | {name: round(seconds, 2) for name, seconds in _seconds.items()}
-        config.cache.set(TIMES, times)
+        config.cache.set(TIMES, times)  # type: ignore[union-attr]
 
 
 def _times(config: pytest.Config) -> dict[str, float]:
-    return config.cache.get(TIMES, {}) if config.cache else {}
+    return config.cache.get(TIMES, {}) if _has_cache(config) else {}  # type: ignore[union-attr]
+
+
+def _has_cache(config: pytest.Config) -> bool:
+    # Without the plugin, as with "-p no:cacheprovider", the attribute does not exist.
+    return config.pluginmanager.has_plugin("cacheprovider")
 
 
 def _guess(name: str, tests: int) -> float:
