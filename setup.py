@@ -21,7 +21,7 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
 
 # Path below the folder django_htmx: sha256. htmx 2.0.10 and htmx-ext-sse 2.2.4, both under the licence 0BSD.
 VENDORED = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..identifiers import IdentifierError
-from ..webapp.tracing.events import End, Event
+from ..tracing.events import End, Event
 from . import streams
 from .errors import DONE, FAILURE, UNREADABLE, UNSPECIFIED, read_name, write
 from .options import (
@@ -84,8 +84,8 @@ def trace_command(
     """
     # The HTTP client loads slowly. Other commands do not need it.
     from ..net.http_client import GuardedClient
-    from ..webapp.tracing.algorithm import TraceError, trace
-    from ..webapp.tracing.comparison import compare_ends
+    from ..tracing.algorithm import TraceError, trace
+    from ..tracing.comparison import compare_ends
 
     fetch = GuardedClient.to(destinations)
     prefixes = {"--resolver": resolver or _default(identifier)} | ({"--compare": other} if other else {})
@@ -122,7 +122,7 @@ def trace_command(
 
 def _require_identifier(text: str) -> None:
     """Exit with the position of the error if the text cannot be traced. With --json the event has the position."""
-    from ..webapp.tracing.target import prepare
+    from ..tracing.target import prepare
 
     try:
         prepare(text, normalize=False, test_naans=test_naans())
@@ -132,7 +132,7 @@ def _require_identifier(text: str) -> None:
 
 def _default(identifier: str) -> str:
     """Return the resolver of a trace without --resolver: that of a link, the official one of ARKs, or that of a URN."""
-    from ..webapp.tracing.known_resolvers import namespace_of, no_resolver, pasted_prefix, prefix_for
+    from ..tracing.known_resolvers import namespace_of, no_resolver, pasted_prefix, prefix_for
 
     if (pasted := pasted_prefix(identifier)) is not None:
         return pasted
@@ -144,7 +144,7 @@ def _default(identifier: str) -> str:
 
 
 def _prefix(resolver: str, identifier: str, option: str) -> str:
-    from ..webapp.tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
+    from ..tracing.known_resolvers import REGISTRY_KEYWORD, prefix_for
 
     if resolver != REGISTRY_KEYWORD:
         return resolver

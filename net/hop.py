@@ -2,7 +2,7 @@
 
 A :data:`Fetch` sends one request and returns the status line and the header fields of the response. It never follows a
 redirect and never reads a body. :mod:`~.http_client` sends requests over the network;
-:mod:`~ararat.webapp.tracing.in_process` calls this site in process; tests use scripted responses.
+:mod:`~ararat.tracing.in_process` calls this site in process; tests use scripted responses.
 """
 
 from __future__ import annotations

@@ -373,7 +373,7 @@ SQLITE_FIRST = (
     "webapp/api/",
     "webapp/desk/",
     "webapp/jobs/",
-    "webapp/links/",
+    "tracing/links/",
     "webapp/ezid/",
     "webapp/management/",
 )

@@ -150,7 +150,10 @@ PAGES = Catalogues(
     "webapp/language/po",
     {
         **{f"templates/{folder}": [("**.html", "jinja2")] for folder in ("desk", "ezid", "inspector", "reference")},
-        **{folder: [("**.py", "python")] for folder in ("identifiers", "bindings", "spreadsheets", "net", "webapp")},
+        **{
+            folder: [("**.py", "python")]
+            for folder in ("identifiers", "bindings", "spreadsheets", "net", "tracing", "webapp")
+        },
     },
     tuple(languages()),
     PUBLIC,

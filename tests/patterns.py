@@ -40,7 +40,7 @@ from ararat.webapp.report import excerpt
 from tests.regular_expressions import METHODS
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+PACKAGES = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
 Pattern = re.Pattern[Any]
 
 
@@ -101,11 +101,12 @@ DOORS: Mapping[str, str] = MappingProxyType(
         "net/": "body",
         "middleware/": "head",
         "middleware/edge/": "target",
+        "middleware/http/trusted_proxy.py": "own",
+        "tracing/": "body",
         "middleware/views/formats/": "element",
         "middleware/views/templates.py": "own",
         "webapp/": "body",
         "webapp/language/": "own",
-        "webapp/trusted_proxy.py": "own",
         "webapp/views/docs.py": "own",
         "cli/": "own",
         "cli/doctor/configuration.py": "configuration",

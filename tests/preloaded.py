@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("bindings", "spreadsheets", "net", "middleware", "webapp", "cli.serving")
+PACKAGES = ("bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli.serving")
 """The packages of Ararat whose modules are imported, with all modules that those import."""
 
 FURTHER = ("ararat.cli.main", "sqlalchemy.dialects.postgresql", "waitress", "uvicorn.main")

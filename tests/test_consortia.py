@@ -22,9 +22,9 @@ from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.net.hop import HopFailed
 from ararat.net.response import SiteAnswer
 from ararat.net.url import WebURL
-from ararat.webapp.tracing.algorithm import trace
-from ararat.webapp.tracing.events import End, Hop
-from ararat.webapp.tracing.in_process import local_fetch
+from ararat.tracing.algorithm import trace
+from ararat.tracing.events import End, Hop
+from ararat.tracing.in_process import local_fetch
 
 from .conftest import Server
 

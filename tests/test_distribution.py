@@ -22,7 +22,18 @@ from packaging.requirements import Requirement
 from tests.test_testing import EXAMPLES, FRAMEWORKS, broken
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli", "templates", "static")
+ROOMS = (
+    "identifiers",
+    "bindings",
+    "spreadsheets",
+    "net",
+    "middleware",
+    "tracing",
+    "webapp",
+    "cli",
+    "templates",
+    "static",
+)
 MODULES = {"__init__.py", "__main__.py", "asgi.py", "client.py", "testing.py", "wsgi.py", "py.typed"}
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 COMPILED = {

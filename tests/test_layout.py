@@ -21,7 +21,7 @@ import ararat
 
 ROOT = Path(__file__).parents[1]
 # A package may import itself and the packages before it.
-ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
 FILES = [
     ROOT / "__init__.py",
     ROOT / "__main__.py",
@@ -71,7 +71,7 @@ ORDERS: dict[str, list[tuple[str, ...]]] = {
         *[("wsgi",), ("asgi",)],
     ],
     "webapp": [
-        *[("language",), ("report", "tracing"), ("accounts", "config"), ("links", "management", "uploads"), ("jobs",)],
+        *[("language",), ("report",), ("accounts", "config"), ("management", "uploads"), ("jobs",)],
         *[("views",), ("api", "desk", "ezid"), ("app",)],
     ],
     "cli": [
@@ -84,6 +84,8 @@ MAX_MODULES = 16
 ROOTS_WITHOUT_MAXIMUM = {"bindings", "webapp"}
 MAX_TINY = 20
 TINY_LINES = 40
+MAX_WEB_IMPORTS = 40
+"""The most statements of ``cli`` that import something of ``webapp``."""
 FRONT_DOORS = {
     "ararat": {
         *("Ark", "EmbeddedArk", "IdentifierError", "Match", "Report", "Urn"),
@@ -254,6 +256,16 @@ def test_packages_import_only_themselves_and_earlier_ones():
         allowed = ROOMS[: ROOMS.index(room) + 1] if room in ROOMS else ROOMS
         own = {name.split(".")[1] for name in imports(path) if name.startswith("ararat.")}
         assert own & set(ROOMS) <= set(allowed), path
+
+
+def test_the_command_imports_little_of_the_web_application():
+    count = sum(
+        module.startswith("ararat.webapp")
+        for path in FILES
+        if path.is_relative_to(ROOT / "cli")
+        for module in imports(path)
+    )
+    assert count <= MAX_WEB_IMPORTS
 
 
 # URN-004

@@ -30,7 +30,7 @@ from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 
 _ROOT = Path(ararat.__file__).parent
-_OWN = tuple(f"{_ROOT / each}/" for each in ("identifiers", "bindings", "middleware", "webapp", "templates"))
+_OWN = tuple(f"{_ROOT / each}/" for each in ("identifiers", "bindings", "middleware", "tracing", "webapp", "templates"))
 _CHANGES_AND_QUERIES = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 _ONCE_A_SECOND = ("Readers._tidy", "SQLite._check_log")
 NAME = "ark:12345/x5"

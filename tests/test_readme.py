@@ -36,7 +36,7 @@ PAGES = {
     path.name: path.read_text("utf-8")
     for path in [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
 }
-PARTS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+PARTS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
 NAMES = (
     "identifier,target,what\nark:12345/n1,https://example.org/n1,One\nark:12345/x-6np1,https://example.org/maps/18,\n"
 )

@@ -64,7 +64,7 @@ MODULES = [
     "setup.py",
     *(
         path.relative_to(ROOT).as_posix()
-        for folder in ("cli", "identifiers", "middleware", "net", "spreadsheets", "webapp", "tests")
+        for folder in ("cli", "identifiers", "middleware", "net", "spreadsheets", "tracing", "webapp", "tests")
         for path in sorted((ROOT / folder).rglob("*.py"))
         if path != Path(__file__)  # contains the words
     ),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..middleware.http.trusted_proxy import ForwardedFields
     from .app import create_app
-    from .trusted_proxy import ForwardedFields
 
 __all__ = ["ForwardedFields", "create_app"]
 
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> object:
 
         return create_app
     if name == "ForwardedFields":
-        from .trusted_proxy import ForwardedFields
+        from ..middleware.http.trusted_proxy import ForwardedFields
 
         return ForwardedFields
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,8 @@ from ..bindings.system.thread_slots import slots
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
 from ..middleware.resolution.declared_settings import parameters
+from ..tracing.limits.cache import ResponseCache
+from ..tracing.limits.rate_limit import HostRateLimiter
 from . import errors, security
 from . import settings as declared
 from .accounts import first_account
@@ -28,8 +30,6 @@ from .config import FACTS, KEY, Site, url
 from .navigation import header, navigation
 from .report import excerpt
 from .trace_results import Results
-from .tracing.limits.cache import ResponseCache
-from .tracing.limits.rate_limit import HostRateLimiter
 from .views import api, compare, docs, inspect, reference, trace
 from .views import language as languages
 from .views import policy as policy_pages
@@ -60,8 +60,9 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
 
     A client is the address in REMOTE_ADDR; an IPv6 client is its /56 network. Behind a proxy all clients have the
     address of the proxy and share one limit. In this case, wrap the application in
-    ``ForwardedFields(app, 1)`` of :mod:`ararat.webapp.trusted_proxy` and replace 1 by the number of proxies. Do this
-    only behind a proxy. With a :class:`~ararat.webapp.trusted_proxy.ProxySecret`, only requests of the proxy count.
+    ``ForwardedFields(app, 1)`` of :mod:`ararat.middleware.http.trusted_proxy` and replace 1 by the number of proxies.
+    Do this only behind a proxy. With a :class:`~ararat.middleware.http.trusted_proxy.ProxySecret`, only requests of the
+    proxy count.
 
     Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
     resolver, ``remote_user``, ``ezid``, ``statistics``, ``threads``, ``session_idle`` or ``resource_label``. It is also

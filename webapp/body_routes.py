@@ -16,7 +16,7 @@ from ..spreadsheets.reading import MAX_BYTES as MAX_TABLE
 from ..spreadsheets.reading import MAX_COLUMNS
 
 if TYPE_CHECKING:
-    from .trusted_proxy import RemoteUser
+    from ..middleware.http.trusted_proxy import RemoteUser
 
 BODY = "ararat.body"
 """The key of the WSGI environ with the :class:`.RequestBody`."""

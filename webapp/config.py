@@ -15,20 +15,20 @@ from urllib.parse import urlsplit
 from flask import current_app, url_for
 from werkzeug.urls import iri_to_uri
 
+from ..tracing.events import End, Event
 from .body_routes import MAX_TEXT
 from .report import inspection
 from .report.inspection import Inspection
-from .tracing.events import End, Event
 
 if TYPE_CHECKING:
     from ..bindings.system.concurrency import ConcurrencyLimit
     from ..middleware import Bindings
     from ..middleware.statistics.counts import CountStore
+    from ..tracing.limits.cache import ResponseCache
+    from ..tracing.limits.rate_limit import HostRateLimiter
     from .accounts.store import Accounts
     from .settings import InspectorSettings
     from .trace_results import Results
-    from .tracing.limits.cache import ResponseCache
-    from .tracing.limits.rate_limit import HostRateLimiter
 
 KEY = "ararat"
 FACTS = "ararat_facts"

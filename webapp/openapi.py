@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import __version__
+from ..tracing.algorithm import MAX_REDIRECTS, MIN_REDIRECTS
 from .config import MAX_BYTES, site, url
 from .report.inspection import MAX_FOUND
 from .schemas import ANY_OBJECT, SCHEMAS, TEXT, Schema, ref
-from .tracing.algorithm import MAX_REDIRECTS, MIN_REDIRECTS
 
 STABILITY = (
     "Paths, parameters, members and codes in this description keep their names and meanings. New ones can be added at "

@@ -8,9 +8,16 @@ from dataclasses import dataclass
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text.translatable import Translatable, joined, sentence
 from ..net import url as weburl
+from ..tracing.known_resolvers import (
+    REGISTRY_KEYWORD,
+    expected_of,
+    namespace_of,
+    no_resolver,
+    pasted_prefix,
+    prefix_for,
+)
 from .config import Site, site
 from .errors import HTTPRefusal
-from .tracing.known_resolvers import REGISTRY_KEYWORD, expected_of, namespace_of, no_resolver, pasted_prefix, prefix_for
 
 
 @dataclass(frozen=True, slots=True)

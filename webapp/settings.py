@@ -17,18 +17,18 @@ from ..bindings.names.branding.model import NO_BRANDING, Branding, check
 from ..bindings.names.errors import BindingError
 from ..identifiers import iri_policy
 from ..identifiers.text.translatable import Translatable
+from ..middleware.http.trusted_proxy import SECRET_FIELD, ProxySecret, RemoteUser
 from ..middleware.resolution.declared_settings import setting
 from ..middleware.resolution.settings import ENGLISH
 from ..net import uri
 from ..net.allowed_addresses import Destinations, parse_networks
-from .trusted_proxy import SECRET_FIELD, ProxySecret, RemoteUser
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
     from ..identifiers.iri_policy import Profile
+    from ..tracing.events import End
     from .accounts.openid import OpenID
-    from .tracing.events import End
 
 MIN_SESSION_IDLE = 5
 """The minimum of the time in minutes after which a session that is not used ends. The time of the last use is accurate

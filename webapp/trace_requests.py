@@ -26,16 +26,16 @@ from ..identifiers.text.translatable import sentence as sentence_of
 from ..middleware import BindingsUnavailable
 from ..net.hop import Fetch
 from ..net.http_client import GuardedClient
+from ..tracing.algorithm import TraceError, trace
+from ..tracing.events import End, Event, Start
+from ..tracing.in_process import HOP_KEY, local_fetch
+from ..tracing.keepalive import KeepAlive, iter_with_keepalive
+from ..tracing.limits.cache import cached_fetch
+from ..tracing.progress import TraceProgress
 from .config import Site, site
 from .errors import HTTPRefusal
 from .report import inspection
 from .resolver_choice import choose_resolver
-from .tracing.algorithm import TraceError, trace
-from .tracing.events import End, Event, Start
-from .tracing.in_process import HOP_KEY, local_fetch
-from .tracing.keepalive import KeepAlive, iter_with_keepalive
-from .tracing.limits.cache import cached_fetch
-from .tracing.progress import TraceProgress
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..bindings.system.fork_safety import ForkSafeLock
-from .tracing.bulk import BulkTraceRow
+from ..tracing.bulk import BulkTraceRow
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ _TO_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class LastTrace(NamedTuple):
-    """The last recorded trace of the target of a name (:mod:`ararat.webapp.links`).
+    """The last recorded trace of the target of a name (:mod:`ararat.tracing.links`).
 
     - ``state``: such as "works", "moved" and "dead". ``since``: the time of the first trace with this state, in UTC.
     - ``status``: the last HTTP status, or None. ``url``: the URL at which the trace ended, or None.

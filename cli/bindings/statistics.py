@@ -74,8 +74,8 @@ def stats_command(
       ararat stats --from 2026-01-01 --prefix ark:12345/x5
       ararat stats ark:12345/x6np1 --by month --csv > requests.csv
     """
+    from ...bindings.tables import spreadsheet
     from ...middleware.statistics.counts import CountSelection, CountStore
-    from ...webapp.report import spreadsheet
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")

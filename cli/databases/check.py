@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from ...webapp.report import spreadsheet
+from ...bindings.tables import spreadsheet
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, write
@@ -130,8 +130,8 @@ def check_command(
     from ...bindings.checks.promises import check_promises
     from ...bindings.names import origins
     from ...bindings.names.errors import PrefixError
-    from ...webapp.links.model import STATES
-    from ...webapp.links.store import Links
+    from ...tracing.links.model import STATES
+    from ...tracing.links.store import Links
 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")

@@ -15,8 +15,8 @@ import click
 
 from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.text import display
-from ...webapp.tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkTraceRow, trace_all
-from ...webapp.tracing.events import Event
+from ...tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkTraceRow, trace_all
+from ...tracing.events import Event
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, NO_INPUT, CommandError, write
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...middleware import Bindings
     from ...net.allowed_addresses import Destinations
     from ...net.retry_after import RetryAfter
-    from ...webapp.tracing.own_names import OwnNames
+    from ...tracing.own_names import OwnNames
 
 Form = Literal["text", "csv", "json"]
 """The form of the results."""
@@ -59,9 +59,9 @@ def check_by_trace(
     from ...net.http_client import GuardedClient
     from ...net.retry_after import RetryAfter
     from ...net.throttle import PausableClock, PerHostThrottle
-    from ...webapp.tracing.algorithm import TraceError, refused_trace, trace
-    from ...webapp.tracing.known_resolvers import REGISTRY_KEYWORD, namespace_of, no_resolver, prefix_for
-    from ...webapp.tracing.own_names import OwnNames
+    from ...tracing.algorithm import TraceError, refused_trace, trace
+    from ...tracing.known_resolvers import REGISTRY_KEYWORD, namespace_of, no_resolver, prefix_for
+    from ...tracing.own_names import OwnNames
 
     if file is None and database is None:
         raise click.UsageError("no identifiers are given; give FILE, - or --database URL")
@@ -130,7 +130,7 @@ def check_by_trace(
 def _kept_pauses(bindings: Bindings, retry_after: RetryAfter) -> Iterator[None]:
     """Keep the pauses that hosts asked for in a database, so that the next command sends them no request before."""
     from ...bindings.names.errors import BindingsUnavailable, ReadOnlyBindings
-    from ...webapp.links.store import Links
+    from ...tracing.links.store import Links
 
     if bindings.kind != "database":
         yield

@@ -27,7 +27,7 @@ from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...net.allowed_addresses import Destinations
-    from ...webapp.links.model import State, TracedTarget
+    from ...tracing.links.model import State, TracedTarget
 
 _WIDTH = 9
 _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "warning", "unclear": "warning"}
@@ -87,7 +87,7 @@ def rounds_command(
     """
     from ...bindings.names import origins
     from ...bindings.names.errors import PrefixError
-    from ...webapp.links.rounds import Round
+    from ...tracing.links.rounds import Round
 
     try:
         own = None if prefix is None else origins.check_prefix(prefix)

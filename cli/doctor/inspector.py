@@ -8,10 +8,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...identifiers.text import display
+from ...middleware.http import trusted_proxy
 from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import WebURL
-from ...webapp import trusted_proxy
 from ..output import counted
 from .finding import HealthFinding
 from .fixes import ReverseProxy, remedy

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...webapp.tracing import messages
-from ...webapp.tracing.events import End, Event, Hop, Start
+from ...tracing import messages
+from ...tracing.events import End, Event, Hop, Start
 from ..output import Sheet, Style, identifier, words
 
 _OUTCOMES: dict[str, Style] = {"success": "good", "failure": "error", "refused": "error", "unspecified": "warning"}

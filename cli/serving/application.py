@@ -124,11 +124,11 @@ def compose(
     from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
     from ...middleware import ResolverMiddleware
+    from ...middleware.http.trusted_proxy import ForwardedFields
+    from ...tracing.in_process import NamesOnly
     from ...webapp import create_app
     from ...webapp.app import resume_jobs
     from ...webapp.config import KEY
-    from ...webapp.tracing.in_process import NamesOnly
-    from ...webapp.trusted_proxy import ForwardedFields
     from .demo import MOUNT, create_demo
     from .mount import MountedWSGI, Mounts
     from .names_only import WithoutNames

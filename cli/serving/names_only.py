@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
     from ...middleware import Bindings, Resolution
-    from ...webapp.trusted_proxy import ProxySecret
+    from ...middleware.http.trusted_proxy import ProxySecret
 
 _NOT_FOUND = b"This server answers only for names, such as /ark:12345/x. Check the address.\n"
 # A count takes seconds in a large database, so it runs in a thread. Health checks are rare.
@@ -103,7 +103,7 @@ def names_application(
     mounted = MountedWSGI(resolver, mounts) if mounts else resolver
     if not trusted_proxies:
         return mounted
-    from ...webapp.trusted_proxy import ForwardedFields
+    from ...middleware.http.trusted_proxy import ForwardedFields
 
     return ForwardedFields(mounted, trusted_proxies, secret)
 

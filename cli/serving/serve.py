@@ -183,7 +183,7 @@ def _rounds(days: float | None, bindings: Bindings, prefix: str, destinations: D
         return
     if bindings.kind != "database":
         raise click.UsageError("--rounds needs a database, because a file has no place for the results")
-    from ...webapp.links.rounds import Round, run_continuously
+    from ...tracing.links.rounds import Round, run_continuously
 
     stop = Event()
 

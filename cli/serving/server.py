@@ -29,8 +29,8 @@ from waitress.server import create_server
 
 from ...bindings.system.concurrency import client_key
 from ...bindings.system.thread_slots import RunningPage, slots
+from ...middleware.http.trusted_proxy import ProxySecret, client_address
 from ...webapp.body_routes import ROUTES, BodyLimits
-from ...webapp.trusted_proxy import ProxySecret, client_address
 from .fair_queue import FairQueue
 from .logs import FOR_SERVERS, log_plainly
 from .mount import Mounts

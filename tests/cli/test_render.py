@@ -21,8 +21,8 @@ from ararat.cli.output import Sheet, identifier, words
 from ararat.cli.render import reports, traces
 from ararat.identifiers import Match, examine
 from ararat.middleware import open_bindings
+from ararat.tracing.events import End, Hop, Note, Start
 from ararat.webapp.report.comparison import compare
-from ararat.webapp.tracing.events import End, Hop, Note, Start
 
 PRINTABLE = re.compile(r"[\x20-\x7e]*")
 HOSTILE = "a\u202eb\x1b[2J\x9b31m\u200b\ud800\nc\u2066%E2%80%AE\\"

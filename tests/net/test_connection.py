@@ -16,8 +16,8 @@ from ararat.net.deadline import Deadline
 from ararat.net.dns import Lookups
 from ararat.net.hop import USER_AGENT
 from ararat.net.http_client import GuardedClient
-from ararat.webapp.tracing.algorithm import Start, trace
-from ararat.webapp.tracing.keepalive import KeepAlive, iter_with_keepalive
+from ararat.tracing.algorithm import Start, trace
+from ararat.tracing.keepalive import KeepAlive, iter_with_keepalive
 
 
 def test_a_response_is_returned_as_received(listen, deadline, local, does):

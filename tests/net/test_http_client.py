@@ -26,9 +26,9 @@ from ararat.net.deadline import Deadline
 from ararat.net.dns import Lookups
 from ararat.net.hop import HopFailed, HopResponse
 from ararat.net.http_client import GuardedClient
+from ararat.tracing.algorithm import End, Hop, trace
+from ararat.tracing.in_process import local_fetch
 from ararat.webapp import create_app, trace_requests
-from ararat.webapp.tracing.algorithm import End, Hop, trace
-from ararat.webapp.tracing.in_process import local_fetch
 
 HOSTILE = Path(__file__).parents[1] / "data" / "hostile"
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from ararat.middleware import open_bindings
+from ararat.middleware.http.trusted_proxy import ProxySecret, RemoteUser
 from ararat.webapp import body_routes, create_app
 from ararat.webapp.body_routes import FORM_OVERHEAD, MAX_FIELDS, MAX_OPEN, MAX_TABLE, ROUTES, BodyLimits
-from ararat.webapp.trusted_proxy import ProxySecret, RemoteUser
 
 TOKEN = {"HTTP_AUTHORIZATION": "Bearer a"}
 FORM = {"CONTENT_TYPE": "application/x-www-form-urlencoded; charset=utf-8"}

@@ -22,9 +22,9 @@ from ararat.bindings.names.selection import Selection
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.resolution.description_formats import FORMATS
 from ararat.middleware.resolution.settings import Settings
+from ararat.tracing.target import prepare
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.tracing.target import prepare
 from tests.logs import Log
 
 SITE = "https://site.example"

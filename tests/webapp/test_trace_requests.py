@@ -11,8 +11,8 @@ import pytest
 
 from ararat.bindings.system.thread_slots import slots
 from ararat.net.hop import HopResponse
+from ararat.tracing.in_process import HOP_KEY
 from ararat.webapp import create_app, resolver_choice, trace_requests
-from ararat.webapp.tracing.in_process import HOP_KEY
 
 HERE = "https://here.example.org"
 STREAM = {"Accept": "text/event-stream"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ararat.tracing.bulk import BulkTraceRow
 from ararat.webapp.trace_results import Results
-from ararat.webapp.tracing.bulk import BulkTraceRow
 
 
 def row(identifier="ark:12345/x", sentence=""):

@@ -17,10 +17,10 @@ from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.snapshots import write_snapshot
 from ararat.cli.main import main
 from ararat.middleware import Bindings, open_bindings
+from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.links.model import State, TracedTarget
-from ararat.webapp.links.store import Links
 
 NAAN = "ark:12345/"
 NOW = datetime.now(UTC)

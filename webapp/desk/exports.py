@@ -9,13 +9,13 @@ from itertools import chain
 
 from flask import Response, request
 
+from ...bindings.tables import spreadsheet
 from ...bindings.tables.delimited import BYTE_ORDER_MARK
 from ...identifiers.text.translatable import Translatable
 from ..accounts.model import Preferences
 from ..admission import download
 from ..config import url
 from ..errors import HTTPRefusal
-from ..report import spreadsheet
 from .blueprint import caller, has_caller
 from .forms import FieldProblem
 

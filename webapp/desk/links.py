@@ -15,9 +15,9 @@ from ...bindings.names.errors import BindingConflict
 from ...bindings.names.prefixes.prefixes import PrefixRecords
 from ...bindings.storage.tables.keys import index_key
 from ...identifiers.text.translatable import Translatable
+from ...tracing.links.model import DESCRIPTIONS, STATES, State, TracedTarget
+from ...tracing.links.store import Links
 from ..config import site, url
-from ..links.model import DESCRIPTIONS, STATES, State, TracedTarget
-from ..links.store import Links
 from ..management import Fields, Stale
 from ..resolver_choice import own_prefix
 from . import exports, messages

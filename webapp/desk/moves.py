@@ -17,11 +17,11 @@ from ...bindings.names.errors import BindingError
 from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.translatable import Translatable
 from ...net.hop import FAILURES, Fetch, HopFailed
+from ...tracing.progress import TraceProgress
 from ..config import site, url
 from ..management import Forbidden
 from ..management.permissions import require_curator
 from ..trace_requests import acquire_slot, fetcher
-from ..tracing.progress import TraceProgress
 from . import messages
 from .blueprint import blueprint, caller, management, see_other
 from .changes import many

@@ -10,9 +10,9 @@ from flask import request
 
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text.translatable import Translatable
+from ...tracing.links.store import Links
 from ..accounts.model import Caller, Role
 from ..config import site, url
-from ..links.store import Links
 from ..navigation import NavigationLink
 
 MAX_TRAIL = 1500

@@ -12,8 +12,8 @@ from ...bindings import holding
 from ...bindings.digest import Recent
 from ...bindings.names.binding import NameCount
 from ...identifiers.text.translatable import Translatable
+from ...tracing.links.store import Links
 from ..config import FACTS, url
-from ..links.store import Links
 from ..uploads.store import Uploads
 from .blueprint import blueprint, caller, management, moment
 from .changes.recent import recent_lines

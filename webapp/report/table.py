@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ...bindings.tables import spreadsheet
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
-from . import inspection, spreadsheet
+from . import inspection
 from .inspection import Inspection
 from .standing import Status
 from .verdict import IdentifierVerdict

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from ...tracing.events import Event
+from ...tracing.keepalive import KeepAlive
 from .. import admission, sse, trace_requests
 from ..config import MAX_BYTES, site
 from ..errors import HTTPRefusal
 from ..responses import as_json_pieces
 from ..trace_requests import RunningTrace
-from ..tracing.events import Event
-from ..tracing.keepalive import KeepAlive
 from . import compare as comparing
 from . import trace as live
 

@@ -19,6 +19,7 @@ from ...bindings.health import health_document
 from ...identifiers import examine
 from ...identifiers.text import display, xml_text
 from ...identifiers.text.translatable import FirstWord, NumberWord, Translatable, joined
+from ...middleware.http.trusted_proxy import forwarded
 from .. import admission, errors
 from ..accounts import identify
 from ..config import FACTS, MAX_BYTES, MAX_URL_LENGTH, site, url
@@ -30,7 +31,6 @@ from ..report import table as listing
 from ..report.inspection import Inspection
 from ..responses import as_json, as_json_pieces, wants_json
 from ..security import is_foreign_host
-from ..trusted_proxy import forwarded
 from . import trace
 
 blueprint = Blueprint("inspect", __name__)

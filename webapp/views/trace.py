@@ -25,6 +25,11 @@ from ...identifiers.text.translatable import Translatable, joined
 from ...middleware.resolution.settings import ENGLISH
 from ...net import uri
 from ...net.hop import is_trace
+from ...tracing import messages
+from ...tracing.curl import curl
+from ...tracing.events import End, Event, Hop, Start
+from ...tracing.in_process import HOP_KEY
+from ...tracing.keepalive import KeepAlive
 from .. import cross_site, resolver_choice, sse, trace_requests
 from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
@@ -34,11 +39,6 @@ from ..navigation import page_title
 from ..report.verdict import capital
 from ..resolver_choice import ResolverOption
 from ..trace_requests import RunningTrace, TraceRequest
-from ..tracing import messages
-from ..tracing.curl import curl
-from ..tracing.events import End, Event, Hop, Start
-from ..tracing.in_process import HOP_KEY
-from ..tracing.keepalive import KeepAlive
 
 blueprint = Blueprint("trace", __name__)
 

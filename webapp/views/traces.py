@@ -27,6 +27,11 @@ from ...identifiers.text.translatable import Translatable, joined
 from ...middleware import BindingsUnavailable
 from ...net import uri
 from ...net.throttle import PausableClock, PerHostThrottle
+from ...tracing.algorithm import refused_trace, trace
+from ...tracing.bulk import CSV_HEADER, OPEN, VERDICT_LABELS, VERDICTS, BulkTraceRow, trace_all
+from ...tracing.events import Event
+from ...tracing.keepalive import KeepAlive
+from ...tracing.progress import TraceProgress
 from .. import trace_requests
 from ..config import MAX_URL_LENGTH, Site, site, url
 from ..errors import HTTPRefusal
@@ -35,11 +40,6 @@ from ..navigation import page_title
 from ..report import inspection
 from ..resolver_choice import ResolverChoice, choose_resolver
 from ..trace_requests import RunningTrace
-from ..tracing.algorithm import refused_trace, trace
-from ..tracing.bulk import CSV_HEADER, OPEN, VERDICT_LABELS, VERDICTS, BulkTraceRow, trace_all
-from ..tracing.events import Event
-from ..tracing.keepalive import KeepAlive
-from ..tracing.progress import TraceProgress
 from . import trace as live
 
 blueprint = Blueprint("traces", __name__)

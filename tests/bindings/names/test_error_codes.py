@@ -41,7 +41,7 @@ CALL = re.compile(rf"\b(?:{'|'.join(TABLES)})\(")
 
 def used() -> Iterator[tuple[str, str, str]]:
     """Yield each code that is written in a call, with the function and its place."""
-    for package in ("bindings", "cli", "middleware", "net", "spreadsheets", "webapp"):
+    for package in ("bindings", "cli", "middleware", "net", "spreadsheets", "tracing", "webapp"):
         for file in (ROOT / package).rglob("*.py"):
             source = file.read_text("utf-8")
             for node in ast.walk(ast.parse(source)) if CALL.search(source) else ():

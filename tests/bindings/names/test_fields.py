@@ -280,7 +280,7 @@ def test_few_modules_spell_the_fields_out() -> None:
     root = TEMPLATES.parent
     found = [
         path.relative_to(root).as_posix()
-        for folder in ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+        for folder in ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
         for path in sorted((root / folder).rglob("*.py"))
         if all(re.search(rf"\b{word}\b", path.read_text("utf-8")) for word in ("passthrough", "alternates", "scope"))
     ]

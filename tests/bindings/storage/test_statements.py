@@ -60,7 +60,7 @@ def test_no_statement_needs_a_newer_sqlite() -> None:
     root = Path(__file__).parents[3]
     sources = [
         path
-        for room in ("bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+        for room in ("bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
         for path in (root / room).rglob("*.py")
     ]
     assert len(sources) > 100

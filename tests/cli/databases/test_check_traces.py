@@ -159,7 +159,7 @@ def test_resolver_registry_selects_the_known_resolver_of_each_name(site, monkeyp
     def known(name: str) -> str | None:
         return f"http://127.0.0.1:{site.server_port}/known" if name == "ark:12148/x1" else None
 
-    monkeypatch.setattr("ararat.webapp.tracing.known_resolvers.prefix_for", known)
+    monkeypatch.setattr("ararat.tracing.known_resolvers.prefix_for", known)
     monkeypatch.setattr("ararat.cli.databases.check_traces.OFFICIAL_PREFIX", f"http://127.0.0.1:{site.server_port}")
     options = [*TRACE, "--resolver", "registry", "--allow-network", "127.0.0.0/8"]
     result = ararat(*options, "-", given="ark:12148/x1\nark:67890/x1\n")

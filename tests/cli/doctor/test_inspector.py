@@ -12,11 +12,11 @@ from werkzeug.test import Client
 from ararat.cli.doctor import inspector, probes
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.middleware import ResolverMiddleware, open_bindings
+from ararat.middleware.http.trusted_proxy import ForwardedFields
 from ararat.net import url as weburl
 from ararat.net.hop import HopFailed
 from ararat.net.response import SiteAnswer
 from ararat.webapp import create_app
-from ararat.webapp.trusted_proxy import ForwardedFields
 
 PREFIX = "https://r.example"
 VISITOR = "203.0.113.5"

@@ -16,7 +16,7 @@ from werkzeug.test import Client
 
 from ararat.cli.serving import environment, sign_in
 from ararat.middleware import open_bindings
-from ararat.webapp import trusted_proxy
+from ararat.middleware.http import trusted_proxy
 from ararat.webapp.accounts.store import Accounts
 from tests.ports import free_port
 from tests.waiting import until

@@ -17,9 +17,9 @@ from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import Bindings, open_bindings
 from ararat.middleware.statistics.counts import CountStore, DailyCount
+from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.links.model import State, TracedTarget
-from ararat.webapp.links.store import Links
 
 TITLES = (
     "Plan of the city of Yerevan",

@@ -14,9 +14,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.middleware import Bindings
+from ararat.tracing.links.model import TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.links.model import TracedTarget
-from ararat.webapp.links.store import Links
 
 PLACES = ("Yerevan", "Gyumri", "Vanadzor", "Ejmiatsin", "Dilijan", "Goris", "Kapan", "Sevan")
 OLD = "https://old.example/maps"

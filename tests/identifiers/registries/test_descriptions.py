@@ -105,7 +105,7 @@ def test_no_code_handles_the_example_naan_specially():
     found = []
     for path in (
         path
-        for room in ("identifiers", "bindings", "spreadsheets", "net", "middleware", "webapp", "cli")
+        for room in ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
         for path in (ROOT / room).rglob("*.py")
     ):
         source = path.read_text("utf-8")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from ararat.middleware import open_bindings
+from ararat.tracing.links.model import TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.links.model import TracedTarget
-from ararat.webapp.links.store import Links
 
 
 def test_pages_of_the_desk_do_not_exist_without_accounts(tmp_path):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ararat.webapp.links.model import State, TracedTarget
-from ararat.webapp.links.store import Links
+from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.store import Links
 
 from .conftest import Browser, Desk
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.desk import counts, overview
 from ararat.webapp.desk.changes import recent
 from ararat.webapp.desk.changes.listing import ChangeEntry
-from ararat.webapp.links.model import State, TracedTarget
-from ararat.webapp.links.store import Links
 
 
 @pytest.fixture

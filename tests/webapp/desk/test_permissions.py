@@ -15,10 +15,10 @@ from werkzeug.test import TestResponse
 from ararat.bindings import holding
 from ararat.bindings.names.branding.model import Branding
 from ararat.spreadsheets import sheet
+from ararat.tracing.links.model import TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.desk.administration.account_changes import CHANGES
-from ararat.webapp.links.model import TracedTarget
-from ararat.webapp.links.store import Links
 from ararat.webapp.management import Management, prefix_etag
 from ararat.webapp.uploads.store import Uploads
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ararat.bindings import holding
+from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.desk.names import listing, page
-from ararat.webapp.links.model import State, TracedTarget
-from ararat.webapp.links.store import Links
 
 from ...pseudo import pseudo_language, untranslated
 from ..desk.conftest import Browser, Desk, desk, make_desk

@@ -19,10 +19,10 @@ from ararat.bindings.names.actor import Actor
 from ararat.bindings.storage.tables.account_tables import jobs as jobs_table
 from ararat.identifiers.text.translatable import Translatable
 from ararat.middleware.statistics.counts import DailyCount
+from ararat.tracing.links.model import TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.config import site
 from ararat.webapp.jobs.worker import Worker
-from ararat.webapp.links.model import TracedTarget
-from ararat.webapp.links.store import Links
 from ararat.webapp.management import bulk
 from tests.pseudo import BEGIN, pseudo_language, untranslated
 from tests.webapp.desk.conftest import Desk, open_desk

@@ -14,10 +14,10 @@ import pytest
 from ararat.bindings.system.thread_slots import slots
 from ararat.net import uri
 from ararat.net.hop import HopResponse
+from ararat.tracing.in_process import HOP_KEY
+from ararat.tracing.limits.rate_limit import HostRateLimiter
 from ararat.webapp import create_app, trace_requests
 from ararat.webapp.config import MAX_URL_LENGTH
-from ararat.webapp.tracing.in_process import HOP_KEY
-from ararat.webapp.tracing.limits.rate_limit import HostRateLimiter
 from ararat.webapp.views import traces
 
 HERE = "https://here.example.org"

@@ -8,7 +8,7 @@ from typing import Final
 from ....bindings.names.errors import BindingError
 from ....bindings.names.operation import kind_of_action
 from ....identifiers.text.translatable import Translatable, sentence
-from ...links.model import LABELS, State
+from ....tracing.links.model import LABELS, State
 from ..blueprint import blueprint
 
 ACTIONS: Final[Mapping[str, str]] = {

@@ -21,13 +21,13 @@ from ....bindings.names.metadata.folding import title_of
 from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
 from ....bindings.storage.tables.keys import index_key
 from ....identifiers.text.translatable import Translatable
+from ....tracing.links.store import Links
 from ...admission import download
 from ...config import site, url
 from ...errors import HTTPRefusal
 from ...jobs.exports import KIND, SEPARATORS, FileFormat, Separator, expires
 from ...jobs.imports import current_imports
 from ...language.formats import figure
-from ...links.store import Links
 from .. import exports
 from ..blueprint import blueprint, caller, management, see_other
 from ..changes import many

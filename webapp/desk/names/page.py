@@ -20,10 +20,10 @@ from ....bindings.storage.tables.keys import index_key
 from ....identifiers import Ark
 from ....identifiers.report import MAX_HIERARCHY
 from ....identifiers.text.translatable import Translatable
+from ....tracing.links.model import DESCRIPTIONS, TracedTarget
+from ....tracing.links.store import Links
 from ...accounts.model import Caller
 from ...config import site, url
-from ...links.model import DESCRIPTIONS, TracedTarget
-from ...links.store import Links
 from ...management import Management
 from ...report import card
 from ...report.standing import OF_LINK, TAGS, Status

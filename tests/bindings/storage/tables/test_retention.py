@@ -12,7 +12,7 @@ from ararat.bindings.storage.tables import schema
 from ararat.bindings.storage.tables.retention import FILES, of_table, retention
 
 ROOT = Path(__file__).parents[4]
-FOLDERS = ("bindings", "cli", "identifiers", "middleware", "net", "spreadsheets", "webapp")
+FOLDERS = ("bindings", "cli", "identifiers", "middleware", "net", "spreadsheets", "tracing", "webapp")
 WRITES = re.compile(
     r"""TemporaryFile\(|TemporaryDirectory\(|mkstemp\(|mkdtemp\(|write_bytes\(|write_text\(|O_CREAT|create_private\("""
     r"""|replaced_file\(|\.open\("[wax]|sqlite3\.connect\("""

@@ -12,9 +12,9 @@ import pytest
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.storage import listing as storage_listing
 from ararat.middleware import open_bindings
+from ararat.tracing.links.model import TracedTarget
+from ararat.tracing.links.store import Links
 from ararat.webapp.desk.names import listing
-from ararat.webapp.links.model import TracedTarget
-from ararat.webapp.links.store import Links
 
 from ..conftest import open_desk
 

@@ -1,0 +1,182 @@
+"""Find the known resolver of an identifier: that of its NAAN in the registry, or that of its URN namespace.
+
+No request is sent. The NAAN registry is in the tables of :mod:`~ararat.identifiers.registries`. The IANA registry of
+URN namespaces lists no resolvers. This module lists those of national bibliography numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..bindings.names.origins import check_prefix
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, Urn, examine, parse, registries
+from ..identifiers.ark import embedded
+from ..identifiers.ark import parser as ark
+from ..identifiers.registries import target_templates
+from ..identifiers.registries.target_templates import TemplateParts
+from ..identifiers.text.translatable import Translatable
+from ..net import uri, url
+
+REGISTRY_KEYWORD = "registry"
+"""The word that selects the known resolver in place of a resolver prefix."""
+
+NBN_RESOLVERS = {
+    "at": "https://resolver.obvsg.at",
+    "ch": "https://nbn-resolving.org",
+    "cz": "https://resolver.nkp.cz/api/v5/resolver",
+    "de": "https://nbn-resolving.org",
+    "fi": "https://urn.fi",
+    "hr": "https://urn.nsk.hr",
+    "hu": "https://nbn.urn.hu/resolver",
+    "it": "http://nbn.depositolegale.it",
+    "nl": "https://persistent-identifier.nl",
+    "no": "https://urn.nb.no",
+    "se": "https://nbn-resolving.org",
+    "si": "http://www.nbn.si",
+}
+"""Resolver prefixes of national bibliography numbers, by country code. No registry lists them."""
+
+NBN_SOURCES = {
+    "at": "links of the Austrian union catalogue, and the table of sphinxcontrib-bibtex-urn",
+    "ch": "the general resolver of the German National Library, which resolves urn:nbn:ch itself",
+    "cz": "the resolver CZIDLO of the Czech National Library",
+    "de": "the general resolver of the German National Library",
+    "fi": "the National Library of Finland",
+    "hr": "the table of sphinxcontrib-bibtex-urn",
+    "hu": "the National Library of Hungary, in the table of sphinxcontrib-bibtex-urn",
+    "it": "the National Central Library of Florence, in the table of sphinxcontrib-bibtex-urn",
+    "nl": "the National Library of the Netherlands, in the documentation of DANS",
+    "no": "the National Library of Norway",
+    "se": "the Swedish National Data Service: nbn-resolving.org redirects to urn.kb.se, which has no prefix",
+    "si": "the resolver CZIDLO of the Czech National Library, which redirects Slovenian numbers to it",
+}
+"""The places where each prefix is published or used, by country code. They were read in November 2026."""
+
+# RFC 8458, section 4.2: "prefix = iso-cc *( ":" subspc )", followed by "-" and the string that a library assigned.
+_COUNTRY = re.compile("([A-Za-z]{2})[:-]")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedResolver:
+    """The resolver that a registry lists for a NAAN or a URN namespace.
+
+    ``owner`` is the NAAN or namespace, such as "NAAN 12148", and ``host`` the host of the resolver. ``prefix`` is its
+    resolver prefix, or None if the registered URL has another form.
+    """
+
+    owner: str
+    host: str
+    prefix: str | None
+
+
+def expected(name: Ark | Urn) -> ExpectedResolver | None:
+    """Return the known resolver of an identifier, or None if no resolver is known. ``name`` is a parsed ARK or URN.
+
+    >>> from ararat.identifiers import parse
+    >>> expected(parse("ark:12148/bpt6k1")).prefix, expected(parse("urn:nbn:fi-fe20031181")).host
+    ('https://ark.bnf.fr', 'urn.fi')
+    """
+    if isinstance(name, Ark):
+        return expected_of_text(name.normal_naan, name.text)
+    country = _country(name)
+    prefix = NBN_RESOLVERS.get(country) if country else None
+    return ExpectedResolver(f"urn:nbn:{country}", url.parse(prefix).host, prefix) if prefix else None
+
+
+def pasted_prefix(text: str) -> str | None:
+    """Return the resolver prefix of a link to an identifier: its beginning, or None for another text.
+
+    >>> pasted_prefix("https://gallica.bnf.fr/ark:/12148/btv1b8449691v"), pasted_prefix("ark:12345/x")
+    ('https://gallica.bnf.fr', None)
+    """
+    before = examine(text).parts.get("prefix") or ""
+    try:
+        return check_prefix(before.rstrip("/")) if before else None
+    except ValueError:
+        return None
+
+
+def namespace_of(identifier: str) -> str | None:
+    """Return the namespace of a URN, with the country of a national bibliography number, or None for another text.
+
+    ``identifier`` is the text. No resolver answers for the URNs of all namespaces.
+
+    >>> namespace_of("URN:NBN:SE:uu:diva-3475"), namespace_of("urn:isbn:0451450523"), namespace_of("ark:12345/x")
+    ('urn:nbn:se', 'urn:isbn', None)
+    """
+    try:
+        name = parse(identifier)
+    except IdentifierError:
+        return None
+    if not isinstance(name, Urn):
+        return None
+    country = _country(name)
+    return f"urn:nbn:{country}" if country else f"urn:{name.nid.lower()}"
+
+
+def no_resolver(namespace: str) -> str:
+    """Return the reason why a trace of a URN cannot start unless the user selects a resolver.
+
+    ``namespace`` is the namespace of the URN, as :func:`namespace_of` returns it.
+
+    >>> no_resolver("urn:isbn")
+    'no resolver of urn:isbn is known'
+    """
+    return Translatable("no resolver of %(namespace)s is known", namespace=namespace)
+
+
+def _country(name: Urn) -> str | None:
+    found = _COUNTRY.match(name.nss) if name.nid.lower() == "nbn" else None
+    return found and found[1].lower()
+
+
+def expected_of(identifier: str) -> ExpectedResolver | None:
+    """Return the known resolver of the ARK or URN in a text, or None for other texts and if no resolver is known.
+
+    ``identifier`` is the text, an identifier or a URL that contains it.
+
+    >>> expected_of("https://n2t.net/ark:12148/bpt6k1").owner
+    'NAAN 12148'
+    """
+    try:
+        parsed = parse(identifier)
+    except IdentifierError:
+        written = embedded.from_label(identifier)
+        naan = written and ark.naan_at_start(written)
+        return expected_of_text(naan, written) if written and naan else None
+    return expected(parsed.ark if isinstance(parsed, EmbeddedArk) else parsed)
+
+
+def prefix_for(identifier: str) -> str | None:
+    """Return the prefix of the known resolver of an identifier, such as ``https://ark.bnf.fr``, or None.
+
+    ``identifier`` is the text, an identifier or a URL that contains it.
+
+    >>> prefix_for("ark:12148/bpt6k1")
+    'https://ark.bnf.fr'
+    >>> prefix_for("ark:bbbbb/x") is None
+    True
+    """
+    found = expected_of(identifier)
+    return found and found.prefix
+
+
+def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
+    """Return the known resolver of a text that begins like an ARK, also if the rest is not valid; or None.
+
+    ``naan`` is the NAAN of the ARK. ``text`` is the text from the label on.
+    """
+    known = registries.of_template_parts(naan, TemplateParts.of_text(text, naan))
+    resolver = known["resolver"]
+    if resolver is None or resolver["address"] is None:
+        return None
+    try:
+        host = uri.parse(resolver["address"]).host
+    except uri.BadReference:
+        return None
+    return (
+        ExpectedResolver(f"NAAN {known['key']}", host, target_templates.read(resolver["template"]).prefix)
+        if host
+        else None
+    )

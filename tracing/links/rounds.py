@@ -1,0 +1,159 @@
+"""Rounds: trace the targets that were not traced for some time, a few at a time, and record the results."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ...bindings.names.errors import BindingsUnavailable
+from ...identifiers.text.display import counted
+from ...net.allowed_addresses import ANYWHERE, Destinations
+from ...net.http_client import GuardedClient
+from ...net.retry_after import RetryAfter
+from ...net.throttle import PausableClock, PerHostThrottle
+from ..algorithm import trace
+from ..bulk import trace_all
+from ..own_names import OwnNames
+from .model import AGAIN, State, TracedTarget, state_of
+from .store import Due, Links
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
+    from ..events import Event
+
+AT_ONCE = 4
+"""The number of concurrent traces. Each host gets one request at a time."""
+
+_BLOCK = 20
+_BLOCK_SECONDS = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+class Round:
+    """One round over the names of ``bindings``.
+
+    - ``older_than``: trace the targets that were last traced before this time.
+    - ``prefix``: the address of the site, for targets that are paths.
+    - ``destinations``: the servers to which requests can be sent. Targets elsewhere stay unclear.
+    - ``pause``: the seconds between two requests to one host.
+    - ``most``: the maximum number of traces, or None.
+    - ``stop``: ends the round when it is set. The results so far stay.
+    """
+
+    def __init__(
+        self,
+        bindings: Bindings,
+        *,
+        older_than: timedelta,
+        prefix: str | None = None,
+        destinations: Destinations = ANYWHERE,
+        pause: float = 1.0,
+        most: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> None:
+        self.stop = stop or threading.Event()
+        self.links = Links(bindings)
+        self._bindings = bindings
+        self._older_than = older_than
+        self._most = most
+        self._own = OwnNames(bindings, prefix)
+        self._retry_after = RetryAfter()
+        self._fetch = self._retry_after.wrap(GuardedClient.to(destinations, stop=self.stop))
+        self._throttle = PerHostThrottle(pause, stop=self.stop)
+
+    def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
+        """Trace all targets that are due, and return the number of each state.
+
+        ``progress`` is called with each result. Results are written in small blocks, and so are the pauses that hosts
+        asked for: the next round sends them no request before their end. Raises BindingsUnavailable.
+        """
+        for host, seconds in self.links.pauses().items():
+            self._retry_after.pause(host, seconds)
+        counts: Counter[State] = Counter()
+        block: list[TracedTarget] = []
+        written = time.monotonic()
+        try:
+            for link in self._traced():
+                counts[link.state] += 1
+                block.append(link)
+                if len(block) >= _BLOCK or time.monotonic() - written > _BLOCK_SECONDS:
+                    self._record(block)
+                    block, written = [], time.monotonic()
+                if progress is not None:
+                    progress(link)
+        finally:
+            self._record(block)
+        return counts
+
+    def _record(self, block: list[TracedTarget]) -> None:
+        if block:
+            self.links.record(block)
+        self.links.record_pauses(self._retry_after.left)
+
+    def _due(self) -> Iterator[Due]:
+        now = self._bindings.now()
+        return self.links.due(now - self._older_than, again=now - AGAIN)
+
+    def _traced(self) -> Iterator[TracedTarget]:
+        due: dict[str, tuple[str, str]] = {}
+        events: dict[str, list[Event]] = {}
+
+        def names() -> Iterator[str]:
+            for number, each in enumerate(self._due()):
+                if number == self._most or self.stop.is_set():
+                    return
+                due[each.identifier] = each.key, each.target
+                yield each.identifier
+
+        def run(identifier: str) -> Sequence[Event]:
+            clock = PausableClock()
+            fetch = self._own.asking(self._throttle.wrap(self._fetch, clock))
+            tests = self._bindings.naming.test_naans
+            found = trace(identifier, fetch=fetch, resolver=self._own.prefix, clock=clock, test_naans=tests)
+            events[identifier] = list(found)
+            return events[identifier]
+
+        for result in trace_all(names(), run, at_once=AT_ONCE):
+            key, target = due.pop(result.identifier)
+            state = state_of(result, events.pop(result.identifier))
+            if state is not None:
+                now = self._bindings.now()
+                link = TracedTarget(
+                    identifier=result.identifier,
+                    key=key,
+                    target=target,
+                    state=state,
+                    status=result.status,
+                    url=result.url,
+                    code=result.code,
+                    sentence=result.sentence,
+                    since=now,
+                    traced=now,
+                )
+                yield link.after(self.links.of_name(key)) if link.is_temporary else link
+
+
+def run_continuously(new_round: Callable[[], Round], stop: threading.Event, pause: float = 3600.0) -> None:
+    """Run rounds that trace the targets of names, until an event is set.
+
+    - ``new_round``: a function that returns a new round.
+    - ``stop``: the event that ends the loop.
+    - ``pause``: the time between two rounds, in seconds.
+
+    A round that fails because the database cannot be reached is written to the server log. The next round tries again.
+    """
+    while not stop.is_set():
+        try:
+            counts = new_round().run()
+            if counts:
+                listed = ", ".join(f"{number:,} {state}" for state, number in counts.items())
+                _log.info("Traced the targets of %s: %s", counted(counts.total(), "name"), listed)
+        except BindingsUnavailable as error:
+            _log.warning("The round of traces ended early: %s", error)
+        stop.wait(pause)

@@ -1,0 +1,127 @@
+"""Prepare an identifier for a request to a resolver (ARK draft, section 7.1; decisions R-03 and R-06)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, parse
+from ..identifiers.ark import embedded
+from ..identifiers.ark import parser as ark
+from ..identifiers.ark.grammar import RESERVED_NAAN
+from ..identifiers.problems import problem
+from ..identifiers.text import iri
+from ..identifiers.text.translatable import Translatable
+from .events import Note
+from .known_resolvers import ExpectedResolver, expected, expected_of_text
+
+# Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
+_REFUSED = ("naan-reserved-invalid", "dot-segment")
+# RFC 3986, section 3.3 and 3.4: the characters of a path, a query and a fragment
+_SENDABLE = re.compile(rf"{iri.run(iri.PCHAR + '/?')}(?:#{iri.run(iri.PCHAR + '/?', least=0)})?")
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionTarget:
+    """The parts of an identifier that a trace sends or displays.
+
+    - ``request_path``: the text after the resolver prefix and a slash, with the query, in ASCII.
+    - ``fragment``: the fragment, which is not sent, in ASCII; or None.
+    - ``inflection``: the query with its question mark, in normal form, or "".
+    - ``naan``: the normalized NAAN of an ARK.
+    - ``expected``: the known resolver of the identifier, or None.
+    - ``notes``: what the trace removed or changed.
+    """
+
+    request_path: str
+    fragment: str | None
+    inflection: str
+    naan: str | None
+    expected: ExpectedResolver | None
+    notes: tuple[Note, ...]
+
+
+def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = ()) -> ResolutionTarget:
+    """Parse an identifier, and return the form in which a trace requests it.
+
+    - ``identifier``: the identifier, or a URL that contains it.
+    - ``normalize``: whether to request the normal form instead of the text as written.
+    - ``test_naans``: the NAANs whose names are requested although they are only for tests (decision X-06).
+
+    A text that begins like an ARK is requested as written, too, if the rest is not valid: its resolver decides. Raises
+    :class:`~ararat.identifiers.problems.IdentifierError` if it cannot be parsed or must not be requested.
+
+    Source: ARK draft, section 7.1; ARK-092 to ARK-095.
+
+    >>> prepare("ark:/12-345/c37-0#p", normalize=False).request_path
+    'ark:/12345/c37-0'
+    >>> prepare("https://n2t.net/ark:/12-345/c37-0", normalize=True).request_path
+    'ark:12345/c370'
+    >>> prepare("https://www.familysearch.org/ark:/61903/1:1:MW98-MNJ", normalize=False).request_path
+    'ark:/61903/1:1:MW98-MNJ'
+    """
+    try:
+        parsed = parse(identifier)
+    except IdentifierError as error:
+        if (outside := _outside(identifier, error.problem, test_naans)) is not None:
+            return outside
+        raise
+    name: Ark | Urn = parsed.ark if isinstance(parsed, EmbeddedArk) else parsed
+    allowed = _REFUSED[:1] if isinstance(name, Ark) and name.normal_naan in test_naans else ()
+    if refused := next((each for each in name.problems if each.code in _REFUSED and each.code not in allowed), None):
+        raise IdentifierError(identifier, refused)
+    written = name.normal_form if normalize else name.text
+    # "resolution is only directly applicable to Extended ARKs with no URI fragment"
+    written, mark, fragment = written.partition("#")
+    notes = []
+    if mark:
+        notes.append(
+            Note(
+                "fragment-not-sent",
+                Translatable("The fragment is not sent; the browser uses it after the last redirect."),
+            )
+        )
+    if isinstance(name, Ark) and not normalize and "-" in name.naan:
+        # R-06: remove "-" from the NAAN. By the grammar it is not allowed there in a Basic ARK.
+        naan = next(segment for segment in name.segments if segment.part == "naan")
+        written = written[: naan.start] + name.naan.replace("-", "") + written[naan.end :]
+        text = Translatable("The NAAN is sent without its hyphens (ARK draft, section 4).")
+        notes.append(Note("naan-hyphens", text))
+    if not written.isascii():
+        # "ARKs that contain non-ASCII characters must be percent-encoded before resolution"
+        notes.append(
+            Note(
+                "percent-encoded",
+                Translatable("Characters outside of ASCII are sent percent-encoded (ARK draft, section 7.1)."),
+            )
+        )
+    return ResolutionTarget(
+        iri.encode(written),
+        iri.encode(fragment) if mark else None,
+        name.inflection,
+        name.normal_naan if isinstance(name, Ark) else None,
+        expected(name),
+        tuple(notes),
+    )
+
+
+def _outside(text: str, found: Problem, test_naans: Collection[str]) -> ResolutionTarget | None:
+    """Prepare a text that begins like an ARK but breaks the grammar, as written. Return None for other texts."""
+    written = embedded.from_label(text)
+    naan = written and ark.naan_at_start(written)
+    if not written or not naan:
+        return None
+    if f"ark:{naan}/" == RESERVED_NAAN and naan not in test_naans:
+        raise IdentifierError(text, problem("naan-reserved-invalid", found.start, found.end))
+    start = written.index("/", 5)
+    sent = iri.encode(written[: 5 if written[4] == "/" else 4] + naan + written[start:])
+    if _SENDABLE.fullmatch(sent) is None or iri.has_dot_segment(sent.partition("#")[0].partition("?")[0]):
+        return None
+    sent, mark, fragment = sent.partition("#")
+    why = Translatable("This text is not a valid ARK (%(problem)s); it is sent as written.", problem=found.message)
+    note = Note("not-valid", why)
+    query = sent.partition("?")
+    return ResolutionTarget(
+        sent, fragment if mark else None, "".join(query[1:]), naan, expected_of_text(naan, sent), (note,)
+    )
