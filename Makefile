@@ -58,9 +58,10 @@ newest: .venv/tools/stamp browser ## run the tests with the newest Python that i
 oldest: .venv/tools/stamp browser ## run the tests with the oldest supported Python that is installed, and the lowest packages
 	@$(call with_versions,oldest,$(oldest_python),lowest-direct)
 
-lint: .venv/lint.stamp ## check the code with ruff and pyright
+lint: .venv/lint.stamp ## check the code with ruff and pyright, and the citations of RFCs where their texts are installed
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/python tests/citations.py
 	@$(BIN)/pyright
 
 format: .venv/lint.stamp ## sort the imports and format the code with ruff

@@ -202,7 +202,7 @@ PROBLEMS: dict[str, Definition] = catalogue(
     ("nid-length", "error", "the namespace identifier is too short or too long", "2 to 32 characters", f"{_URN}, section 2.1", "urn:a:b"),
     ("nid-char", "error", "the namespace identifier contains a character that is not allowed", "ASCII letters and digits, and hyphens after the first character", f"{_URN}, section 2.1", "urn:-ab:c"),
     ("nid-final-hyphen", "error", "the namespace identifier ends with a hyphen", "a letter or digit at the end", "RFC 8141, section 2", "urn:foo-:a"),
-    ("nid-special-form", "note", "a namespace identifier of this form is experimental, informal or reserved for a country", "a registered namespace identifier", "RFC 3406, section 3", "urn:X-foo:x"),
+    ("nid-special-form", "note", "a namespace identifier of this form is experimental, informal or reserved for a country", "a registered namespace identifier", "RFC 3406, sections 3 and 4.3", "urn:X-foo:x"),
     ("reserved-nid", "error", "the namespace identifier urn is reserved", "another namespace identifier", f"{_URN}, section 2.1", "urn:urn:x"),
     ("empty-nss", "error", "the namespace-specific string is missing", "at least one character after the second colon", f"{_URN}, section 2.2", "urn:foo:"),
     ("nss-char", "error", "the namespace-specific string contains a character that is not allowed", "letters, digits, %XX and - . _ ~ ! $ & ' ( ) * + , ; = : @", f"{_URN}, section 2.2", "urn:foo:a[b"),

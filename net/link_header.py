@@ -79,7 +79,7 @@ def _parameters(field: str, position: int) -> tuple[dict[str, str], int]:
         position = found.end()
         name, quoted, token = found.groups()
         value = _QUOTED_PAIR.sub(r"\1", quoted) if quoted is not None else token or ""
-        # RFC 8288, section 3.3: "The rel parameter MUST NOT appear more than once in a given link-value; occurrences
-        # after the first MUST be ignored by parsers."
+        # RFC 8288, section 3.3: "The rel parameter MUST be present but MUST NOT appear more than once in a given
+        # link-value; occurrences after the first MUST be ignored by parsers."
         parameters.setdefault(name.lower(), value)
     return parameters, position

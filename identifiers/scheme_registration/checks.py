@@ -103,9 +103,10 @@ def lint(record: Registration, profile: str = "4395bis", *, update: bool = False
     fields.
 
     The guidelines are errors for a permanent registration and warnings for another (RFC 7595, section 3: "Meeting
-    these guidelines is REQUIRED for permanent scheme registration. Meeting these guidelines is also RECOMMENDED for
-    provisional registration"; SCH-006). A historical registration needs only its name and a reference. Set ``update``
-    if the record changes a registered entry: the name must then not be free, but the change of status must be allowed.
+    these guidelines is REQUIRED for 'permanent' scheme registration", and section 4: "If the scheme definition does
+    not meet the guidelines laid out in Section 3, the differences and reasons SHOULD be noted"; SCH-006). A
+    historical registration needs only its name and a reference. Set ``update`` if the record changes a registered
+    entry: the name must then not be free, but the change of status must be allowed.
 
     Raises ValueError for a ``profile`` that is not in :data:`PROFILES`.
 
