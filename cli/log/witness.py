@@ -122,7 +122,8 @@ def serve_command(folder: Path, host: str, port: int | None) -> int:
     """
     from ...bindings.log.notes.key_file import locked_key
     from ...middleware.log.witnesses.application import witness_application
-    from ..serving.server import address_of, listen, run
+    from ..serving.listening import address_of, listen
+    from ..serving.server import run
 
     with store_errors(), locked_key(_key_path(folder)) as key:
         witness = _witness(folder)

@@ -42,13 +42,13 @@ def wsgi_application() -> WSGIApplication:
     """
     options = _options()
     warn_of_underscores(options)
-    from . import server
+    from . import listening
 
     prefix = options["prefix"]
     inspector = None if options["inspector"] == "none" else options["inspector"]
     announced = [each for each in (prefix, inspector, *options["also"]) if each]
     try:
-        hosts = [*server.host_names("127.0.0.1", *announced), *options["trusted_hosts"]]
+        hosts = [*listening.host_names("127.0.0.1", *announced), *options["trusted_hosts"]]
         bindings, on_resolve = _opened(options)
         placement = Placement(
             prefix=prefix,

@@ -88,7 +88,7 @@ def serve_command(
     from ...webapp.accounts import first_account
     from ...webapp.app import MissingAssets
     from ...webapp.body_routes import BodyLimits
-    from . import banner, server
+    from . import banner, listening, server
 
     options = click.get_current_context().params
     if options["remote_user"] == "REMOTE_USER":
@@ -110,7 +110,7 @@ def serve_command(
         ) as bindings,
         open_access_log(access_log) as on_resolve,
     ):
-        address = server.address_of(listener)
+        address = listening.address_of(listener)
         if inspector is None and (prefix or address).rstrip("/") == address:
             inspector = "/"
         elif inspector == "none":
@@ -118,9 +118,9 @@ def serve_command(
         first_secret = first_account.new_secret() if not is_names and banner.has_no_account(bindings) else None
         try:
             hosts: list[str] | None = None
-            if trusted_hosts or networks or server.is_loopback(listener):
+            if trusted_hosts or networks or listening.is_loopback(listener):
                 announced = [each for each in (prefix, inspector, *also) if each]
-                hosts = [*server.hosts_of(listener, *announced), *trusted_hosts]
+                hosts = [*listening.hosts_of(listener, *announced), *trusted_hosts]
             placement = Placement(
                 prefix=prefix or address,
                 address=address,
@@ -198,21 +198,21 @@ def _rounds(days: float | None, bindings: Bindings, prefix: str, destinations: D
 
 
 def _listener(host: str, port: int | None) -> socket.socket:
-    from . import server
+    from . import listening
 
     try:
-        return server.listen(host, port)
+        return listening.listen(host, port)
     except UnicodeError:
         # Python raises it for a text that cannot be encoded as the name of a host.
         raise CommandError(
             f"{host} is not the name of a host", ("Fix", "set another --host"), exit_code=UNAVAILABLE
         ) from None
     except OSError as error:
-        first_port = server.FIRST_PORT if port is None else port
+        first_port = listening.FIRST_PORT if port is None else port
         what = f"cannot listen on {host}, port {first_port}: {error.strerror or error}"
         advice = "set another --port (0 for any free port) or another --host"
         if error.errno == errno.EADDRINUSE:
-            last = server.FIRST_PORT + server.TRIED - 1
+            last = listening.FIRST_PORT + listening.TRIED - 1
             which = f"port {port}" if port is not None else f"each port from {first_port} to {last}"
             what = f"{which} of {host} is used by another process ({os.strerror(errno.EADDRINUSE)})"
             advice = "set --port 0 for any free port, set another --port, or stop that process"

@@ -25,6 +25,7 @@ from werkzeug.test import Client
 from ararat.bindings.system.concurrency import Busy
 from ararat.bindings.system.thread_slots import ThreadSlots
 from ararat.cli import main as command
+from ararat.cli.serving import listening
 from ararat.cli.serving import serve as serve_command
 from ararat.cli.serving import server as serve
 from ararat.cli.serving.application import Placement, compose
@@ -529,8 +530,8 @@ def test_serve_reports_a_port_in_use(ararat_server: Any, ararat: Callable[..., R
 
 def test_without_a_port_the_first_free_port_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setattr(serve, "FIRST_PORT", taken.getsockname()[1])
-        with serve.listen("127.0.0.1", None) as listener:
+        monkeypatch.setattr(listening, "FIRST_PORT", taken.getsockname()[1])
+        with listening.listen("127.0.0.1", None) as listener:
             assert taken.getsockname()[1] < listener.getsockname()[1] < taken.getsockname()[1] + 100
 
 
@@ -543,8 +544,8 @@ def test_without_a_port_the_first_free_port_is_used(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_the_printed_address_can_be_opened_on_this_machine(host: str, shown: str) -> None:
-    with contextlib.suppress(OSError), serve.listen(host, 0) as listener:
-        assert serve.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
+    with contextlib.suppress(OSError), listening.listen(host, 0) as listener:
+        assert listening.address_of(listener) == f"{shown}{listener.getsockname()[1]}"
 
 
 def test_rounds_need_a_database(ararat: Callable[..., Result], tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 from waitress.adjustments import Adjustments
 
+from ararat.cli.serving import channel
 from ararat.cli.serving import server as serve
 from tests.wrapping import unwrapped
 
@@ -118,7 +119,7 @@ CHUNKED = "Transfer-Encoding: chunked\r\n"
     ],
 )
 def test_a_request_whose_end_is_not_certain_is_refused(line: str, fields: str, is_refused: bool) -> None:
-    parser = serve.Channel.parser_class(Adjustments())
+    parser = channel.Channel.parser_class(Adjustments())
     parser.received(f"{line}\r\nHost: localhost\r\n{fields}\r\n".encode())
     assert (parser.error is not None) == is_refused
 
@@ -196,7 +197,8 @@ def stopped(server: Any, number: signal.Signals) -> None:
 
 STOPPED_AT_ONCE = """
 import os, signal
-from ararat.cli.serving.server import listen, run
+from ararat.cli.serving.listening import listen
+from ararat.cli.serving.server import run
 run(lambda environ, start_response: [], listen("127.0.0.1", 0), lambda: os.kill(os.getpid(), signal.SIGTERM))
 """
 
@@ -209,7 +211,8 @@ def test_the_server_stops_if_the_signal_precedes_the_first_request(start_server:
 
 SLOW_TO_ANSWER = """
 import time
-from ararat.cli.serving.server import address_of, listen, run
+from ararat.cli.serving.listening import address_of, listen
+from ararat.cli.serving.server import run
 
 def application(environ, start_response):
     print("asked", flush=True)
@@ -288,9 +291,9 @@ def test_hops_arrive_one_by_one_and_an_open_trace_ends_with_the_server(
 
 
 ANSWERS_OF_8_MB = """
-from ararat.cli.serving import server
+from ararat.cli.serving import channel, listening, server
 
-server.UNREAD_SECONDS = 1
+channel.UNREAD_SECONDS = 1
 server.MAX_UNREAD = 2**20
 
 def application(environ, start_response):
@@ -306,8 +309,8 @@ def parts():
     finally:
         print("ended", flush=True)
 
-listener = server.listen("127.0.0.1", 0)
-print(server.address_of(listener), flush=True)
+listener = listening.listen("127.0.0.1", 0)
+print(listening.address_of(listener), flush=True)
 server.run(application, listener, lambda: print("ready", flush=True))
 """
 
@@ -416,19 +419,19 @@ def test_an_answer_that_is_not_a_stream_is_not_changed() -> None:
 
 LIMITED = """
 import sys
-from ararat.cli.serving import server
+from ararat.cli.serving import channel, listening, server
 
-server.HEAD_SECONDS = server.SLOW_SECONDS = 1
-server.UNREAD_SECONDS = 2
-server.CONNECTIONS_EACH = 5
+channel.HEAD_SECONDS = channel.SLOW_SECONDS = 1
+channel.UNREAD_SECONDS = 2
+channel.CONNECTIONS_EACH = 5
 
 def application(environ, start_response):
     length = int(environ["PATH_INFO"][1:] or 0)
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(length))])
     return [b"x" * length]
 
-listener = server.listen("127.0.0.1", 0)
-print(server.address_of(listener), flush=True)
+listener = listening.listen("127.0.0.1", 0)
+print(listening.address_of(listener), flush=True)
 server.run(application, listener, lambda: print("ready", flush=True), trusted_proxies=int(sys.argv[1]))
 """
 
@@ -544,10 +547,10 @@ def test_a_proxy_can_have_any_number_of_connections(limited: Any) -> None:
 
 
 def test_octets_give_a_client_time_at_the_least_rate() -> None:
-    pace = serve.Pace(100.0, most=30)
-    assert pace.deadline == 100 + serve.SLOW_SECONDS
-    pace.move(2 * serve.LEAST_RATE, 105.0)
-    assert pace.deadline == 102 + serve.SLOW_SECONDS
+    pace = channel.Pace(100.0, most=30)
+    assert pace.deadline == 100 + channel.SLOW_SECONDS
+    pace.move(2 * channel.LEAST_RATE, 105.0)
+    assert pace.deadline == 102 + channel.SLOW_SECONDS
     pace.move(10**9, 106.0)
     assert pace.deadline == 136
 
@@ -573,7 +576,7 @@ def test_a_client_with_short_connections_is_never_refused(ararat_server: Any) ->
     def status(_: int) -> int:
         return ararat_server.get("/ark:12345/mp39n").status
 
-    with ThreadPoolExecutor(serve.CONNECTIONS_EACH - 10) as clients:
+    with ThreadPoolExecutor(channel.CONNECTIONS_EACH - 10) as clients:
         assert {*clients.map(status, range(2000))} == {302}
 
 
@@ -613,7 +616,7 @@ def test_two_thousand_slow_connections_do_not_delay_others(
 
 PAGES_THAT_WAIT = """
 import threading
-from ararat.cli.serving import server
+from ararat.cli.serving import listening, server
 from ararat.cli.serving.mount import Mounts
 
 number = 0
@@ -633,8 +636,8 @@ def application(environ, start_response):
     start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
     return [body]
 
-listener = server.listen("127.0.0.1", 0)
-print(server.address_of(listener), flush=True)
+listener = listening.listen("127.0.0.1", 0)
+print(listening.address_of(listener), flush=True)
 server.run(application, listener, lambda: print("ready", flush=True), mounts=Mounts(["http://127.0.0.1/ids"]))
 """
 
