@@ -26,7 +26,7 @@ class Options:
     - ``columns``: the column of bindings for some headings. ``key``: the heading of the column that has the key, which
       is recorded as ``resource``.
     - ``mint``: the shoulder below which rows without a name get one. ``state``: the state of new names.
-    - ``relocate``, ``omit_hidden``, ``fill_merged``: as in :class:`.Reading`.
+    - ``finds``, ``trusts``, ``relocate``, ``renumber``, ``omit_hidden``, ``fill_merged``: as in :class:`.Reading`.
     """
 
     encoding: str | None = None
@@ -37,7 +37,10 @@ class Options:
     key: str | None = None
     mint: str = ""
     state: State = "reserved"
+    finds: bool = False
+    trusts: Sequence[str] = ()
     relocate: bool = False
+    renumber: bool = False
     omit_hidden: bool = False
     fill_merged: bool = False
 
@@ -83,6 +86,9 @@ class Options:
         return replace(
             reading,
             relocate=self.relocate,
+            renumber=self.renumber,
+            finds=self.finds,
+            trusts=tuple(self.trusts),
             omit_hidden=self.omit_hidden,
             fill_merged=self.fill_merged,
             mint=self.mint,

@@ -41,6 +41,7 @@ def import_table(
     columns: Mapping[str, str] = NOTHING,
     ignore_unknown: bool = False,
     relocate: bool = False,
+    renumber: bool = False,
     only_names: bool = False,
     atomic: bool = False,
     dry_run: bool = False,
@@ -64,6 +65,7 @@ def import_table(
     - ``columns``: a mapping from headings of the table to columns. ``ignore_unknown`` ignores all other headings.
     - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
       "relocated" without the recorded resource.
+    - ``renumber``: another resource of a recorded name is its corrected number. Its own resource stays.
     - ``only_names``: refuse lines with rules, prefix records and counters.
     - ``atomic``: write all lines in one transaction. Readers see the import as one change. Other writers wait, on
       SQLite for at most five seconds.
@@ -97,7 +99,7 @@ def import_table(
 
         # The history contains the name of the file without its folder.
         name = again.name.rpartition("/")[2]
-        table = ImportedTable(name, rows, relocate=relocate, only_names=only_names)
+        table = ImportedTable(name, rows, relocate=relocate, renumber=renumber, only_names=only_names)
         return import_rows(
             bindings,
             table,
@@ -138,7 +140,8 @@ def import_rows(
         try:
             if is_one:
                 return OperationRun(bindings, source, 0, actor=who, hooks=hooks).at_once(is_dry=dry_run)
-            number = number_of("import", table.file, digest(), table.relocate, table.mint, who.name)
+            others = ["renumber"] if table.renumber else []
+            number = number_of("import", table.file, digest(), table.relocate, table.mint, who.name, *others)
             return run(bindings, source, number, size=batch, dry_run=dry_run, actor=who, hooks=hooks)
         except TableError as error:
             error.kept = 0 if is_one else source.summary.kept

@@ -36,14 +36,30 @@ _FEW_NAMES = 2_000_000
 _MOST_FOLDED = 200_000
 
 
+QUESTIONS: Mapping[str, str] = {
+    "key-damaged": "the keys are right that a spreadsheet program probably changed",
+    "key-similar": "the keys are right that differ from others only in case, spaces or hyphens",
+    "key-same": "a key that differs from a recorded one only in case, spaces or hyphens finds its name",
+    "key-former": "a key that is a former number finds the name of its thing",
+    "key-reused": "a key that is a former number of a thing is now the number of another one",
+}
+"""The answers to questions about keys, each with what it means."""
+
+ANSWERS: Mapping[str, Sequence[str]] = {
+    "key-damaged": ("key-damaged",),
+    "key-similar": ("key-same", "key-similar"),
+    "key-former": ("key-former", "key-reused"),
+}
+"""The answers that accept a row, by the error of the row."""
+
+
 class Mint(NamedTuple):
     """The options for rows of a table without a name: the shoulder below which they get one, and its state.
 
     - ``shoulder``: the NAAN or shoulder, as for :func:`~ararat.bindings.minting.mint`: "ark:12345/k1".
     - ``state``: the state of a new name whose row has no status. A recorded name keeps its state.
     - ``finds``: whether rows are only given recorded names, and a row with another key is refused.
-    - ``trusts``: the codes of questions that a person has answered: "key-damaged" if the keys are right that a
-      spreadsheet program probably changed, and "key-similar" if those are that differ only in case, spaces or hyphens.
+    - ``trusts``: the answers of a person to questions about keys, of :data:`QUESTIONS`.
     """
 
     shoulder: str
@@ -190,14 +206,22 @@ class KeyedRows:
         if missing := {key for key, names in names_by_key.items() if not names}:
             names_by_key |= recorded.of_things(missing, beginning)
         missing = {key for key, names in names_by_key.items() if not names}
-        former = recorded.formerly(missing, beginning)
+        former = recorded.formerly(missing, beginning) if "key-reused" not in self._mint.trusts else {}
+        if "key-former" in self._mint.trusts:
+            names_by_key |= former
+            missing -= former.keys()
+        similar = self._similar(missing)
+        if "key-same" in self._mint.trusts:
+            names_by_key |= {key: names for key, (_, names) in similar.items()}
+            missing -= similar.keys()
         for line, key in keys.items():
-            if key in former:
+            if key in missing and key in former:
                 message = Translatable(
-                    "%(key)s is a former number of %(name)s", key=validation.shown(key, 100), name=former[key]
+                    "%(key)s is a former number of %(name)s", key=validation.shown(key, 100), name=min(former[key])
                 )
                 faults[line] = BindingError("key-former", message)
-        faults |= self._questions({line: key for line, key in keys.items() if key in missing and line not in faults})
+        asked = {line: key for line, key in keys.items() if key in missing and line not in faults}
+        faults |= self._questions(asked, {key: other for key, (other, _) in similar.items()})
         new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
@@ -227,8 +251,21 @@ class KeyedRows:
             else:
                 yield row
 
-    def _questions(self, keys: Mapping[int, str]) -> dict[int, BindingError]:
-        """Return the errors of rows that would mint a name and probably should not, by their lines."""
+    def _similar(self, keys: Collection[str]) -> dict[str, tuple[str, dict[str, str]]]:
+        """Return a recorded key that differs only in case, spaces or hyphens, and its names, for some of ``keys``."""
+        if self._mint.finds and "key-same" not in self._mint.trusts:
+            return {}
+        spellings = {key: _other_spellings(key) for key in keys}
+        wanted = {each for several in spellings.values() for each in several}
+        found = self._transaction.recorded.of_things(wanted, self._pattern.beginning, withdrawn=False)
+        recorded = {key: next((each for each in spellings[key] if found.get(each)), None) for key in keys}
+        return {key: (other, found[other]) for key, other in recorded.items() if other is not None}
+
+    def _questions(self, keys: Mapping[int, str], similar: Mapping[str, str]) -> dict[int, BindingError]:
+        """Return the errors of rows that would mint a name and probably should not, by their lines.
+
+        ``similar`` has recorded keys that are almost equal.
+        """
         if self._mint.finds:
             return {
                 line: BindingError(
@@ -240,11 +277,8 @@ class KeyedRows:
         if not keys:
             return {}
         faults: dict[int, BindingError] = {}
-        spellings = {line: _other_spellings(key) for line, key in keys.items()}
-        wanted = {each for several in spellings.values() for each in several}
-        similar = self._transaction.recorded.of_things(wanted, self._pattern.beginning, withdrawn=False)
         for line, key in keys.items():
-            other = next((each for each in spellings[line] if similar.get(each)), None)
+            other = similar.get(key)
             folded = _without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
             if wrong_text.is_damaged_number(key) and "key-damaged" not in trusts:

@@ -88,9 +88,14 @@ class RecordedNames(NamedTuple):
             for key, several in spellings.items()
         }
 
-    def formerly(self, keys: Iterable[str], prefix: str) -> dict[str, str]:
-        """Return a name that begins with ``prefix`` for each of ``keys`` that is a former number of its thing."""
-        return {number: name for number, name, *_ in self._sharing("former", keys, prefix, withdrawn=True)}
+    def formerly(self, keys: Iterable[str], prefix: str) -> dict[str, dict[str, str]]:
+        """Return the names that begin with ``prefix`` for each of ``keys`` that is a former number of their things,
+        each name with its resource.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for number, name, _, resource, _ in self._sharing("former", keys, prefix, withdrawn=True):
+            found.setdefault(number, {})[name] = resource or number
+        return found
 
     def sharing(
         self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from ...bindings.imports.keyed_rows import QUESTIONS
 from ...bindings.imports.sources.dump import SOURCES
 from .. import streams
 from ..bindings.stores import delete_if_empty, has_no_tables, is_new, open_store, warn_of_unregistered
@@ -121,6 +122,25 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     "whose key is recorded is found again.",
 )
 @click.option(
+    "--find",
+    metavar="SHOULDER",
+    help="Find the name below this prefix of each row without one by its key. Refuse a row whose key is not recorded, "
+    "so that a mistyped number mints no name.",
+)
+@click.option(
+    "--confirm",
+    "trusts",
+    type=click.Choice(list(QUESTIONS)),
+    multiple=True,
+    help="With --mint or --find: answer a question about keys. Can be repeated. "
+    + " ".join(f"{code}: {meaning}." for code, meaning in QUESTIONS.items()),
+)
+@click.option(
+    "--renumber",
+    is_flag=True,
+    help="Record another number of a row with a recorded name as the corrected number. The resource stays.",
+)
+@click.option(
     "--key",
     metavar="HEADING",
     help="The column whose text tells the rows apart, such as an inventory number. It is recorded as resource.",
@@ -170,6 +190,9 @@ def import_command(
     delimiter: str | None,
     source: str | None,
     mint: str | None,
+    find: str | None,
+    trusts: tuple[str, ...],
+    renumber: bool,
     key: str | None,
     state: State | None,
     output: str | None,
@@ -193,9 +216,9 @@ def import_command(
     continues. With --atomic, the whole import is one transaction. With --batch N, blocks of N lines are written without
     a check of the others. The import then ends at the first block with a refused line and keeps the blocks before it.
 
-    With --mint, --key, --output, --sheet or --heading-row, and for a workbook (.xlsx, .xls, .ods), the headings can
-    be those of a museum or library: Titel, Auteur, Inventarnummer. The encoding, separator, sheet, row of headings
-    and columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored.
+    With --mint, --find, --key, --output, --sheet or --heading-row, and for a workbook (.xlsx, .xls, .ods), the
+    headings can be those of a museum or library: Titel, Auteur, Inventarnummer. The encoding, separator, sheet, row of
+    headings and columns are proposed and printed. Check them with --dry-run. Unknown columns are ignored.
 
     With --from, FILE is a dump of another system. A name that cannot be bound is left out, and the others are written.
     Each name and each value that cannot be imported is reported. The checksums of names and targets compare the dump
@@ -209,12 +232,16 @@ def import_command(
     66 a file cannot be read or written, 69 no database.
     """
     of_tables = ("format", "columns", "ignore_unknown", "relocate")
-    of_user_tables = (mint, key, output, sheet, heading_row)
+    of_user_tables = (mint, find, key, output, sheet, heading_row)
     if source and (delimiter or any(of_user_tables) or any(options[name] for name in of_tables)):
-        message = "--from has none of --format, --delimiter, --map, --mint, --sheet and --relocate: omit them"
+        message = "--from has none of --format, --delimiter, --map, --mint, --find, --sheet and --relocate: omit them"
         raise click.UsageError(message)
     if options["atomic"] and options["batch"]:
         raise click.UsageError("--atomic and --batch exclude each other")
+    if mint and find:
+        raise click.UsageError("--mint and --find exclude each other")
+    if trusts and not (mint or find):
+        raise click.UsageError("--confirm is for --mint and --find")
     if state and not mint:
         raise click.UsageError("--state is for --mint; a table has the column status")
     passthrough = options.pop("passthrough")
@@ -230,9 +257,12 @@ def import_command(
             heading_row=heading_row,
             columns=options.pop("columns"),
             key=key,
-            mint=mint or "",
+            mint=mint or find or "",
             state=state or "reserved",
+            finds=bool(find),
+            trusts=trusts,
             relocate=options.pop("relocate"),
+            renumber=renumber,
             omit_hidden=omit_hidden,
             fill_merged=fill_merged,
         )
@@ -264,7 +294,7 @@ def import_command(
             migration = _import_dump(bindings, file, source, dry_run=dry_run, passthrough=passthrough, **options)
             summary = migration.summary
         else:
-            summary = _import_table(bindings, file, dry_run=dry_run, delimiter=delimiter, **options)
+            summary = _import_table(bindings, file, dry_run=dry_run, delimiter=delimiter, renumber=renumber, **options)
     if is_created and summary.refusals:
         delete_if_empty(database)
     if as_json:

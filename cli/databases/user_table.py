@@ -90,7 +90,9 @@ class UserTable:
         if (worksheet := sheet.sheet_of(self.content, reading)) and worksheet.hidden:
             what = "left out" if reading.omit_hidden else "read; to leave them out, use --omit-hidden"
             yield from to.prose(f"Rows that are hidden in the sheet: {worksheet.hidden:,}. They are {what}.")
-        if reading.mint:
+        if reading.mint and reading.finds:
+            yield from to.prose(f"The key of a row finds its name below {words(reading.mint)}. Other rows are refused.")
+        elif reading.mint:
             yield from to.prose(f"A row without a name gets a {reading.state} name below {words(reading.mint)}.")
 
     def import_into(
@@ -140,6 +142,7 @@ class UserTable:
             lambda read_as: sheet.rows(self.content, reading, self.name, read_as, None),
             reading.minting,
             reading.relocate,
+            reading.renumber,
         )
         digest = json.dumps(reading.as_dict(), sort_keys=True).encode() + self.content
         with closing(NamesOfRows()) as names:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
+from ...bindings.imports.keyed_rows import ANSWERS, QUESTIONS
 from ..output import Sheet, Style, counted, words
 from .bindings import difference_lines, name_and_target
 from .operations import undo_line
@@ -208,6 +209,8 @@ def _noted(
         if advise and line.code not in advised:
             advised.add(line.code)
             yield from sheet.prose(f"expected {expected}", indent=_INDENT)
+            for answer in ANSWERS.get(line.code, ()):
+                yield from sheet.prose(f"or --confirm {answer}: {QUESTIONS[answer]}", indent=_INDENT)
     if number > len(lines):
         where = f"see {report_file}" if report_file else "use --report FILE to list them all"
         yield from sheet.prose(f"... and {number - len(lines):,} more lines; {where}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from ... import __version__
+from ...bindings.imports.keyed_rows import QUESTIONS
 from ...bindings.names.binding import STATUSES
 from ...bindings.names.selection import MAX_PAGE, SORTS, HoldFilter
 from ..config import url
@@ -127,6 +128,8 @@ _WORKBOOKS = (
 )
 _OF_USER_TABLES: Sequence[tuple[str, str, Schema]] = (
     ("mint", "the prefix below which rows without a name get one, such as ark:12345/x6", TEXT),
+    ("find", "the prefix below which the key of a row finds its name; a row with another key is refused", TEXT),
+    ("confirm", f"the answers to questions about keys, with commas: {', '.join(QUESTIONS)}", TEXT),
     ("key", "the heading of the column that tells the rows apart; it is recorded as resource", TEXT),
     ("state", "the state of new names", one_of("reserved", "live")),
     ("columns", "columns by heading: Titel=what,Vermerk=dc.description", TEXT),
@@ -282,6 +285,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             _query("dry_run", "1: check the table and change nothing", one_of("0", "1")),
             _ATOMIC,
             _query("relocate", "1: the new targets of bound names lead to the same things", one_of("0", "1")),
+            _query("renumber", "1: another number of a bound name is its corrected number", one_of("0", "1")),
             *(_query(name, text, kind) for name, text, kind in _OF_USER_TABLES),
             _KEY,
             status=202,

@@ -81,6 +81,7 @@ class Imports:
         encoding: str = "utf-8",
         dry_run: bool = False,
         relocate: bool = False,
+        renumber: bool = False,
         atomic: bool = False,
     ) -> Job:
         """Add a job that imports a table, in a transaction, and return it.
@@ -92,6 +93,7 @@ class Imports:
         - ``encoding``: the encoding of its text.
         - ``dry_run``: check the table without a change.
         - ``relocate``: permit a new target for a name that is recorded with another target.
+        - ``renumber``: record another number of a recorded name as its corrected number.
         - ``atomic``: import all rows in one transaction.
         """
         parameters = {
@@ -99,6 +101,7 @@ class Imports:
             "encoding": encoding,
             "dry_run": dry_run,
             "relocate": relocate,
+            "renumber": renumber,
             "atomic": atomic,
             "caller": stored_caller(caller),
         }
@@ -148,7 +151,9 @@ class Imports:
             file.name = name
             return text_tables.read_rows(file, format, text_tables.Reader(encoding, None, Columns()), read_as)
 
-        table = ImportedTable(name, rows, relocate=job.parameters["relocate"])
+        table = ImportedTable(
+            name, rows, relocate=job.parameters["relocate"], renumber=job.parameters.get("renumber", False)
+        )
         is_dry = job.parameters["dry_run"]
         try:
             carry_out_import(self.management, self.jobs, claim, table, progress, is_dry=is_dry)

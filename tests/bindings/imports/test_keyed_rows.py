@@ -186,3 +186,35 @@ def test_a_table_that_only_corrects_mints_no_name(bindings: Bindings) -> None:
     found = bindings.lookup("ark:12345/k1x")
     assert found
     assert found.metadata["erc.what"] == "Vase"
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "trusts", "minted"),
+    [
+        pytest.param("A 1", "key-former", "key-former", 0, id="a former number finds the name"),
+        pytest.param("A 1", "key-former", "key-reused", 1, id="a former number is used again"),
+        pytest.param("a-2", "key-similar", "key-same", 0, id="other case finds the name"),
+        pytest.param("a-2", "key-similar", "key-similar", 1, id="other case is another thing"),
+        pytest.param("1E3", "key-damaged", "key-damaged", 1, id="a damaged number is right"),
+    ],
+)
+def test_a_question_about_a_key_has_an_answer(
+    bindings: Bindings, key: str, code: str, trusts: str, minted: int
+) -> None:
+    bindings.bind("ark:12345/k1x", "https://m.example/1", resource="R 7", numbers={"current": "A-2", "former": ["A 1"]})
+    mint = Mint("ark:12345/k1")
+    assert _codes(bindings, mint, key) == [code]
+    assert _codes(bindings, mint._replace(trusts=(trusts,)), key) == []
+    assert bindings.count().number == 1 + minted
+    found = bindings.lookup("ark:12345/k1x")
+    assert found
+    assert found.metadata.get("erc.what") == (None if minted else "Vase")
+    assert (found.resource, found.numbers["current"]) == ("R 7", "A-2")
+
+
+def test_a_former_number_finds_a_name_in_a_table_that_only_corrects(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/k1x", "https://m.example/1", resource="R 7", numbers={"former": ["A 1"]})
+    mint = Mint("ark:12345/k1", finds=True)
+    assert _codes(bindings, mint, "A 1") == ["key-former"]
+    assert _codes(bindings, mint._replace(trusts=("key-former",)), "A 1") == []
+    assert _codes(bindings, mint._replace(trusts=("key-reused",)), "A 1") == ["key-unknown"]

@@ -505,6 +505,40 @@ def test_refused_rows_come_back_and_can_be_imported_again(ararat: Callable[..., 
     assert "Ignored columns: problem, suggestion." in corrected.stdout
 
 
+def test_a_question_about_a_key_is_answered_by_an_option(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Cote;Titre\nA-1;Vase\n")
+    (tmp_path / "b.csv").write_text("Cote;Titre\na-1;Vase bleu\n")
+    mint = ("--mint", "ark:12345/k1", "--key", "Cote")
+    assert ararat("import", *mint, str(tmp_path / "a.csv")).exit_code == 0
+    asked = ararat("import", *mint, str(tmp_path / "b.csv"))
+    assert asked.exit_code == 1
+    assert "or --confirm key-same:" in unwrapped(asked.stderr)
+    answered = ararat("import", *mint, "--confirm", "key-same", str(tmp_path / "b.csv"))
+    assert (answered.exit_code, "1 updated" in answered.stdout) == (0, True), answered.stderr
+
+
+def test_find_mints_no_name(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Cote;Titre\nA 1;Vase\n")
+    (tmp_path / "b.csv").write_text("Cote;Titre\nA 1;Vase bleu\nA 11;Pot\n")
+    ararat("import", "--mint", "ark:12345/k1", "--key", "Cote", str(tmp_path / "a.csv"))
+    find = ("import", "--find", "ark:12345/k1", "--key", "Cote")
+    result = ararat(*find, str(tmp_path / "b.csv"))
+    assert result.exit_code == 1
+    assert "key-unknown" in result.stderr
+    assert ararat(*find, "--mint", "ark:12345/k1", str(tmp_path / "b.csv")).exit_code == 64
+    (tmp_path / "b.csv").write_text("Cote;Titre\nA 1;Vase bleu\n")
+    assert "1 updated" in ararat(*find, str(tmp_path / "b.csv")).stdout
+
+
+def test_renumber_records_a_corrected_number(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("identifier,target,resource\nark:12345/k1a,https://m.example/1,A 1\n")
+    (tmp_path / "b.csv").write_text("identifier,resource\nark:12345/k1a,A 10\n")
+    assert ararat("import", str(tmp_path / "a.csv")).exit_code == 0
+    assert ararat("import", str(tmp_path / "b.csv")).exit_code == 1
+    assert "1 updated" in ararat("import", "--renumber", str(tmp_path / "b.csv")).stdout
+    assert "A 10" in ararat("show", "ark:12345/k1a").stdout
+
+
 OPTIONS = {
     "an unknown column": (("--key", "Nummer"), "there is no column Nummer; the headings are: Cote, Titre"),
     "no key": (("--map", "Cote=what"), "no column has the key"),

@@ -8,6 +8,7 @@ from flask import Response, request
 from sqlalchemy import Connection
 from werkzeug.exceptions import NotFound
 
+from ....bindings.imports.keyed_rows import QUESTIONS
 from ....bindings.names.errors import TableError
 from ....bindings.system.concurrency import Busy
 from ....bindings.system.thread_slots import slots
@@ -47,9 +48,12 @@ _WORKBOOKS = {
     "application/vnd.oasis.opendocument.spreadsheet": "ods",
 }
 _OF_USER_TABLES = (
-    *("mint", "key", "state", "sheet", "heading_row", "separator", "columns", "omit_hidden", "fill_merged"),
+    *("mint", "find", "confirm", "key", "state", "sheet", "heading_row", "separator", "columns", "omit_hidden"),
+    "fill_merged",
 )
 """The parameters of tables with headings of a user."""
+
+_FLAGS = ("dry_run", "relocate", "renumber", "atomic")
 
 _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 
@@ -57,8 +61,8 @@ _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 @blueprint.post("/imports")
 def start_import() -> Response:
     """Start a job that imports the table in the request body, and return the job as JSON."""
-    given = parameters.read("dry_run", "relocate", "atomic", *_OF_USER_TABLES)
-    options = {name: parameters.flag(name, given.get(name)) for name in ("dry_run", "relocate", "atomic")}
+    given = parameters.read(*_FLAGS, *_OF_USER_TABLES)
+    options = {name: parameters.flag(name, given.get(name)) for name in _FLAGS}
     media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS, bodies.OCTETS: ""})
     if media_type == bodies.OCTETS:
         media_type = _media_type_of(bodies.read_bytes(MAX_BYTES))
@@ -84,13 +88,20 @@ def _start(add: Callable[[Connection], Job]) -> Response:
 
 
 def _start_of_user_table(
-    given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool, atomic: bool
+    given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool, renumber: bool, atomic: bool
 ) -> Response:
     """Start the import of a table with headings of a user, or of a workbook. What is not given is proposed."""
     who, known = require_curator(caller()), current_imports()
     content = bodies.read_bytes(MAX_BYTES)
     if given.get("state", "reserved") not in ("reserved", "live"):
         raise HTTPRefusal(400, "parameter", "The parameter state must be reserved or live.")
+    if "mint" in given and "find" in given:
+        raise HTTPRefusal(400, "parameter", "The parameters mint and find exclude each other.")
+    trusts = [each for each in given.get("confirm", "").split(",") if each]
+    if unknown := set(trusts) - QUESTIONS.keys():
+        shown = display.escape(min(unknown)[:100])
+        sentence = f"The parameter confirm has {shown}. Write some of {', '.join(QUESTIONS)}."
+        raise HTTPRefusal(400, "parameter", sentence)
     name = f"table.{_WORKBOOKS.get(media_type) or _FORMATS[media_type]}"
     charset = request.mimetype_params.get("charset")
     options = Options(
@@ -100,9 +111,12 @@ def _start_of_user_table(
         heading_row=parameters.number("heading_row", given.get("heading_row"), 1, 2**20, 0) or None,
         columns=_columns(given.get("columns", "")),
         key=given.get("key"),
-        mint=given.get("mint", ""),
+        mint=given.get("mint") or given.get("find", ""),
         state="live" if given.get("state") == "live" else "reserved",
+        finds="find" in given,
+        trusts=trusts,
         relocate=relocate,
+        renumber=renumber,
         omit_hidden=parameters.flag("omit_hidden", given.get("omit_hidden")),
         fill_merged=parameters.flag("fill_merged", given.get("fill_merged")),
     )

@@ -89,7 +89,7 @@ def send(number: int) -> AnyResponse:
     named, _, problem = _sample(known, reading)
     selected = [_selected(place) for place in range(len(named))]
     errors = columns.check(selected, named, mints=bool(reading.mint))
-    reading = replace(reading, columns=selected, corrections={})
+    reading = replace(reading, columns=selected, corrections={}, trusts=(), renumber=False)
     if problem or errors:
         return Response(_page(known, reading, selected, errors), HTTPStatus.UNPROCESSABLE_ENTITY)
     jobs, who = current_imports().uploads, caller()

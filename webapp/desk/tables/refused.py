@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from flask import Response, request
 from sqlalchemy import Connection
@@ -53,6 +53,12 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
     "key-twice": lambda number: Translatable.counted(
         "%(number)s row has the key of another row", "%(number)s rows have the key of another row", number
     ),
+    "key-former": lambda number: Translatable.counted(
+        "%(number)s row has a former number of an object", "%(number)s rows have a former number of an object", number
+    ),
+    "key-unknown": lambda number: Translatable.counted(
+        "%(number)s row has a number that no name has", "%(number)s rows have a number that no name has", number
+    ),
     "key-missing": lambda number: Translatable.counted(
         "%(number)s row has neither a name nor a key", "%(number)s rows have neither a name nor a key", number
     ),
@@ -97,6 +103,21 @@ _FIXES: Mapping[str, str] = {
 """The ways to fix errors in the desk. The catalogue of errors names commands."""
 
 
+_SAME = Translatable("They are the same objects: find their names")
+_ANSWERS: Mapping[str, Mapping[str, str]] = {
+    "key-damaged": {"key-damaged": Translatable("The numbers are right: mint a name for each row")},
+    "key-similar": {
+        "key-same": _SAME,
+        "key-similar": Translatable("They are other objects: mint a name for each row"),
+    },
+    "key-former": {
+        "key-former": _SAME,
+        "key-reused": Translatable("They are other objects: mint a name for each row"),
+    },
+}
+"""The labels of the answers of :data:`~ararat.bindings.imports.keyed_rows.ANSWERS`, by the error of the row."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cause:
     """The refused rows with one error.
@@ -104,6 +125,7 @@ class Cause:
     - ``code`` and ``title``: the code of the error, and a sentence about it.
     - ``fix``: a sentence about the correction, or None.
     - ``number``: the number of rows. ``rows``: the first of them.
+    - ``answers``: the labels of the answers to a question about keys, by what they mean.
     - ``column``: the place of the column of the table that can be ignored instead, or None. ``heading``: its heading.
     """
 
@@ -112,6 +134,7 @@ class Cause:
     fix: str | None
     number: int
     rows: Sequence[RowOutcome]
+    answers: Mapping[str, str] = field(default_factory=dict)
     column: int | None = None
     heading: str = ""
 
@@ -135,7 +158,16 @@ def causes(upload: Upload) -> list[Cause]:
         place = reading.columns.index(column) if column in reading.columns and not is_needed else None
         heading = named[place] if place is not None and place < len(named) else ""
         found.append(
-            Cause(code=code, title=title, fix=fix(code), number=number, rows=rows, column=place, heading=heading)
+            Cause(
+                code=code,
+                title=title,
+                fix=fix(code),
+                number=number,
+                rows=rows,
+                answers=_ANSWERS.get(code, {}),
+                column=place,
+                heading=heading,
+            )
         )
     return found
 
@@ -254,8 +286,8 @@ def correct(number: int) -> AnyResponse:
         columns[int(ignored)] = ""
     if "renumber" in form:
         reading = replace(reading, renumber=form["renumber"] == "yes")
-    trusts = [code for code in ("key-damaged", "key-similar") if form.get(code) == "yes" or code in reading.trusts]
-    reading = replace(reading, trusts=trusts)
+    answers = [answer for code, known in _ANSWERS.items() for answer in known if form.get(code) == answer]
+    reading = replace(reading, trusts=[*dict.fromkeys((*reading.trusts, *answers))])
     relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
     reading = replace(reading, corrections=corrections, relocate=relocate)
     if form.get("empty") == "mint":

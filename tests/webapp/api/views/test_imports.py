@@ -306,10 +306,36 @@ def test_a_workbook_is_imported_with_its_sheet(curator, bindings):
     assert "Info, Objets" in refused["detail"]
 
 
+def test_questions_about_keys_are_answered_by_a_parameter(curator, bindings):
+    bindings.bind("ark:12345/x5a", "https://m.example/1", resource="A-1", numbers={"former": ["B 1"]})
+    table = b"Inventarnummer;Titel\na-1;Vase\n"
+    query = "?mint=ark:12345/x5&key=Inventarnummer"
+    refused = finished(curator, send(curator, table, query))["result"]["refused"]
+    assert [each["code"] for each in refused] == ["key-similar"]
+    found = finished(curator, send(curator, table, f"{query}&confirm=key-damaged,key-same"))
+    assert found["result"]["counts"] == {"updated": 1}
+    find = "?find=ark:12345/x5&key=Inventarnummer"
+    unknown = finished(curator, send(curator, table, find))["result"]["refused"]
+    assert [each["code"] for each in unknown] == ["key-unknown"]
+    former = finished(curator, send(curator, table.replace(b"a-1", b"B 1"), f"{find}&confirm=key-former"))
+    assert former["result"]["counts"] == {"unchanged": 1}
+
+
+def test_a_corrected_number_needs_renumber(curator, bindings):
+    bindings.bind("ark:12345/x5a", "https://m.example/1", resource="A 1")
+    table = b"identifier,resource\nark:12345/x5a,A 10\n"
+    refused = finished(curator, send(curator, table))["result"]["refused"]
+    assert [each["code"] for each in refused] == ["other-resource"]
+    assert finished(curator, send(curator, table, "?renumber=1"))["result"]["counts"] == {"updated": 1}
+    assert bindings.lookup("ark:12345/x5a").numbers["current"] == "A 10"
+
+
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "status", "code"),
     [
+        pytest.param("?mint=ark:12345/x5&find=ark:12345/x5", 400, "parameter", id="mint and find"),
+        pytest.param("?mint=ark:12345/x5&confirm=yes", 400, "parameter", id="an unknown answer"),
         pytest.param("?mint=ark:12345/x5&key=Nummer", 422, "table-column", id="an unknown heading"),
         pytest.param("?mint=ark:12345/x5&columns=Inventarnummer", 400, "parameter", id="columns"),
         pytest.param("?mint=ark:12345/x5&state=withdrawn", 400, "parameter", id="state"),

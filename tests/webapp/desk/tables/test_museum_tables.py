@@ -236,7 +236,28 @@ def test_a_workbook_comes_back_with_its_sheets_and_values(
 def test_damaged_and_similar_numbers_are_two_questions(desk: Desk, jane: Browser, preview: Any) -> None:
     path, page = preview(jane, "Inventarnummer;Titel\r\nK 1;Vase\r\nk 1;Krug\r\n1E3;Teller\r\n", "a.csv", **MINT)
     assert counts(page)["Refused"] == 2
-    assert page.count('name="key-damaged"') == page.count('name="key-similar"') == 2
-    jane.post(f"{path}/corrections", {"job": job(page), "key-damaged": "yes", "key-similar": "no"})
+    assert (page.count('name="key-damaged"'), page.count('name="key-similar"')) == (2, 3)
+    jane.post(f"{path}/corrections", {"job": job(page), "key-damaged": "key-damaged", "key-similar": "no"})
     page = finished(desk, jane, path)
     assert (counts(page)["Added"], counts(page)["Refused"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "answer", "added"),
+    [
+        pytest.param("key-former", "A 1", "key-former", 0, id="a former number finds the name"),
+        pytest.param("key-former", "A 1", "key-reused", 1, id="a former number is used again"),
+        pytest.param("key-similar", "a\u20112", "key-same", 0, id="another hyphen finds the name"),
+        pytest.param("key-similar", "a\u20112", "key-similar", 1, id="another hyphen is another object"),
+    ],
+)
+def test_a_question_about_a_number_is_answered_on_the_page_of_the_check(
+    desk: Desk, jane: Browser, preview: Any, code: str, number: str, answer: str, added: int
+) -> None:
+    bind = desk.bindings.bind
+    bind("ark:12345/x5a", "https://m.example/1", resource="R 7", numbers={"current": "A-2", "former": ["A 1"]})
+    path, page = preview(jane, f"Inventarnummer;Titel\r\n{number};Vase\r\n", "a.csv", **MINT)
+    assert (counts(page)["Refused"], page.count(f'name="{code}"')) == (1, 3)
+    jane.post(f"{path}/corrections", {"job": job(page), code: answer})
+    page = finished(desk, jane, path)
+    assert (counts(page)["Added"], counts(page)["Changed"], counts(page)["Refused"]) == (added, 1 - added, 0)
