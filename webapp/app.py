@@ -30,7 +30,7 @@ from .config import FACTS, KEY, Site, url
 from .navigation import header, navigation
 from .report import excerpt
 from .trace_results import Results
-from .views import api, compare, docs, inspect, reference, trace
+from .views import api, compare, docs, inspect, reference, trace, trace_fragments
 from .views import language as languages
 from .views import policy as policy_pages
 from .views import traces as trace_lists
@@ -120,15 +120,15 @@ def _shared(with_accounts: bool, with_openid: bool) -> Application:
     environment = app.jinja_env
     environment.globals.update(
         address=inspect.address,
-        answered=trace.answered,
+        answered=trace_fragments.answered,
         ascii=display.percent,
         asset=asset,
-        duration=trace.duration,
-        span=trace.span,
+        duration=trace_fragments.duration,
+        span=trace_fragments.span,
         header=header,
         is_demonstration=first_account.is_demonstration,
         keeping_command=first_account.keeping_command,
-        split_address=trace.split_address,
+        split_address=trace_fragments.split_address,
         navigation=navigation,
         official=OFFICIAL_PREFIX,
         plain=excerpt.plain,

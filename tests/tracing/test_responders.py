@@ -27,7 +27,7 @@ from ararat.net.http_client import GuardedClient
 from ararat.tracing.algorithm import CODES, End, Event, Hop, trace
 from ararat.tracing.keepalive import iter_with_keepalive
 from ararat.webapp import create_app
-from ararat.webapp.views.trace import Fragments
+from ararat.webapp.views.trace_fragments import Fragments
 
 
 def answer(status: str, *fields: str, body: bytes = b"") -> bytes:

@@ -41,6 +41,7 @@ from ..report import inspection
 from ..resolver_choice import ResolverChoice, choose_resolver
 from ..trace_requests import RunningTrace
 from . import trace as live
+from . import trace_fragments
 
 blueprint = Blueprint("traces", __name__)
 
@@ -292,7 +293,7 @@ class _Grower:
 
     def growing(self, page: str, run: RunningTrace[BulkTraceRow]) -> Iterator[str]:
         """Yield the HTML of the page, row by row as the traces end."""
-        head, closing, tail = page.split(live.CUT)
+        head, closing, tail = page.split(trace_fragments.CUT)
         yield head
         rows = list(self.order.done)
         places = _places(self.order.texts)
@@ -301,7 +302,7 @@ class _Grower:
         try:
             for event in run:
                 if isinstance(event, KeepAlive):
-                    yield live.STILL_WAITING
+                    yield trace_fragments.STILL_WAITING
                     continue
                 rows.append(event)
                 self.keep(event)
@@ -312,7 +313,7 @@ class _Grower:
                 why = _TOO_OFTEN
         except Exception:  # noqa: BLE001 - the page must show that the list ended
             _log.exception("a list of traces failed")
-            why = live.BROKEN
+            why = trace_fragments.BROKEN
         yield closing + self._ended(rows, why) + tail
 
     def _row(self, each: BulkTraceRow, number: int) -> str:
@@ -380,7 +381,7 @@ def _page(order: Order, *, running: str = "", least: float = 0.0) -> str:
                 "Traces of %(number)s identifier", "Traces of %(number)s identifiers", len(order.texts)
             )
         )
-    cut = Markup(live.CUT)  # noqa: S704 - a constant
+    cut = Markup(trace_fragments.CUT)  # noqa: S704 - a constant
     gap, limit = about(site().rate_limiter.min_interval), about(MAX_SECONDS)
     takes = about(least) if least else ""
     return render_template(

@@ -10,7 +10,7 @@ import pytest
 
 from ararat.net.hop import USER_AGENT
 from ararat.webapp import create_app, trace_requests
-from ararat.webapp.views import trace
+from ararat.webapp.views import trace_fragments
 
 HERE = "https://here.example.org"
 STREAM = {"Accept": "text/event-stream"}
@@ -358,7 +358,7 @@ def test_an_identifier_that_is_too_long_has_no_trace(inspector, read_page):
 
 
 def test_the_bars_of_a_trace_are_on_one_axis_of_time(inspector, messages, read_page):
-    assert [trace.scale(seconds)[0] for seconds in (0, 0.4, 1, 1.1, 60)] == [
+    assert [trace_fragments.scale(seconds)[0] for seconds in (0, 0.4, 1, 1.1, 60)] == [
         *("until-02", "until-05", "until-1", "until-2", "until-30"),
     ]
     response = inspector().get("/trace", query_string={"q": NAME}, headers=STREAM)
