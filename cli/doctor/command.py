@@ -268,8 +268,10 @@ def _probed(
     """Probe the site, or an application in this process, and request names from it."""
     from ...middleware import BindingError, BindingsUnavailable, open_bindings
     from ...net import url as weburl
-    from . import applications, in_process, names, probes, requests
+    from . import applications, in_process, names, requests
     from .configuration import FrontConfiguration
+    from .deployment import checks
+    from .deployment.deployment import Deployment, NotAnswered
 
     prefix = site.prefix or (settings.prefix if settings else None)
     if application is not None:
@@ -295,7 +297,7 @@ def _probed(
             with suppress(BindingError, BindingsUnavailable):
                 chosen = tuple(names.choose(bindings))
         port = url.port if application is None and requests.is_this_machine(url) else None
-        deployment = probes.Deployment(
+        deployment = Deployment(
             url,
             requests.PatientClient(client),
             prefix=prefix,
@@ -307,9 +309,9 @@ def _probed(
         )
         part = "app" if application is not None else "url"
         try:
-            for finding in deployment.findings():
+            for finding in checks.findings(deployment):
                 yield finding._replace(part=part)
-        except probes.NotAnswered as error:
+        except NotAnswered as error:
             raise CommandError(
                 f"no server answers at {identifier(address)}: {error}",
                 ("Next", "start the site, or pass an address that this machine can reach"),

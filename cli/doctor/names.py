@@ -26,10 +26,11 @@ from ...net.url import BadURL, WebURL, parse
 from ..output import counted
 from ..sites.reader_requests import REDIRECTS as _REDIRECTS
 from ..sites.reader_requests import REQUESTS, ReaderRequest, losses, said
+from .deployment.deployment import ReachedDeployment
+from .deployment.probes import GATEWAY, answered_by, parse_echo, redirected
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
 from .in_process import client_of
-from .probes import GATEWAY, ReachedDeployment, answered_by, parse_echo, redirected
 from .requests import ProbeClient
 
 MAX_NAMES = 16

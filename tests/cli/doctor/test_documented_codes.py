@@ -8,13 +8,13 @@ import typing
 from collections.abc import Iterator
 from pathlib import Path
 
-from ararat.cli.doctor import probes
+from ararat.cli.doctor.deployment import checks, probes
 from ararat.cli.doctor.fixes import Cause
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "doctor-findings.md").read_text("utf-8")
 # Functions that make a finding, and the position of its code.
-MAKERS = {"HealthFinding": 1, "found": 0, "_bad": 0, "_other_spelling": 0, "_finding": 0}
+MAKERS = {"HealthFinding": 1, "found": 0, "bad": 0, "_finding": 0}
 
 
 def codes_of(source: str) -> Iterator[str]:
@@ -45,8 +45,8 @@ def texts(node: ast.expr) -> Iterator[str]:
 
 
 def all_codes() -> set[str]:
-    found = {probe.code for probe in probes.PROBES if not probe.code.startswith("extension-")}
-    for path in sorted((ROOT / "cli" / "doctor").glob("*.py")):
+    found = {probe.code for probe in (*probes.PROBES, *checks.SPELLINGS) if not probe.code.startswith("extension-")}
+    for path in sorted((ROOT / "cli" / "doctor").rglob("*.py")):
         found.update(codes_of(path.read_text("utf-8")))
     found.update(re.findall(r'code="([a-z-]+)"', (ROOT / "bindings" / "health.py").read_text("utf-8")))
     # The faults of names have their causes as codes.
@@ -61,7 +61,7 @@ def test_each_code_of_a_finding_is_on_the_page() -> None:
 
 
 def test_the_page_lists_no_code_that_does_not_exist() -> None:
-    source = "".join(path.read_text("utf-8") for path in (ROOT / "cli" / "doctor").glob("*.py"))
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "cli" / "doctor").rglob("*.py"))
     source += (ROOT / "bindings" / "health.py").read_text("utf-8")
     rows = [line.split(" | ") for line in PAGE.splitlines() if re.match(r"\| (?!what |---)", line)]
     listed = {code for row in rows for code in re.findall("`([a-z]+(?:-[a-z]+)*)`", row[1])}

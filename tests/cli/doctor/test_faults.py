@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from ararat.bindings.health import Condition
-from ararat.cli.doctor import edge, in_process, names, probes, stores
+from ararat.cli.doctor import edge, in_process, names, stores
+from ararat.cli.doctor.deployment import checks
+from ararat.cli.doctor.deployment.deployment import Deployment
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.cli.doctor.requests import PatientClient, ProbeClient
 from ararat.middleware import Bindings, ResolverASGIMiddleware, ResolverMiddleware, open_bindings
@@ -110,8 +112,8 @@ def diagnosed(
     """Yield what the command finds at PREFIX, with names of the database ``bindings``."""
     chosen = names.choose(bindings)
     has_urns = any(name.startswith("urn:") for name in chosen)
-    deployment = probes.Deployment(weburl.parse(PREFIX), PatientClient(client, sleep), has_urns=has_urns)
-    yield from deployment.findings()
+    deployment = Deployment(weburl.parse(PREFIX), PatientClient(client, sleep), has_urns=has_urns)
+    yield from checks.findings(deployment)
     if (reached := deployment.reached) is not None:
         expected = names.ReferenceResolver(bindings, reached.announced or PREFIX, {}, are_known=False)
         yield from names.examine(reached, chosen, expected)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from ararat.cli.doctor import inspector, probes
+from ararat.cli.doctor import inspector
+from ararat.cli.doctor.deployment import checks
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.middleware import ResolverMiddleware, open_bindings
 from ararat.middleware.http.trusted_proxy import ForwardedFields
@@ -57,7 +58,7 @@ def site(environ: Any, start_response: Any) -> list[bytes]:
 
 
 def examined(asked: Any, url: str = PREFIX) -> dict[str, HealthFinding]:
-    return {finding.code: finding for finding in probes.examine(weburl.parse(url), asking=asked)}
+    return {finding.code: finding for finding in checks.examine(weburl.parse(url), asking=asked)}
 
 
 @pytest.mark.one_setup

@@ -10,7 +10,9 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from ararat.cli.doctor import fixes, probes
+from ararat.cli.doctor import fixes
+from ararat.cli.doctor.deployment import checks, probes
+from ararat.cli.doctor.deployment.deployment import NotAnswered
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.middleware import BindingSource, BindingsUnavailable, ResolverMiddleware
 from ararat.net import url as weburl
@@ -73,7 +75,7 @@ class Deployment:
 
 
 def examined(deployment: Any, url: str = PREFIX, prefix: str | None = None) -> dict[str, HealthFinding]:
-    found = list(probes.examine(weburl.parse(url), prefix=prefix, asking=deployment, sleep=lambda seconds: None))
+    found = list(checks.examine(weburl.parse(url), prefix=prefix, asking=deployment, sleep=lambda seconds: None))
     codes = [finding.code for finding in found]
     assert len(codes) == len(set(codes))
     for finding in found:
@@ -432,7 +434,7 @@ def test_hosts_that_redirect_to_each_other_are_followed_a_few_times() -> None:
         hosts.append("www." * (len(hosts) % 2) + "r.example")
         return SiteAnswer(301, (("Location", f"https://{hosts[-1]}{target}"),), b"")
 
-    found = [*probes.examine(weburl.parse("https://www.r.example"), asking=loop, sleep=lambda seconds: None)]
+    found = [*checks.examine(weburl.parse("https://www.r.example"), asking=loop, sleep=lambda seconds: None)]
     assert found[-1].state == "error"
     assert len(hosts) < 30
 
@@ -462,7 +464,7 @@ def test_no_answer_raises_not_answered() -> None:
     def dead(method: str, target: str) -> SiteAnswer:
         raise HopFailed("connect")
 
-    with pytest.raises(probes.NotAnswered, match="no connection"):
+    with pytest.raises(NotAnswered, match="no connection"):
         examined(dead)
 
 
