@@ -130,6 +130,16 @@ def is_large_workbook(content: bytes) -> bool:
     return len(content) > _LARGE_WORKBOOK and content.startswith(WORKBOOKS)
 
 
+def proposed_at(content: bytes, reading: Reading, file: str) -> Proposal:
+    """Return how a stored file is probably read if its headings are in a known row.
+
+    - ``content``: the bytes of the stored file.
+    - ``reading``: the encoding, the separator, the sheet and the row of the headings to use.
+    - ``file``: the name of the file for messages.
+    """
+    return _propose(content, replace(reading, last_row=0, columns=()), file, None)
+
+
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
     """Return how a stored file is probably read: its columns, and its first and last row.
 
@@ -153,7 +163,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
             last.append(row)
     except TableError:
         last.clear()
-    found = 0 if reading.format == "jsonl" else headings.heading_row(first)
+    found = 0 if reading.format == "jsonl" else reading.heading_row or headings.heading_row(first)
     named = next((row for row in first if row.number == found), Line(0, []))
     samples = with_links(named.fields, [row for row in first if row.number > found])
     width = sum(map(bool, named.fields))

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, case, delete, func, insert, not_, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, not_, or_, select, update
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import TableError
 from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows, uploads
 from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.storage.writing.inserts import new_row_number
+from ...bindings.tables.delimited import Line
 from ...identifiers.text.translatable import SEPARATOR, Translatable, restored, stored
 from ...spreadsheets import sheet
 from ...spreadsheets.heading_words import folded
@@ -43,6 +46,8 @@ MAX_NUMBER = 2**31 - 1
 """The largest number of an upload."""
 
 _BLOCK = 1000
+_SEARCHED_ROWS = 30
+_MOST_SHEETS = 20
 _DELETED_AT_ONCE = 20_000
 _COLUMNS = (
     *(uploads.c.id, uploads.c.account, uploads.c.name, uploads.c.lines, uploads.c.reading, uploads.c.stage),
@@ -98,16 +103,33 @@ _COUNTS = (
 
 _NEWEST = column_mappings.c.changed.desc()
 _MAPPINGS = (
-    select(column_mappings.c.prefix, column_mappings.c.reading)
-    .where(column_mappings.c.account == bindparam("account"), column_mappings.c.headings == bindparam("headings"))
-    .order_by(case((column_mappings.c.prefix == bindparam("prefix"), 0), else_=1), _NEWEST)
-    .limit(1)
+    select(column_mappings.c.headings, column_mappings.c.prefix, column_mappings.c.reading, column_mappings.c.changed)
+    .where(column_mappings.c.account == bindparam("account"))
+    .order_by(_NEWEST)
 )
 _MAPPINGS_OF_ACCOUNT = (
     select(column_mappings.c.prefix, column_mappings.c.headings)
     .where(column_mappings.c.account == bindparam("account"))
     .order_by(_NEWEST)
 )
+
+
+class RememberedColumns(NamedTuple):
+    """The columns that an account selected for a table.
+
+    - ``headings``: a hash of its headings. ``prefix``: the shoulder below which it mints, or "".
+    - ``values``: the columns by heading, and the choices. ``changed``: the time of the last selection.
+    """
+
+    headings: str
+    prefix: str
+    values: Mapping[str, Any]
+    changed: datetime
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The name of the sheet, or "", and the number of the row with the headings, or 0."""
+        return self.values.get("sheet", ""), self.values.get("heading_row", 0)
 
 
 class Uploads:
@@ -194,11 +216,14 @@ class Uploads:
         - ``headings``: the headings of the table.
         - ``reading``: how the table is read.
         """
+        if not any(reading.columns):
+            return
         chosen = {heading: column for heading, column in zip(headings, reading.columns, strict=False) if heading}
         row = {"account": account, "prefix": reading.mint, "headings": _hash(headings)}
         same = [column_mappings.c[name] == value for name, value in row.items()]
         connection.execute(delete(column_mappings).where(*same))
-        row["reading"] = json.dumps({"columns": chosen, "state": reading.state})
+        place = {"sheet": reading.sheet, "heading_row": reading.heading_row}
+        row["reading"] = json.dumps({"columns": chosen, "state": reading.state, "finds": reading.finds, **place})
         connection.execute(insert(column_mappings), [row | {"changed": rfc3339(self.accounts.bindings.now())}])
         oldest = _MAPPINGS_OF_ACCOUNT.offset(MAX_MAPPINGS)
         for prefix, known in list(connection.execute(oldest, {"account": account})):
@@ -214,16 +239,46 @@ class Uploads:
 
         Without a shoulder in ``reading``, the last one of the account is used too.
         """
-        found = self.accounts.read(_MAPPINGS, account=account, headings=_hash(headings), prefix=reading.mint)
+        wanted = _hash(headings)
+        return self._applied([each for each in self.mappings(account) if each.headings == wanted], headings, reading)
+
+    def is_remembered(self, account: int, headings: Sequence[str]) -> bool:
+        """Return whether an account selected columns for the same headings before.
+
+        ``account`` is the number of the account. ``headings`` are those of the table.
+        """
+        return any(each.headings == _hash(headings) for each in self.mappings(account))
+
+    def mappings(self, account: int) -> builtins.list[RememberedColumns]:
+        """Return the remembered columns of an account, the last ones first. ``account`` is its number."""
+        return [
+            RememberedColumns(headings, prefix, json.loads(stored), datetime.fromisoformat(changed))
+            for headings, prefix, stored, changed in self.accounts.read(_MAPPINGS, account=account)
+        ]
+
+    def forget(self, connection: Connection, account: int, headings: str, prefix: str) -> bool:
+        """Delete remembered columns in a transaction, and return whether there were any.
+
+        - ``connection``: the connection of the transaction.
+        - ``account``: the number of the account.
+        - ``headings``, ``prefix``: those of the :class:`RememberedColumns`.
+        """
+        row = {"account": account, "headings": headings, "prefix": prefix}
+        same = [column_mappings.c[name] == value for name, value in row.items()]
+        return bool(connection.execute(delete(column_mappings).where(*same)).rowcount)
+
+    def _applied(self, found: Sequence[RememberedColumns], headings: Sequence[str], reading: Reading) -> Reading:
         if not found:
             return reading
-        prefix, stored = found[0]
-        values = json.loads(stored)
+        _, prefix, values, _ = next((each for each in found if each.prefix == reading.mint), found[0])
         chosen = values["columns"]
         guessed = dict(zip(headings, reading.columns, strict=False))
         columns = [chosen.get(heading, guessed.get(heading, "")) for heading in headings]
         columns = [column if column not in columns[:place] else "" for place, column in enumerate(columns)]
-        return replace(reading, columns=columns, mint=reading.mint or prefix, state=values["state"])
+        mint = reading.mint or prefix
+        return replace(
+            reading, columns=columns, mint=mint, state=values["state"], finds=bool(mint and values.get("finds"))
+        )
 
     def begin(
         self, connection: Connection, upload: Upload, stage: Stage, job: int | None, reading: Reading | None = None
@@ -264,16 +319,34 @@ class Uploads:
         return bool(connection.execute(update(uploads).where(*is_last).values(values)).rowcount)
 
     def with_remembered(self, proposal: Proposal, account: int, name: str) -> Proposal:
-        """Return a proposal with the columns that the account selected before for the same headings.
+        """Return a proposal with the sheet, the row of headings and the columns that the account selected before for
+        the same headings.
 
         ``proposal`` states how a file is read. ``account`` is the number of the account. ``name`` is the name of the
         file.
         """
-        try:
-            named = next(sheet.lines(proposal.content, proposal.reading, name)).fields
-        except TableError:
-            return proposal  # the next page shows the error
-        return proposal._replace(reading=self.remembered(account, named, proposal.reading))
+        known: dict[str, builtins.list[RememberedColumns]] = {}
+        for each in self.mappings(account):
+            known.setdefault(each.headings, []).append(each)
+        content, reading = proposal.content, proposal.reading
+        if not known:
+            return proposal
+        last = [each.place for several in known.values() for each in several]
+        names = [each.name for each in sheet.sheets(content)] if reading.format == "workbook" else [""]
+        # The last sheet with these headings: a workbook has one for each year.
+        by_sheet = sorted(
+            names[:_MOST_SHEETS], key=lambda each: (each not in [at for at, _ in last], each != reading.sheet)
+        )
+        for sheet_name in by_sheet:
+            read: builtins.list[Line] = []
+            with suppress(TableError):  # the next page shows the error
+                read.extend(islice(sheet.all_rows(content, replace(reading, sheet=sheet_name), name), _SEARCHED_ROWS))
+            for row in read:
+                if found := known.get(_hash(row.fields)):
+                    number = 0 if reading.format == "jsonl" else row.number
+                    at = sheet.proposed_at(content, replace(reading, sheet=sheet_name, heading_row=number), name)
+                    return at._replace(reading=self._applied(found, row.fields, at.reading))
+        return proposal
 
     def delete(self, connection: Connection, number: int) -> None:
         """Delete an upload with the outcomes of its rows. The changes of its import remain.

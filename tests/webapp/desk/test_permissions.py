@@ -128,6 +128,8 @@ CASES = (
     page("/requests.<any(csv, jsonl):form>", path="/requests.csv"),
     page("/tables", CURATORS),
     form("/tables", CURATORS, file="{file}"),
+    page("/tables/remembered", CURATORS),
+    form("/tables/remembered", CURATORS, headings="", prefix=""),
     page("/tables/<int:number>", OF_UPLOAD, "/tables/1"),
     page("/tables/<int:number>/columns", OF_UPLOAD, "/tables/1/columns"),
     form("/tables/<int:number>/columns", OF_UPLOAD, "/tables/1/columns", read="1"),

@@ -81,7 +81,13 @@ def send(number: int) -> AnyResponse:
     reading = _read_as(known)
     if "read" in form or _place(reading) != _place(before):
         if _place(reading)[:3] != _place(before)[:3]:
-            reading = sheet.proposed(uploads().data(number), reading, known.name)
+            is_stated = reading.heading_row != before.heading_row
+            content = uploads().data(number)
+            reading = (
+                sheet.proposed_at(content, reading, known.name).reading
+                if is_stated
+                else sheet.proposed(content, reading, known.name)
+            )
         named, _, _ = _sample(known, reading)
         reading = _remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
         management().accounts.write(lambda connection: uploads().begin(connection, known, "new", None, reading))
@@ -209,6 +215,7 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
             **{f"column-{place}": heading for place, heading in enumerate(named)},
         },
         has_guesses=upload.stage == "new" and any(selected),
+        is_remembered=is_first and uploads().is_remembered(caller().account.number, named),
     )
 
 

@@ -261,3 +261,65 @@ def test_a_question_about_a_number_is_answered_on_the_page_of_the_check(
     jane.post(f"{path}/corrections", {"job": job(page), code: answer})
     page = finished(desk, jane, path)
     assert (counts(page)["Added"], counts(page)["Changed"], counts(page)["Refused"]) == (added, 1 - added, 0)
+
+
+def _row_of_headings(page: str) -> str:
+    found = re.search(r'name="heading_row"[^>]* value="(\d+)"', page)
+    assert found
+    return found[1]
+
+
+def test_the_sheet_and_the_row_of_headings_are_remembered(desk: Desk, jane: Browser, upload: Any, preview: Any) -> None:
+    def workbook(number: int) -> bytes:
+        book = Workbook()
+        for page, year in ((book.worksheets[0], 2024), (book.create_sheet("2025"), 2025)):
+            page.title = f"{year}"
+            for row in (
+                ["Titel", "Datum"],
+                ["Nr", "Bez"],
+                [f"{year}.{number}", "Vase"],
+                [f"{year}.{number + 1}", "Krug"],
+            ):
+                page.append(row)
+        content = io.BytesIO()
+        book.save(content)
+        return content.getvalue()
+
+    where = {"sheet": "2025", "heading_row": "2"}
+    path = upload(jane, workbook(1), "a.xlsx")
+    form = fields(jane.get(f"{path}/columns").text)
+    jane.post(f"{path}/columns", {**form, **where, "read": "1"})
+    page = jane.get(f"{path}/columns").text
+    form = fields(page)
+    assert (form["sheet"], _row_of_headings(page)) == ("2025", "2")
+    jane.post(f"{path}/columns", {**form, **MINT, "column-0": "resource", "column-1": "what"})
+    finished(desk, jane, path)
+    page = jane.get(f"{upload(jane, workbook(5), 'b.xlsx')}/columns").text
+    form = fields(page)
+    assert (form["sheet"], _row_of_headings(page)) == ("2025", "2")
+    assert (form["column-0"], form["column-1"]) == ("resource", "what")
+    assert "You read a table with these headings before" in page
+
+
+def test_remembered_columns_can_be_forgotten(desk: Desk, jane: Browser, upload: Any, preview: Any) -> None:
+    table = "Nr;Bez;Notiz\r\nA1;Vase;rot\r\n"
+    preview(jane, table, "a.csv", **MINT, **{"column-2": "dc.description"})
+    page = jane.get("/desk/tables/remembered").text
+    assert "Nr, Bez, Notiz" in page
+    headings = re.search(r'name="headings" value="(\w+)"', page)
+    assert headings
+    jane.post("/desk/tables/remembered", {"headings": headings[1], "prefix": "ark:12345/x5"})
+    assert "No columns are remembered." in jane.get("/desk/tables/remembered").text
+    chosen = fields(jane.get(f"{upload(jane, table, 'b.csv')}/columns").text)
+    assert chosen["column-2"] == ""
+
+
+def test_the_choice_to_mint_no_name_is_remembered(desk: Desk, jane: Browser, upload: Any, preview: Any) -> None:
+    table = "Inventarnummer;Titel\r\nA1;Vase\r\n"
+    preview(jane, table, "a.csv", **{**MINT, "names": "find"})
+    assert 'value="find" checked' in jane.get(f"{upload(jane, table, 'b.csv')}/columns").text
+
+
+def test_columns_of_another_account_are_neither_used_nor_shown(ada: Browser, jane: Browser, preview: Any) -> None:
+    preview(jane, "Nr;Bez\r\nA1;Vase\r\n", "a.csv", **MINT, **{"column-1": "dc.description"})
+    assert "No columns are remembered." in ada.get("/desk/tables/remembered").text
