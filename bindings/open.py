@@ -131,6 +131,7 @@ def bindings_at(
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
     read_seconds: float | None = READ_SECONDS,
+    older: bool = False,
 ) -> Bindings:
     """Return the bindings at a URL or path without opening the store.
 
@@ -139,7 +140,8 @@ def bindings_at(
     policy of the site, or None. ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table
     file; None is the folder of the file.
 
-    ``read_seconds`` is the limit of a statement of a reader; None permits any time.
+    ``read_seconds`` is the limit of a statement of a reader; None permits any time. With ``older``, a database of the
+    schema before is opened, too (:data:`.versions.LACKING`).
 
     The store is opened when it is first used.
     """
@@ -151,7 +153,9 @@ def bindings_at(
     from .storage.store import open_store
 
     database = database_at(url_or_path, read_seconds)
-    opening: Opening[Store] = Opening(str(database), lambda: open_store(database, create=create, clock=clock))
+    opening: Opening[Store] = Opening(
+        str(database), lambda: open_store(database, create=create, older=older, clock=clock)
+    )
     return Bindings(
         opening,
         clock,

@@ -118,6 +118,10 @@ class Database(ReadableDatabase, Protocol):
     ``str()`` returns its place without user and password.
     """
 
+    version: int
+    """The version of the schema that its tables must have: the current one, unless an older one is opened
+    (:data:`.versions.LACKING`)."""
+
     @property
     def engine(self) -> Engine:
         """The SQLAlchemy engine whose connections write to the database."""

@@ -7,6 +7,8 @@ They need no SQLAlchemy, which takes longer to load than a command that reads on
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from .rows import PREFIX, RULE, SEARCH, STATE, TRACE
 
 EVENT = (*STATE, "action", "actor", "source", "operation")
@@ -46,17 +48,19 @@ def marked(text: str, dialect_name: str) -> str:
 class Statements:
     """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
 
+    ``lacking`` are the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`): they are read as NULL.
+
     The attributes are texts; ``few``, ``few_traced`` and ``lookups`` are tuples of texts. A statement takes its
     parameters in the order in which they are in its text.
     """
 
-    def __init__(self, dialect_name: str) -> None:
+    def __init__(self, dialect_name: str, lacking: Collection[str] = ()) -> None:
         is_sqlite = dialect_name == "sqlite"
         one = mark(dialect_name)
         # One parameter for all keys, so that one statement can be prepared for any number of them. With "= any", a plan
         # that PostgreSQL made for empty partitions compares each row with each key. To read, it is faster.
         is_wanted = f"key IN (SELECT {'value FROM json_each(?)' if is_sqlite else 'unnest(%s::text[])'})"
-        state = ", ".join(STATE)
+        state = ", ".join("NULL" if name in lacking else name for name in STATE)
         binding = f"SELECT {state} FROM bindings"
         # The statement for n keys is few[n - 1]. A kept plan of PostgreSQL finds the partition of a parameter, but not
         # those of an array.
@@ -83,7 +87,7 @@ class Statements:
         self.first_embargo = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
         self.all = f"{binding} ORDER BY key"
         self.delete = f"DELETE FROM bindings WHERE key = {one}"
-        assigned = ", ".join(f"{column} = {one}" for column in (*STATE[1:], *SEARCH))
+        assigned = ", ".join(f"{column} = {one}" for column in (*STATE[1:], *SEARCH) if column not in lacking)
         self.update = f"UPDATE bindings SET {assigned} WHERE key = {one}"
         self.served = (
             f"SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND (status = 'live' OR embargo <= {one})"

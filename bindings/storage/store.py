@@ -38,7 +38,7 @@ from .rows import (
 )
 from .statements import MOST_FEW, Statements
 from .tables.keys import index_key
-from .versions import VERSION_SQL, no_database, require_version, wrong_version
+from .versions import LACKING, VERSION_SQL, no_database, number_of, require_version, wrong_version
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection as CoreConnection
@@ -88,7 +88,8 @@ class DatabaseStore:
         self._database = database
         self._clock = clock
         self._readers = Readers(database, self._verify)
-        self._statements = Statements(database.dialect_name)
+        self._lacking = LACKING.get(database.version, ())
+        self._statements = Statements(database.dialect_name, self._lacking)
         # Editors must see what they have just written, also if visitors are answered by a standby.
         self._primary = database.primary()
         self._current = None if self._primary is None else Readers(self._primary, self._verify)
@@ -399,7 +400,7 @@ class DatabaseStore:
         from .writing import transaction
 
         if self._inserts is None:
-            self._inserts = transaction.inserts(self._database.engine.dialect)
+            self._inserts = transaction.inserts(self._database.engine.dialect, self._lacking)
         try:
             with transaction.begin(
                 self._database, self._statements, self._inserts, self._clock, exclusive=exclusive, large=large
@@ -454,10 +455,13 @@ def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> Nam
     return NameCount(max(int(estimate or 0), few), False)
 
 
-def open_store(database: Database, *, create: bool = False, clock: Clock = utc_now) -> DatabaseStore:
+def open_store(
+    database: Database, *, create: bool = False, older: bool = False, clock: Clock = utc_now
+) -> DatabaseStore:
     """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
 
-    ``clock`` returns the current time in UTC.
+    ``clock`` returns the current time in UTC. With ``older``, tables of a version in :data:`.LACKING` can be read and
+    written, too, and keep their version. Lists and searches do not work for them.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
     none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
@@ -465,7 +469,7 @@ def open_store(database: Database, *, create: bool = False, clock: Clock = utc_n
     """
     if create:
         create_database(database)
-    elif not has_tables(database):
+    elif not has_tables(database, older=older):
         raise BindingsUnavailable(no_database(database))
     database.prepare()
     return DatabaseStore(database, clock)
@@ -487,8 +491,12 @@ def create_database(database: Database, *, partitions: int = 0) -> bool:
     return True
 
 
-def has_tables(database: Database) -> bool:
-    """Return whether the database ``database`` already has the tables of Ararat. Raises like :func:`open_store`."""
+def has_tables(database: Database, *, older: bool = False) -> bool:
+    """Return whether the database ``database`` already has the tables of Ararat. ``older`` is that of
+    :func:`open_store`.
+
+    Raises like :func:`open_store`.
+    """
     if not database.exists():
         return False
     connection = database.connect_to_read()
@@ -500,6 +508,9 @@ def has_tables(database: Database) -> bool:
         raise database.unavailable(error) from error
     finally:
         connection.close()
+    number = number_of(row and row[0])
+    if older and number is not None and number in LACKING:
+        database.version = number
     if fault := wrong_version(database, row and row[0]):
         raise BindingError("schema-version", fault)
     return True

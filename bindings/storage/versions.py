@@ -14,6 +14,10 @@ VERSION = 5
 OLDEST = 4
 """The oldest version that the command ``ararat migrate`` upgrades. No release of Ararat wrote an older one."""
 
+LACKING = {4: ("numbers",)}
+"""The columns of names that the tables of an older version lack. ``ararat recover`` writes into such a database,
+so that the older program can read it after a failed upgrade."""
+
 VERSION_SQL = "SELECT value FROM ararat WHERE name = 'schema'"
 """The query for the version of the schema."""
 
@@ -39,12 +43,10 @@ def no_database(database: Database) -> str:
 
 
 def wrong_version(database: Database, version: str | None) -> str | None:
-    """Return the error message for tables of another version, which ``version`` names. Return None for the current
-    version.
-
-    ``database`` is an SQLite file or a PostgreSQL database.
+    """Return the error message for tables of another version, which ``version`` names. Return None for the version of
+    ``database``, an SQLite file or a PostgreSQL database.
     """
-    if version == str(VERSION):
+    if version == str(database.version):
         return None
     number = number_of(version)
     if number is None:
@@ -59,7 +61,7 @@ def wrong_version(database: Database, version: str | None) -> str | None:
 
 
 def require_version(database: Database, version: str | None) -> None:
-    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have the current version.
+    """Raise :class:`BindingsUnavailable` if the tables of an open database no longer have its version.
 
     ``database`` is an SQLite file or a PostgreSQL database.
 

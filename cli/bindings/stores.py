@@ -28,8 +28,12 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 
 
 @contextmanager
-def open_store(url: str, *, create: bool = False, profile: Profile | None = None) -> Iterator[Bindings]:
+def open_store(
+    url: str, *, create: bool = False, profile: Profile | None = None, older: bool = False
+) -> Iterator[Bindings]:
     """Open the database or file at ``url`` for a command. Its errors become :class:`~ararat.cli.errors.CommandError`.
+
+    With ``older``, a database of the schema before is opened, too, and keeps its version.
 
     A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
     the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
@@ -42,7 +46,9 @@ def open_store(url: str, *, create: bool = False, profile: Profile | None = None
         table = table_file(url)
         if table is None:
             # A command can read millions of names, and no reader waits for it.
-            bindings = bindings_at(url, create=create, policy=profile, test_naans=test_naans(), read_seconds=None)
+            bindings = bindings_at(
+                url, create=create, policy=profile, test_naans=test_naans(), read_seconds=None, older=older
+            )
             if create and is_new(url):
                 after.push(lambda kind, *_: delete_if_empty(url) if kind else None)
             bindings.open()

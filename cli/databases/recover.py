@@ -64,6 +64,8 @@ def recover_command(
     disabled accounts, revoked tokens, and lost rights. All else that differs is listed, as `ararat verify --against`
     lists it.
 
+    A database of the schema before can be restored after a failed upgrade. It keeps its schema, for the older program.
+
     A log has no targets. Give its key with --vkey or --policy if its place is a URL. Stop the site first, and run
     `ararat log recover` afterwards if a log is published.
 
@@ -74,10 +76,10 @@ def recover_command(
 
     if is_url(newer) or Path(newer).is_dir():
         logged = _names_of_log(newer, policy_file, vkey, destinations)
-        with open_store(database) as bindings:
+        with open_store(database, older=True) as bindings:
             result = recover(bindings, logged, dry_run=dry_run, actor=actor)
     else:
-        with open_store(database) as bindings, opened(newer) as other:
+        with open_store(database, older=True) as bindings, opened(newer, older=True) as other:
             _refuse_itself(bindings, other)
             result = recover(bindings, of_store(other), dry_run=dry_run, actor=actor)
     _print(result, as_json=as_json, dry_run=dry_run)

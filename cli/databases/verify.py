@@ -61,10 +61,11 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
 
 
 @contextmanager
-def opened(against: str) -> Iterator[Bindings]:
+def opened(against: str, *, older: bool = False) -> Iterator[Bindings]:
     """Open the store with which a database is compared.
 
-    ``against`` is a store, a table, the copy of a served file, or a history.
+    ``against`` is a store, a table, the copy of a served file, or a history. With ``older``, a database can have the
+    schema before.
     """
     from ...bindings.imports.history import import_history, is_history
     from ...bindings.open import open_bindings, open_file
@@ -82,7 +83,7 @@ def opened(against: str) -> Iterator[Bindings]:
             import_history(bindings, against)
             yield bindings
     else:
-        with open_store(against) as bindings:
+        with open_store(against, older=older) as bindings:
             yield bindings
 
 

@@ -16,6 +16,7 @@ from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable, S
 from ..protocols import READ_SECONDS
 from ..statements import TIMELINE, Statements
 from ..tables.triggers import PROTECTED
+from ..versions import VERSION
 from .connections import LIFETIME_SECONDS
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ class PostgreSQL:
     """
 
     dialect_name = "postgresql"
+    version = VERSION
     has_traces = True
     # PostgreSQL allows 100 connections by default. Eight processes leave some for writers and other programs.
     most_readers = 8
@@ -204,6 +206,7 @@ class PostgreSQL:
         from . import deadlines
 
         database = PostgreSQL(make_conninfo("", **self._parameters), self._read_seconds)
+        database.version = self.version
         database._reader_class = self._readers(of_primary=True)
         database._snapshot_class = deadlines.PrimaryConnection
         return database

@@ -33,6 +33,7 @@ from ...system.fork_safety import ForkSafeLock
 from ..tables import search_indexes
 from ..tables.search_indexes import HAS_FULL_TEXT
 from ..tables.triggers import ROW_EXISTS
+from ..versions import VERSION
 from . import wal
 from .connections import IDLE_SECONDS
 
@@ -103,6 +104,7 @@ class SQLite:
     """
 
     driver_error = sqlite3.Error
+    version = VERSION
     most_readers = 32
     dialect_name = "sqlite"
     has_traces = True

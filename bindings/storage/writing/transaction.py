@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -66,18 +66,28 @@ _KEPT_VERSION, _KEPT_RECORDS, _IS_KEPT = "ararat rules version", "ararat prefix 
 
 
 class Inserts(NamedTuple):
-    """The builders of INSERT statements for the tables ``bindings`` and ``events``."""
+    """The builders of INSERT statements for the tables ``bindings`` and ``events``, without the columns ``lacking``."""
 
     bindings: Insert
     events: Insert
+    lacking: Collection[str]
+
+    def row_of(self, binding: Binding) -> Row:
+        """Return the row of ``binding`` with those columns of :data:`.STATE` that the tables have."""
+        named = zip(STATE, row_of(binding), strict=True)
+        return tuple(value for name, value in named if name not in self.lacking)
 
 
-def inserts(dialect: Dialect) -> Inserts:
-    """Create the builders of INSERT statements for one kind of database, the SQLAlchemy ``dialect``."""
+def inserts(dialect: Dialect, lacking: Collection[str] = ()) -> Inserts:
+    """Create the builders of INSERT statements for one kind of database, the SQLAlchemy ``dialect``.
+
+    ``lacking`` are the columns of :data:`.STATE` that the tables lack (:data:`.LACKING`).
+    """
     bindings, events = schema.bindings.c, schema.events.c
     return Inserts(
-        Insert(dialect, [bindings[name] for name in (*STATE, *SEARCH)]),
-        Insert(dialect, [events[name] for name in EVENT]),
+        Insert(dialect, [bindings[name] for name in (*STATE, *SEARCH) if name not in lacking]),
+        Insert(dialect, [events[name] for name in EVENT if name not in lacking]),
+        lacking,
     )
 
 
@@ -378,6 +388,7 @@ class Transaction:
         that the changes belong to, or None. The action "deleted" deletes the binding of the name.
         """
         deleted_before = self.deleted([change.after.identifier for change in changes if change.is_new])
+        of_binding = self._inserts.row_of if self._inserts.lacking else row_of
         new: list[Row] = []
         changed: list[Row] = []
         events: list[Row] = []
@@ -386,7 +397,7 @@ class Transaction:
         is_held = False
         for change, source in zip(changes, sources, strict=True):
             if (due := self._due.get(change.after.identifier)) is not None:
-                row = row_of(self._publication(due, change.after.recorded_at).after)
+                row = of_binding(self._publication(due, change.after.recorded_at).after)
                 changed.append(row[1:] + search_of(due) + row[:1])
                 events.append((*row, "bound", None, None, None))
             after, is_new = change.after, change.is_new
@@ -395,7 +406,7 @@ class Transaction:
                 change = change._replace(after=after)
             written.append(change)
             is_held = is_held or after.hold_until is not None or after.identifier in self._held
-            row = row_of(after)
+            row = of_binding(after)
             if change.action == "deleted":
                 deleted.append(row[:1])
             elif is_new:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -108,3 +110,64 @@ def test_a_backup_is_written_beside_the_file_before_a_new_version(file: Path) ->
 def test_a_migration_without_a_backup(file: Path) -> None:
     assert ararat("migrate", "--database", file, "--no-backup").exit_code == 0
     assert [*file.parent.glob("bindings.before-*")] == []
+
+
+_ARGUMENTS = {
+    "bind": ["ark:12345/n", "https://example.org/"],
+    "relocate": ["ark:12345/n", "https://example.org/"],
+    "passthrough": ["ark:12345/n", "normal"],
+    "hold": ["ark:12345/n", "--until", "2999-01-01", "--reason", "x"],
+    "change": ["publish", "--prefix", "12345/n"],
+    "rule set": ["12345/n", "https://example.org/${suffix}"],
+    "prefix depart": ["12345/n", "--resolver", "https://example.org/${value}"],
+    "prefix set": ["12345/n", "--who", "M"],
+    "prefix succeed": ["12345/n", "--to", "M"],
+    "undo": ["1"],
+    "import": ["names.csv"],
+    "export": ["-"],
+    "copy": ["OLD", "new.sqlite"],
+    "snapshot": ["names.snapshot"],
+    "log init": ["--origin", "example.org/log", "--dir", "log", "--key", "key"],
+    "log publish": ["--dir", "log", "--key", "key"],
+    "log recover": ["--dir", "log"],
+    "log status": ["--dir", "log"],
+    "account add": ["me", "--role", "reader"],
+    "account grant": ["me", "12345/"],
+    "account link": ["me", "--issuer", "https://example.org", "--subject", "s"],
+    "account password": ["me", "--remove"],
+    "account revoke": ["me", "12345/"],
+    "account revoke-token": ["1"],
+    "account role": ["me", "reader"],
+}
+_OTHERS = ("migrate", "recover", "backup", "serve", "stats")
+"""The commands that read or upgrade a database of an older schema, or answer without a database."""
+
+
+def _commands(group: click.Group, *above: str) -> Iterator[tuple[str, click.Command]]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _commands(command, *above, name)
+        elif any(option.name == "database" for option in command.params) or name == "copy":
+            yield " ".join((*above, name)), command
+
+
+def test_every_command_says_what_to_do_with_an_older_schema(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "names.csv").write_text("identifier,target\nark:12345/n,https://example.org/\n")
+    before = file.read_bytes()
+    for name, command in _commands(main.main):
+        if name in _OTHERS:
+            continue
+        required = [each for each in command.params if isinstance(each, click.Argument) and each.required]
+        arguments = [
+            str(file) if each == "OLD" else each for each in _ARGUMENTS.get(name, ["ark:12345/n"] * len(required))
+        ]
+        if name != "copy":
+            arguments += ["--database", str(file)]
+        result = ararat(*name.split(), *arguments)
+        said = unwrapped(result.output)
+        assert f"run: ararat migrate --database sqlite:///{file}" in said, (name, said)
+        assert result.exit_code == (1 if name == "doctor" else 2), name
+    assert file.read_bytes() == before
