@@ -65,7 +65,8 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     proxy count.
 
     Raises :class:`MissingAssets` if the files of htmx are missing. Raises ValueError for an invalid prefix, policy,
-    resolver, ``remote_user``, ``ezid``, ``statistics``, ``threads``, ``session_idle`` or ``resource_label``. It is also
+    resolver, ``remote_user``, ``token_audience``, ``token_issuers``, ``ezid``, ``statistics``, ``threads``,
+    ``session_idle`` or ``resource_label``. It is also
     raised for ``openid`` without a URL of this inspector.
 
     >>> create_app().test_client().get("/?q=ark:12345/x").status

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..identifiers.iri_policy import Profile
     from ..tracing.events import End
     from .accounts.openid import OpenID
+    from .accounts.provider_tokens import ProviderTokens
 
 MIN_SESSION_IDLE = 5
 """The minimum of the time in minutes after which a session that is not used ends. The time of the last use is accurate
@@ -112,6 +113,8 @@ class InspectorArguments(TypedDict, total=False):
     remote_user_secret: str | None
     remote_user_secret_field: str
     openid: OpenID | None
+    token_audience: str | None
+    token_issuers: Sequence[str]
     session_idle: int
     resource_label: str
     ezid: str | None
@@ -224,6 +227,19 @@ class InspectorSettings:
         "It needs ``inspector`` or ``prefix``.",
         is_secret=True,
     )
+    token_audience: str | None = setting(
+        None,
+        "Accept access tokens of providers from programs, whose audience (aud) is this text. Needs --token-issuer.",
+        metavar="TEXT",
+    )
+    token_issuers: Sequence[str] = setting(
+        (),
+        "Accept the access tokens of this issuer, such as https://token.actions.githubusercontent.com. Needs "
+        "--token-audience and the extra oidc.",
+        metavar="URL",
+        option="--token-issuer",
+        shown="none",
+    )
     session_idle: int = setting(
         60,
         "End the session of a browser that sends no request for this time.",
@@ -272,6 +288,7 @@ class InspectorSettings:
     proxy_secret: ProxySecret | None = field(init=False, repr=False)
     user_source: RemoteUser | None = field(init=False, repr=False)
     idle: timedelta = field(init=False, repr=False)
+    provider_tokens: ProviderTokens | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.openid is not None and not (self.inspector or self.prefix):
@@ -285,6 +302,9 @@ class InspectorSettings:
             raise ValueError(f"resource_label: use 1 to {MAX_LABEL} printable characters")
         text = self.remote_user_secret
         secret = None if text is None else ProxySecret(text, self.remote_user_secret_field)
+        destinations = Destinations(
+            parse_networks(self.networks), parse_networks(self.denied_networks), self.trace_elsewhere
+        )
         self._put(
             prefix=None if self.prefix is None else origins.check_prefix(self.prefix),
             examples=tuple(self.examples),
@@ -293,9 +313,8 @@ class InspectorSettings:
             # The default of a command is not translatable.
             resource_label=RESOURCE_LABEL if label == RESOURCE_LABEL else label,
             branding=_branding(self),
-            destinations=Destinations(
-                parse_networks(self.networks), parse_networks(self.denied_networks), self.trace_elsewhere
-            ),
+            destinations=destinations,
+            provider_tokens=_provider_tokens(self, destinations),
             proxy_secret=secret,
             user_source=None if self.remote_user is None else RemoteUser.of_setting(self.remote_user, secret),
             idle=timedelta(minutes=self.session_idle),
@@ -304,6 +323,31 @@ class InspectorSettings:
     def _put(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+
+def _provider_tokens(settings: InspectorSettings, destinations: Destinations) -> ProviderTokens | None:
+    """Return the issuers whose tokens programs can send, or None. Raises ValueError."""
+    audience, issuers = settings.token_audience, settings.token_issuers
+    if audience is None and not issuers:
+        return None
+    if not audience or not issuers:
+        raise ValueError("token_audience and token_issuers need each other; set both")
+    if not audience.isprintable() or audience != audience.strip():
+        raise ValueError("token_audience: use a printable text without white space around it")
+    if settings.openid is not None and audience == settings.openid.client_id:
+        raise ValueError(
+            "token_audience is the client ID of the sign-in, so each ID token has it; register another audience"
+        )
+    try:
+        from .accounts.provider_tokens import ProviderTokens
+    except ImportError:
+        raise ValueError(
+            "token_issuers: the packages for OpenID Connect are not installed; run: pip install 'ararat[app,oidc]'"
+        ) from None
+    try:
+        return ProviderTokens(audience, issuers, destinations.denied)
+    except ValueError as error:
+        raise ValueError(f"token_issuers: {error}") from None
 
 
 def _branding(settings: InspectorSettings) -> Branding:

@@ -284,6 +284,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("account-exists", "an account has this name already", "another name; a name of an account is never used again", status=409, about="name", fix="choose another name; a name of an account is never used again"),
     ErrorCode("account-last", "the account is the last administrator", "another administrator", status=409, about="name", fix="create another administrator first, or use --force"),
     ErrorCode("account-name", "this is not a name of an account", "1 to 64 letters a-z, digits and . _ - + @, and begin with a letter or digit", about="name"),
+    ErrorCode("account-program", "no person can sign in to the account of a program", "the account of a person", status=409, about="name", fix="use tokens, or run first: ararat account program NAME --remove"),
     ErrorCode("account-role", "the role does not exist", "reader, curator or administrator", about="role"),
     ErrorCode("account-unknown", "the account does not exist", "the name of an account", status=404, exit_code=NO, about="name", fix="to list the accounts, run: ararat account list"),
     ErrorCode("identity-taken", "the identity is linked to another account", "an identity that is not linked", status=409, about="subject", fix="unlink the identity from the other account first"),

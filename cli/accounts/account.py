@@ -37,9 +37,12 @@ def account_command() -> None:
 @click.option("--role", type=_ROLES, required=True, help="The role of the account.")
 @prefix_option
 @click.option("--password-stdin", is_flag=True, help="Read a password from standard input.  [default: no password]")
+@click.option("--program", is_flag=True, help="Mark it as the account of a program, to which no person signs in.")
 @test_naans_option
 @database_option
-def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin: bool, database: str) -> int:
+def add_command(
+    name: str, role: str, prefixes: tuple[str, ...], password_stdin: bool, program: bool, database: str
+) -> int:
     """Add the account NAME: letters a-z, digits and . _ - + @. A name is never used again.
 
     An account without a password uses tokens, or signs in elsewhere. A password has at least 12 characters.
@@ -51,7 +54,7 @@ def add_command(name: str, role: str, prefixes: tuple[str, ...], password_stdin:
     """
     password = read_password() if password_stdin else None
     with open_accounts(database) as accounts:
-        account = accounts.add(name, role, prefixes, password)
+        account = accounts.add(name, role, prefixes, password, is_program=program)
         exposed = list(exposed_files.exposed_database(database, accounts.bindings))
     _report("added", account)
     exposed_files.warn([*exposed, *exposed_files.exposed_secrets(exposed_files.secret_files(os.environ))])
@@ -71,7 +74,8 @@ def list_command(as_json: bool, database: str) -> int:
             linked = [{"issuer": issuer, "subject": subject} for issuer, subject in identities]
             streams.dump(account.as_dict() | {"identities": linked})
             continue
-        notes = [*(["disabled"] if account.disabled else []), *([] if account.has_password else ["no password"])]
+        notes = [*(["disabled"] if account.disabled else [])]
+        notes += ["program"] if account.is_program else [] if account.has_password else ["no password"]
         write(sheet.prose(f"{_shown(account)}{', ' if notes else ''}{', '.join(notes)}"))
         for issuer, subject in identities:
             write(sheet.prose(f"{identifier(issuer)} {words(subject)}", indent=2, style="soft"))
@@ -195,14 +199,36 @@ def unlock_command(name: str, database: str) -> int:
     return DONE
 
 
-@account_command.command("link", short_help="Let an OpenID identity sign in to an account.")
+@account_command.command("program", short_help="Mark an account as that of a program.")
 @_NAME
-@click.option("--issuer", metavar="URL", required=True, help="The issuer that the sign-in page shows.")
-@click.option("--subject", metavar="TEXT", required=True, help="The subject that the sign-in page shows.")
+@click.option("--remove", is_flag=True, help="Remove the mark, and refuse the tokens of its provider.")
+@force_option
+@database_option
+def program_command(name: str, remove: bool, force: bool, database: str) -> int:
+    """Mark the account NAME as that of a program: no person can sign in to it, and tokens of its provider are accepted.
+
+    It loses its password, and its sessions end. Link the issuer and the subject of its tokens with ararat account link.
+
+    Exit code: 0 done, 1 no such account, 2 it is the last administrator, 69 no database.
+
+    \b
+      ararat account add mint-action --role curator --prefix ark:12345/x5 --program
+      ararat account link mint-action --issuer https://login.example.edu --subject service-account-3f1c
+    """
+    with open_accounts(database) as accounts:
+        account = accounts.set_program(name, not remove, force=force)
+    _report("removed the mark of" if remove else "marked as a program:", account)
+    return DONE
+
+
+@account_command.command("link", short_help="Let an OpenID identity use an account.")
+@_NAME
+@click.option("--issuer", metavar="URL", required=True, help="The issuer that the sign-in page shows, or iss.")
+@click.option("--subject", metavar="TEXT", required=True, help="The subject that the sign-in page shows, or sub.")
 @click.option("--remove", is_flag=True, help="Remove the link, and end the sessions of the account.")
 @database_option
 def link_command(name: str, issuer: str, subject: str, remove: bool, database: str) -> int:
-    """Let an identity of an OpenID provider sign in to the account NAME.
+    """Let an identity of an OpenID provider sign in to the account NAME, or send tokens for that of a program.
 
     Exit code: 0 done, 1 no such account or link, 2 the issuer is not a URL, or the identity is
     linked to another account, 69 no database.

@@ -2,7 +2,7 @@
 
 A request can have one of these credentials:
 
-- ``Authorization: Bearer TOKEN``;
+- ``Authorization: Bearer TOKEN``, with a token of this site, or of a provider (:mod:`.provider_tokens`);
 - ``Authorization: Basic``, with the name of the account, or no name, and the token as password; or with name and
   password of the account;
 - the user that the web server reports in REMOTE_USER, if the operator trusts it (``remote_user``);
@@ -13,11 +13,14 @@ A credential in a URL is never read. A wrong credential is refused, also where n
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from flask import abort, g, request
 from werkzeug.datastructures import Authorization
 
+from ...bindings.names import validation
+from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
 from ..config import site
 from ..errors import HTTPRefusal
@@ -32,6 +35,7 @@ CHALLENGES = ('Bearer realm="Ararat"', 'Basic realm="Ararat", charset="UTF-8"')
 """The values of WWW-Authenticate for programs."""
 
 _MAX_TOKEN = 200
+_log = logging.getLogger(__name__)
 _G = "ararat_caller"
 _BROWSER_G = "ararat_account_of_browser"
 
@@ -100,10 +104,44 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
 
     Raises :class:`HTTPRefusal` with the status 401 for a token that is not valid.
     """
+    # A token of this site has no full stop.
+    if "." in secret and is_of_provider(secret):
+        return of_found(known, _of_provider(known, secret, address), address)
     found = known.tokens.caller(secret) if len(secret) <= _MAX_TOKEN else None
     if found is None:
         raise unauthorized("token-invalid", "The token is not valid. It can be wrong, expired or revoked.")
     return of_found(known, found, address)
+
+
+def is_of_provider(secret: str) -> bool:
+    """Return whether a text has the form of a token of a provider, and this site accepts such tokens."""
+    return site().settings.provider_tokens is not None and secret.startswith("eyJ") and secret.count(".") == 2
+
+
+def _of_provider(known: Accounts, token: str, address: str | None) -> Caller:
+    from .provider import ProviderUnavailable
+    from .provider_tokens import TokenRefused
+
+    accepted = site().settings.provider_tokens
+    assert accepted is not None, "the caller has asked is_of_provider"  # noqa: S101
+    try:
+        issuer, subject = accepted.identity(token, known.bindings.now(), address)
+    except TokenRefused as refused:
+        raise unauthorized("token-invalid", refused.sentence) from None
+    except ProviderUnavailable as error:
+        _log.warning("the provider of a token cannot be used: %s", display.escape(str(error)[:1000]))
+        sentence = Translatable("The provider of the token cannot be reached at the moment. Try again later.")
+        raise HTTPRefusal(503, "provider-unavailable", sentence, retry_after=error.retry_after) from None
+    found = known.identities.program(issuer, subject)
+    if found is None:
+        sentence = Translatable(
+            "The token is valid, but its issuer %(issuer)s and subject %(subject)s are not linked to the enabled "
+            "account of a program.",
+            issuer=validation.shown(issuer, 200),
+            subject=validation.shown(subject, 200),
+        )
+        raise unauthorized("token-invalid", sentence)
+    return found
 
 
 def of_found(known: Accounts, found: Caller, address: str | None, path: str | None = None) -> Caller:
@@ -134,7 +172,7 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
     """
     from . import passwords  # it loads Argon2, which a site without accounts does not need
 
-    if secret.startswith(passwords.TOKEN_BEGINS):
+    if secret.startswith(passwords.TOKEN_BEGINS) or is_of_provider(secret):
         found = of_token(known, secret, address)
         if name and name.lower() != found.account.name:
             raise unauthorized("token-invalid", Translatable("The token belongs to another account than the name."))
@@ -221,7 +259,7 @@ def _of_user(known: Accounts, user: str) -> Account:
         account = known.get(user)
     except AccountError:
         account = None
-    if account is None or account.disabled:
+    if account is None or account.disabled or account.is_program:
         raise HTTPRefusal(
             403, "account-unknown", Translatable("The web server reports a user that has no account on this site.")
         )

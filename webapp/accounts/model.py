@@ -137,6 +137,8 @@ class Account:
     - ``has_password``: whether a password is set. ``hash``: its hash, or None. No session starts if it has changed
       since the account was read.
     - ``preferences``: the preferences of the person.
+    - ``is_program``: whether it is the account of a program. No person can sign in to it; a program can send tokens of
+      its provider (:mod:`.provider_tokens`).
     """
 
     number: int
@@ -147,6 +149,7 @@ class Account:
     disabled: datetime | None
     has_password: bool
     preferences: Preferences = Preferences()
+    is_program: bool = False
     hash: str | None = field(default=None, repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -158,6 +161,7 @@ class Account:
             "created": rfc3339(self.created),
             "disabled": self.disabled and rfc3339(self.disabled),
             "has_password": self.has_password,
+            "program": self.is_program,
         }
 
 

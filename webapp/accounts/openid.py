@@ -1,12 +1,10 @@
 """Sign-in with OpenID Connect: the authorization code flow with PKCE, and the check of the ID token.
 
-Authlib and joserfc implement the protocol. The metadata and keys of the provider are read when they are first needed,
-and kept for :data:`KEPT_SECONDS`. Only signatures with a public key are accepted.
+Authlib and joserfc implement the protocol. Only signatures with a public key are accepted.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,24 +20,16 @@ from joserfc.jws import JWSRegistry
 from requests.exceptions import RequestException
 
 from ...net.allowed_addresses import Network
+from .provider import INVALID, Provider, ProviderUnavailable, fetch
 from .transport import LimitedAdapter
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """The accepted signatures of ID tokens. With HS256, the secret of the client would be the key."""
 
-KEPT_SECONDS = 3600.0
 LEEWAY_SECONDS = 120
 """The accepted difference between the clocks of this server and of the provider."""
 
-_CONFIGURATION = "/.well-known/openid-configuration"
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
-# A deeply nested document raises RecursionError, and an infinite number OverflowError.
-_INVALID = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-
-
-class ProviderUnavailable(Exception):
-    """The provider cannot be reached, or its answer is not valid. The text is for the server log."""
 
 
 class NotConfirmed(Exception):
@@ -63,12 +53,10 @@ class OpenID:
     client_secret: str | None = field(default=None, repr=False)
     title: str = ""
     denied_networks: Sequence[Network] = ()
-    _metadata: tuple[dict[str, Any], float] | None = field(default=None, init=False, repr=False)
-    _keys: KeySet | None = field(default=None, init=False, repr=False)
+    _provider: Provider = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not _is_safe(self.issuer):
-            raise ValueError("the OpenID issuer is not an https URL; use the issuer of the metadata of the provider")
+        self._provider = Provider(self.issuer, lambda address: self._fetch(address))
         self.title = self.title or urlsplit(self.issuer).netloc
 
     def authorization_url(self, *, redirect_uri: str, state: str, nonce: str, verifier: str) -> str:
@@ -81,7 +69,7 @@ class OpenID:
 
         Raises ProviderUnavailable.
         """
-        metadata = self._provider()
+        metadata = self._provider.metadata(*_ENDPOINTS)
         with self._session(redirect_uri) as session:
             address, _ = session.create_authorization_url(
                 metadata["authorization_endpoint"], state=state, nonce=nonce, code_verifier=verifier
@@ -96,7 +84,7 @@ class OpenID:
 
         Raises NotConfirmed and ProviderUnavailable.
         """
-        metadata = self._provider()
+        metadata = self._provider.metadata(*_ENDPOINTS)
         try:
             with self._session(redirect_uri, metadata) as session:
                 token = session.fetch_token(
@@ -106,21 +94,21 @@ class OpenID:
                     code_verifier=verifier,
                     allow_redirects=False,
                 )
-            return self._subject_of(token, nonce, metadata)
+            return self._subject_of(token, nonce)
         except RequestException as error:
             raise ProviderUnavailable(f"{metadata['token_endpoint']}: {error}") from error
-        except (AuthlibBaseError, JoseError, *_INVALID) as error:
+        except (AuthlibBaseError, JoseError, *INVALID) as error:
             raise NotConfirmed(f"{type(error).__name__}: {error}") from error
 
-    def _subject_of(self, token: Any, nonce: str, metadata: dict[str, Any]) -> str:
+    def _subject_of(self, token: Any, nonce: str) -> str:
         text = token["id_token"]
         registry = JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
         try:
-            decoded = jwt.decode(text, key=self._known_keys(metadata), registry=registry)
+            known = self._provider.kept_keys or self._provider.read_keys()
+            decoded = jwt.decode(text, key=KeySet(known), registry=registry)
         except (InvalidKeyIdError, ValueError):
             # The provider has new keys.
-            self._keys = None
-            decoded = jwt.decode(text, key=self._known_keys(metadata), registry=registry)
+            decoded = jwt.decode(text, key=KeySet(self._provider.read_keys()), registry=registry)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,
@@ -141,36 +129,8 @@ class OpenID:
             raise TypeError("the subject is not a printable text without white space around it")
         return subject
 
-    def _provider(self) -> dict[str, Any]:
-        if self._metadata is not None and time.monotonic() < self._metadata[1]:
-            return self._metadata[0]
-        metadata = self._fetch(self.issuer.removesuffix("/") + _CONFIGURATION)
-        if metadata.get("issuer") != self.issuer:
-            raise ProviderUnavailable(f"{self.issuer}: its metadata have another issuer; set the issuer as it is there")
-        for name in _ENDPOINTS:
-            if not _is_safe(metadata.get(name)):
-                raise ProviderUnavailable(f"{self.issuer}: its metadata have no https URL as {name}")
-        self._metadata, self._keys = (metadata, time.monotonic() + KEPT_SECONDS), None
-        return metadata
-
-    def _known_keys(self, metadata: dict[str, Any]) -> KeySet:
-        keys = self._keys
-        if keys is None:
-            document: Any = self._fetch(metadata["jwks_uri"])
-            keys = self._keys = KeySet.import_key_set(document)
-        return keys
-
     def _fetch(self, address: str) -> dict[str, Any]:
-        try:
-            with self._session("") as session:
-                response = session.get(address, withhold_token=True, allow_redirects=False)
-                response.raise_for_status()
-                document = response.json()
-        except (RequestException, *_INVALID) as error:
-            raise ProviderUnavailable(f"{address}: {error}") from error
-        if response.status_code != 200 or not isinstance(document, dict):
-            raise ProviderUnavailable(f"{address}: the answer has the status {response.status_code} or no JSON object")
-        return document
+        return fetch(address, self.denied_networks)
 
     def _session(self, redirect_uri: str, metadata: dict[str, Any] | None = None) -> Any:  # the base class has no types
         methods = (metadata or {}).get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
@@ -188,18 +148,3 @@ class OpenID:
         for scheme in ("https://", "http://"):
             session.mount(scheme, LimitedAdapter(self.denied_networks))
         return session
-
-
-def _is_safe(address: object) -> bool:
-    """Return whether an address is an https URL, or an http URL of this machine, without user and fragment."""
-    if not isinstance(address, str) or not address.isascii() or not address.isprintable() or " " in address:
-        return False
-    try:
-        parts = urlsplit(address)
-        host = parts.hostname
-        _ = parts.port
-    except ValueError:
-        return False
-    if not host or "@" in parts.netloc or parts.fragment:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)

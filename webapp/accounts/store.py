@@ -28,7 +28,7 @@ from .model import Account, AccountError, Caller, Preferences, read_name, read_p
 from .records import rows
 from .records.attempts import Unwritten, failed_attempts, forget_attempts, name_hash
 from .records.database import CLOCK_SKEW, end_sessions, find, locked, secret_hash
-from .records.identities import Identities
+from .records.identities import Identities, set_tokens
 from .records.sessions import Sessions
 from .records.tokens import Tokens
 
@@ -85,7 +85,7 @@ class Accounts:
         self._ask_again = 0.0
         self.tokens = Tokens(self)
         self.sessions = Sessions(self, self.tokens)
-        self.identities = Identities(self)
+        self.identities = Identities(self, self.tokens)
 
     def exist(self) -> bool:
         """Return whether an account exists, also a disabled one. The result is at most a second old."""
@@ -185,6 +185,7 @@ class Accounts:
         prefixes: Sequence[str] = (),
         password: str | None = None,
         *,
+        is_program: bool = False,
         only_first: bool = False,
         by: Caller | None = None,
     ) -> Account:
@@ -194,12 +195,15 @@ class Accounts:
         - ``role``: its role: "administrator", "curator" or "reader".
         - ``prefixes``: the prefixes of the names that it can change.
         - ``password``: its password. Without one, it uses tokens or another way to sign in.
+        - ``is_program``: whether it is the account of a program (:meth:`set_program`).
         - ``only_first``: raise AccountError with the code ``account-exists`` if there is any account.
         - ``by``: the caller who makes the change; None for the command line.
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming.test_naans) for prefix in prefixes})
         hashed = _hashed(password, name)
+        if is_program and hashed is not None:
+            raise _of_program(name)
 
         def write(connection: Connection) -> Account:
             if only_first and connection.execute(rows.ANY_ACCOUNT).first():
@@ -210,10 +214,12 @@ class Accounts:
                 )
             now = self.bindings.now()
             row = {"name": name, "role": role, "password": hashed, "created": rfc3339(now)}
+            row |= {"program": 1 if is_program else None}
             number = new_row_number(connection, tables.accounts, row)
             if granted:
                 connection.execute(insert(tables.grants), [{"account": number, "prefix": each} for each in granted])
-            audit.record(connection, by, "account.add", name, " ".join([role, *granted]), when=now)
+            words = [role, *(["program"] if is_program else []), *granted]
+            audit.record(connection, by, "account.add", name, " ".join(words), when=now)
             return find(connection, name)
 
         added = self.write(write)
@@ -346,6 +352,34 @@ class Accounts:
 
         return self.change_account(name, "account.enable", by, change)
 
+    def set_program(self, name: str, is_program: bool, *, force: bool = False, by: Caller | None = None) -> Account:
+        """Mark an account as that of a program, or remove the mark. Return the account.
+
+        No person can sign in to the account of a program: it loses its password and its one-time link, and its sessions
+        end. The tokens of the provider of a linked identity are accepted (:mod:`.provider_tokens`).
+
+        - ``name``: the name of the account.
+        - ``force``: permit this for the last administrator.
+        - ``by``: the caller who makes the change; None for the command line.
+
+        Raises AccountError with the code ``account-last`` for the last administrator.
+        """
+
+        def change(connection: Connection, account: Account) -> str:
+            outcome = "program" if is_program else "person"
+            if account.is_program == is_program:
+                return outcome
+            now = self.bindings.now()
+            if is_program:
+                if not force:
+                    _require_another_administrator(connection, account)
+                self._replace_password(connection, account, None)
+            _update(connection, account, program=1 if is_program else None)
+            set_tokens(connection, account, now, is_program=is_program)
+            return outcome
+
+        return self.change_account(name, "account.program", by, change)
+
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
         """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
 
@@ -358,6 +392,8 @@ class Accounts:
         hashed = _hashed(password, name)
 
         def change(connection: Connection, account: Account) -> str:
+            if account.is_program and hashed is not None:
+                raise _of_program(account.name)
             self._replace_password(connection, account, hashed)
             return "removed" if hashed is None else "set"
 
@@ -385,6 +421,8 @@ class Accounts:
         secret = secrets.token_urlsafe(32)
 
         def change(connection: Connection, account: Account) -> str:
+            if account.is_program:
+                raise _of_program(account.name)
             expires = rfc3339(self.bindings.now() + timedelta(hours=LINK_HOURS))
             _update(connection, account, link=secret_hash(secret), link_expires=expires)
             return "made"
@@ -474,13 +512,21 @@ def _hashed(password: str | None, account: str) -> str | None:
     return None if password is None else passwords.hash_password(passwords.read_password(password, account))
 
 
-def _update(connection: Connection, account: Account, **values: str | None) -> None:
+def _of_program(name: str) -> AccountError:
+    message = Translatable("%(account)s is the account of a program, to which no person signs in", account=name)
+    return AccountError("account-program", message)
+
+
+def _update(connection: Connection, account: Account, **values: str | int | None) -> None:
     connection.execute(update(tables.accounts).where(tables.accounts.c.id == account.number).values(**values))
 
 
 def _require_another_administrator(connection: Connection, account: Account) -> None:
-    """Raise AccountError with the code ``account-last`` for the only administrator that is not disabled."""
-    is_enabled = tables.accounts.c.role == "administrator", tables.accounts.c.disabled.is_(None)
+    """Raise AccountError with the code ``account-last`` for the only administrator that can sign in."""
+    is_enabled = (
+        *(tables.accounts.c.role == "administrator", tables.accounts.c.disabled.is_(None)),
+        tables.accounts.c.program.is_(None),
+    )
     # The locks make two administrators that disable each other wait for one another.
     enabled = connection.execute(select(tables.accounts.c.id).where(*is_enabled).order_by("id").with_for_update())
     if list(enabled.scalars()) == [account.number]:

@@ -20,12 +20,7 @@ from requests.structures import CaseInsensitiveDict
 from ...net.allowed_addresses import Network
 from ...net.hop import HopFailed
 from ...net.send import CHOSEN_BY_OPERATOR, send
-
-SECONDS = 10.0
-"""Time limit of one request."""
-
-MAX_BYTES = 1_000_000
-"""The number of bytes of a response that are read."""
+from .provider import MAX_BYTES, SECONDS
 
 # The exchange sends its own values of these fields.
 _OWN_FIELDS = frozenset({"accept-encoding", "connection", "content-length", "host"})

@@ -63,6 +63,10 @@ def login(asked: EzidRequest) -> EzidAnswer:
     if "Authorization" not in request.headers:
         raise unauthorized()
     found = _of_authorization()
+    given = identify.authorization()
+    if given is not None and identify.is_of_provider(given.token or given.password or ""):
+        # A session would outlive it.
+        raise unauthorized("a token of a provider begins no session; send it with each request")
     accounts = ezid().management.accounts
     try:
         session = accounts.sessions.start(found.account, token=found.token, address=request.remote_addr)
@@ -93,7 +97,8 @@ def _of_authorization() -> Caller:
             return identify.of_token(accounts, given.token, address)
     except HTTPRefusal as error:
         if error.code == 503:
-            raise Failed("concurrency limit exceeded", error.sentence, fields={"Retry-After": "5"}) from None
+            fields = {"Retry-After": str(error.retry_after or 5)}
+            raise Failed("concurrency limit exceeded", error.sentence, fields=fields) from None
         raise unauthorized(error.sentence) from None
     raise unauthorized("the field Authorization is not valid; use Basic")
 

@@ -33,6 +33,7 @@ accounts = Table(
     Column("preferences", Text),  # JSON, or null for the defaults
     Column("link", BYTES),  # a hash of the secret of its one-time link, or null
     Column("link_expires", Text),
+    Column("program", SmallInteger),  # 1 if no person signs in to it
     info=retention(
         facts="role password created disabled link link_expires", of_owner="name preferences", is_copied=True
     ),
@@ -44,6 +45,7 @@ identities = Table(
     Column("issuer", BYTES),
     Column("subject", BYTES),
     Column("account", NUMBER, nullable=False),
+    Column("token", NUMBER),  # that of a program, which represents the identity
     PrimaryKeyConstraint("issuer", "subject"),
     info=retention(of_owner="issuer subject", is_copied=True),
 )

@@ -189,6 +189,25 @@ def test_an_identity_is_linked_and_unlinked(run, accounts):
     assert run("link", "jane", *identity, "--remove").exit_code == 1
 
 
+def test_an_account_is_marked_as_a_program(run, accounts):
+    run("add", "joan", "--role", "curator", "--password-stdin", given=PASSWORD)
+    assert run("program", "joan").stdout == "marked as a program: joan  curator\n"
+    assert run("list").stdout == "joan  curator, program\n"
+    assert json.loads(run("list", "--json").stdout)["program"] is True
+    refused = run("password", "joan", "--password-stdin", given=PASSWORD)
+    assert (refused.exit_code, "account-program" in refused.stderr) == (2, True)
+    run("link", "joan", "--issuer", "https://idp.example", "--subject", "17")
+    assert run("tokens", "joan").stdout == "1  17 https://idp.example, not used\n"
+    assert run("program", "joan", "--remove").stdout == "removed the mark of joan  curator\n"
+    assert "revoked" in run("tokens", "joan").stdout
+    assert run("add", "bot", "--role", "reader", "--program").exit_code == 0
+    assert accounts.get("bot").is_program
+    assert run("add", "x", "--role", "reader", "--program", "--password-stdin", given=PASSWORD).exit_code == 2
+    run("add", "adam", "--role", "administrator")
+    assert run("program", "adam").exit_code == 2
+    assert run("program", "adam", "--force").exit_code == 0
+
+
 def test_an_issuer_that_is_not_a_url_is_refused(run):
     run("add", "jane", "--role", "reader")
     refused = run("link", "jane", "--issuer", "idp.example", "--subject", "17")
@@ -212,6 +231,7 @@ def test_the_last_administrator_needs_force(run):
     [
         *(("grant", "jane", "12345"), ("revoke", "jane", "12345"), ("disable", "jane"), ("enable", "jane")),
         *(("role", "jane", "reader"), ("password", "jane", "--remove"), ("token", "jane"), ("tokens", "jane")),
+        ("program", "jane"),
         *(("link", "jane", "--issuer", "https://x", "--subject", "y"), ("revoke-token", "7")),
     ],
 )

@@ -182,6 +182,13 @@ def test_a_disabled_account_is_refused(client, accounts, issuer):
     assert "not linked to an enabled account" in response.text
 
 
+def test_the_identity_of_a_program_cannot_sign_in(client, accounts, issuer):
+    accounts.set_program("jane", True)
+    accounts.identities.link(issuer, "1", "jane")
+    response = finish(client, at_provider(start(client)))
+    assert (response.status_code, accounts.sessions.count(accounts.get("jane"))) == (403, 0)
+
+
 def test_an_identity_that_is_unlinked_during_the_sign_in_is_refused(client, accounts, issuer, monkeypatch):
     accounts.identities.link(issuer, "1", "jane")
     known = Identities.account

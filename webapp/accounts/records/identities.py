@@ -1,16 +1,22 @@
-"""Identities of OpenID providers that can sign in to an account. An administrator links each of them."""
+"""Identities of OpenID providers, each linked to an account by an administrator.
+
+A person signs in with an identity. A program sends tokens of its provider, and a token of Ararat represents its
+identity in the audit. Neither can do what the other does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from ....bindings.storage.tables import account_tables as tables
 from ....identifiers.text.translatable import Translatable
 from ..model import Account, AccountError, Caller
 from . import rows
 from .database import AccountTables, end_sessions, read_line
+from .tokens import Tokens, add_of_provider, revoke_in
 
 MAX_IDENTITY = 1000
 """The maximum length of an issuer and of a subject in characters."""
@@ -19,11 +25,12 @@ MAX_IDENTITY = 1000
 class Identities:
     """The identities of accounts: pairs of the URL of the provider (issuer) and its text for a person (subject)."""
 
-    def __init__(self, accounts: AccountTables) -> None:
+    def __init__(self, accounts: AccountTables, tokens: Tokens) -> None:
         self._accounts = accounts
+        self._tokens = tokens
 
     def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
-        """Let an identity of an OpenID provider sign in to an account. Return the account.
+        """Let an identity of an OpenID provider sign in to an account, or use that of a program. Return the account.
 
         - ``issuer``: the URL of the provider.
         - ``subject``: the identifier of the user at the provider.
@@ -40,7 +47,9 @@ class Identities:
         def change(connection: Connection, account: Account) -> str:
             known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()
             if known is None:
-                row = {"issuer": issuer, "subject": subject, "account": account.number}
+                now = self._accounts.bindings.now()
+                token = add_of_provider(connection, account, issuer, subject, now) if account.is_program else None
+                row = {"issuer": issuer, "subject": subject, "account": account.number, "token": token}
                 connection.execute(insert(tables.identities), row)
             elif known != account.number:
                 raise AccountError("identity-taken", Translatable("the identity is linked to another account"))
@@ -49,8 +58,9 @@ class Identities:
         return self._accounts.change_account(name, "account.link", by, change)
 
     def unlink(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
-        """Remove the link of an OpenID identity to an account, and end the sessions of the account. Return the
-        account.
+        """Remove the link of an OpenID identity to an account. Return the account.
+
+        The sessions of the account end, and the tokens of the provider are refused at once.
 
         - ``issuer``: the URL of the provider.
         - ``subject``: the identifier of the user at the provider.
@@ -63,17 +73,22 @@ class Identities:
 
         def change(connection: Connection, account: Account) -> str:
             of_account = *_is(issuer, subject), tables.identities.c.account == account.number
-            if not connection.execute(delete(tables.identities).where(*of_account)).rowcount:
+            now = self._accounts.bindings.now()
+            known = connection.execute(select(tables.identities.c.token).where(*of_account)).first()
+            if known is None:
                 raise AccountError(
                     "identity-unknown", Translatable("the identity is not linked to %(account)s", account=account.name)
                 )
-            end_sessions(connection, account, self._accounts.bindings.now())
+            connection.execute(delete(tables.identities).where(*of_account))
+            if known[0] is not None:
+                revoke_in(connection, known[0], now)
+            end_sessions(connection, account, now)
             return subject
 
         return self._accounts.change_account(name, "account.unlink", by, change)
 
     def list(self, account: Account) -> Sequence[tuple[str, str]]:
-        """Return the OpenID identities that can sign in to an account: pairs of issuer and subject, in order.
+        """Return the OpenID identities of an account: pairs of issuer and subject, in order.
 
         ``account`` is the account.
         """
@@ -82,8 +97,23 @@ class Identities:
     def account(self, issuer: str, subject: str) -> Account | None:
         """Return the account that exactly this identity can sign in to, or None without an enabled account.
 
-        ``issuer`` is the URL of the OpenID provider. ``subject`` is the identifier of the user there.
+        ``issuer`` is the URL of the OpenID provider. ``subject`` is the identifier of the user there. No person signs
+        in to the account of a program.
         """
+        found = self._found(issuer, subject)
+        return found.account if found and not (found.account.disabled or found.account.is_program) else None
+
+    def program(self, issuer: str, subject: str) -> Caller | None:
+        """Return the account of a program with exactly this identity, and the token that represents the identity.
+
+        The result is None without such an account, and for an account that is disabled or belongs to a person.
+        """
+        found = self._found(issuer, subject)
+        if found is None or not found.account.is_program or found.rest[0] is None:
+            return None
+        return self._tokens.caller(found.rest[0])
+
+    def _found(self, issuer: str, subject: str) -> rows.AccountRow | None:
         try:
             # A subject with white space around it is another subject.
             if (issuer, subject) != (_read(issuer), _read(subject)):
@@ -91,7 +121,19 @@ class Identities:
         except AccountError:
             return None
         found = rows.found(self._accounts.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
-        return found[0].account if found and not found[0].account.disabled else None
+        return found[0] if found else None
+
+
+def set_tokens(connection: Connection, account: Account, now: datetime, *, is_program: bool) -> None:
+    """Give the identities of an account tokens that represent them, or revoke these, in the transaction of
+    ``connection``.
+    """
+    known = connection.execute(select(tables.identities).where(tables.identities.c.account == account.number)).all()
+    for each in known:
+        if each.token is not None:
+            revoke_in(connection, each.token, now)
+        token = add_of_provider(connection, account, each.issuer, each.subject, now) if is_program else None
+        connection.execute(update(tables.identities).where(*_is(each.issuer, each.subject)).values(token=token))
 
 
 def _read(text: str) -> str:

@@ -16,6 +16,7 @@ from ..model import Account, Preferences, Token, read_rights, read_role
 _ACCOUNT = (
     *(tables.accounts.c.id, tables.accounts.c.name, tables.accounts.c.role, tables.accounts.c.created),
     *(tables.accounts.c.disabled, tables.accounts.c.password, tables.accounts.c.preferences),
+    tables.accounts.c.program,
 )
 TOKEN = (
     *(tables.tokens.c.id, tables.tokens.c.account, tables.tokens.c.label, tables.tokens.c.prefixes),
@@ -62,7 +63,7 @@ def _of(table: Any, *columns: Any) -> Any:
 OF_TOKEN = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.hash == bindparam("hash"))
 OF_TOKEN_NUMBER = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.id == bindparam("number"))
 OF_SESSION = _of(tables.sessions, *_labelled(_SESSION, "session")).where(tables.sessions.c.id == bindparam("hash"))
-OF_IDENTITY = _of(tables.identities).where(
+OF_IDENTITY = _of(tables.identities, tables.identities.c.token).where(
     tables.identities.c.issuer == bindparam("issuer"), tables.identities.c.subject == bindparam("subject")
 )
 
@@ -105,16 +106,17 @@ def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
 
 
 def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
-    number, name, role, created, disabled, password, preferences, _, *rest = rows[0]
+    number, name, role, created, disabled, password, preferences, program, _, *rest = rows[0]
     account = Account(
         number=number,
         name=name,
         role=read_role(role),
-        prefixes=tuple(sorted(row[7] for row in rows if row[7] is not None)),
+        prefixes=tuple(sorted(row[8] for row in rows if row[8] is not None)),
         created=datetime.fromisoformat(created),
         disabled=_time(disabled),
         has_password=password is not None,
         preferences=Preferences.of_json(preferences),
+        is_program=bool(program),
         hash=password,
     )
     return AccountRow(account, password, tuple(rest))

@@ -81,17 +81,17 @@ class Tokens:
                     EMERGENCY_DAYS,
                 )
                 raise AccountError("token-emergency", message)
-            row = {
-                "account": account.number,
-                "label": label,
-                "hash": secret_hash(secret),
-                "prefixes": None if limited is None else json.dumps(limited),
-                "created": rfc3339(now),
-                "expires": expires and rfc3339(expires),
-                "rights": None if permitted is None else json.dumps(permitted),
-                "emergency": 1 if emergency else None,
-            }
-            number = new_row_number(connection, tables.tokens, row)
+            number = _insert(
+                connection,
+                account,
+                label,
+                secret,
+                now,
+                prefixes=None if limited is None else json.dumps(limited),
+                expires=expires and rfc3339(expires),
+                rights=None if permitted is None else json.dumps(permitted),
+                emergency=1 if emergency else None,
+            )
             new = connection.execute(select(*rows.TOKEN).where(tables.tokens.c.id == number)).one()
             created[:] = [rows.token_of(tuple(new))]
             kind = "emergency token" if emergency else "token"
@@ -124,18 +124,21 @@ class Tokens:
             row = connection.execute(select(tables.tokens.c.revoked).where(of_token).with_for_update()).first()
             if row is None:
                 raise AccountError("token-unknown", Translatable("there is no token %(number)s", number=str(number)))
-            if row[0] is None:
-                connection.execute(update(tables.tokens).where(of_token).values(revoked=rfc3339(now)))
+            if revoke_in(connection, number, now):
                 audit.record(connection, by, "account.revoke-token", None, f"token {number}", when=now)
 
         self._accounts.write(write)
 
-    def caller(self, secret: str) -> Caller | None:
+    def caller(self, secret: str | int) -> Caller | None:
         """Return the caller with a token, or None if the token is not valid or the account is disabled.
 
-        ``secret`` is the text of the token.
+        ``secret`` is the text of the token, or the number of that which represents an identity at a provider.
         """
-        found = self._caller(rows.found(self._accounts.read(rows.OF_TOKEN, hash=secret_hash(secret))))
+        read = self._accounts.read
+        if isinstance(secret, int):
+            found = self._caller(rows.found(read(rows.OF_TOKEN_NUMBER, number=secret)))
+        else:
+            found = self._caller(rows.found(read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
             number, now = found.token.number, rfc3339(self._accounts.bindings.now())
             self.record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
@@ -186,3 +189,26 @@ class Tokens:
             self._accounts.write(lambda connection: connection.execute(statement))
         except (BindingsUnavailable, BindingError):
             return  # the time of the last use is not worth a failed request
+
+
+def add_of_provider(connection: Connection, account: Account, issuer: str, subject: str, now: datetime) -> int:
+    """Return the number of a new token that represents an identity of a program. Its secret is not kept.
+
+    So the requests with a token of the provider have the same audit, revocation and last use as others.
+
+    ``connection`` is the connection of the transaction.
+    """
+    return _insert(connection, account, f"{subject} {issuer}", secrets.token_urlsafe(32), now)
+
+
+def revoke_in(connection: Connection, number: int, now: datetime) -> bool:
+    """Revoke a token in the transaction of ``connection``. Return False if it is revoked already."""
+    is_valid = tables.tokens.c.id == number, tables.tokens.c.revoked.is_(None)
+    return bool(connection.execute(update(tables.tokens).where(*is_valid).values(revoked=rfc3339(now))).rowcount)
+
+
+def _insert(
+    connection: Connection, account: Account, label: str, secret: str, now: datetime, **more: str | int | None
+) -> int:
+    row = {"account": account.number, "label": label, "hash": secret_hash(secret), "created": rfc3339(now)}
+    return new_row_number(connection, tables.tokens, row | more)

@@ -88,7 +88,10 @@ def _enable(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _link(accounts: Accounts, account: Account, by: Caller) -> str:
-    put_link(account, accounts.make_link(account.name, by=by))
+    try:
+        put_link(account, accounts.make_link(account.name, by=by))
+    except AccountError as error:
+        raise WrongField("", account_problem(error)) from error
     return ""
 
 
@@ -113,6 +116,18 @@ def put_link(account: Account, secret: str) -> None:
 def _no_password(accounts: Accounts, account: Account, by: Caller) -> str:
     accounts.set_password(account.name, None, by=by)
     return Translatable("The account %(name)s has no password now. Its sessions are ended.", name=account.name)
+
+
+def _program(accounts: Accounts, account: Account, by: Caller) -> str:
+    _checked("", lambda: accounts.set_program(account.name, True, by=by))
+    return Translatable("The account %(name)s is a program now. No person can sign in to it.", name=account.name)
+
+
+def _person(accounts: Accounts, account: Account, by: Caller) -> str:
+    accounts.set_program(account.name, False, by=by)
+    return Translatable(
+        "The account %(name)s is a person now. The tokens of its provider are not valid.", name=account.name
+    )
 
 
 def _sessions(accounts: Accounts, account: Account, by: Caller) -> str:
@@ -140,6 +155,8 @@ CHANGES: Final[Mapping[str, Change]] = MappingProxyType(
         "enable": _enable,
         "one-time-link": _link,
         "remove-password": _no_password,
+        "program": _program,
+        "person": _person,
         "end-sessions": _sessions,
         "unlock": _unlock,
         "revoke-token": _token,

@@ -36,7 +36,7 @@ ROLE_NAMES: Final[Mapping[Role, str]] = {
 }
 """The names of the roles."""
 
-_COLUMNS: Final = ("name", "role", "prefixes", "created", "disabled", "has_password")
+_COLUMNS: Final = ("name", "role", "prefixes", "created", "disabled", "has_password", "program")
 _FIELDS: Final = (("account-role", "role"),)
 
 
@@ -157,6 +157,7 @@ def _account_page(account: Account, problems: dict[str, FieldProblem] | None = N
         is_own=account.number == caller().account.number,
         sessions=known.sessions.count(account),
         failed=known.failed_attempts(account),
+        identities=known.identities.list(account),
         valid=valid,
         invalid=invalid,
         roles=ROLE_LABELS,

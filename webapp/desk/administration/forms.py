@@ -19,6 +19,7 @@ MAX_PREFIXES = 100
 _FIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "account-last": Translatable("make another account an administrator first"),
+        "account-program": Translatable("use tokens, or make it the account of a person first"),
         "grant-unknown": Translatable("load the page again"),
         "token-unknown": Translatable("load the page again"),
     }

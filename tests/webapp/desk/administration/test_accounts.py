@@ -54,6 +54,26 @@ def test_an_account_is_added(desk: Desk, ada: Browser) -> None:
     assert ada.post("/desk/accounts", {"name": "robot", "role": "reader"}).status_code == 303
 
 
+def test_an_account_is_marked_as_a_program(desk: Desk, ada: Browser) -> None:
+    desk.accounts.set_password("jane", PASSWORD)
+    desk.accounts.identities.link("https://idp.example", "robot 17", "jane")
+    assert change(ada, "jane", "program").status_code == 303
+    page = text_of(ada.get("/desk/accounts/jane").text)
+    assert "The account jane is a program now." in page
+    assert "https://idp.example robot 17" in page
+    assert "one-time link, the person" not in page
+    assert "jane curator ark:12345/x5 program" in text_of(ada.get("/desk/accounts").text)
+    with pytest.raises(WrongPassword):
+        sign_in(desk.accounts, "jane", PASSWORD, None)
+    assert change(ada, "jane", "one-time-link").status_code == 422
+    assert desk.accounts.tokens.list("jane")[-1].label == "robot 17 https://idp.example"
+    assert change(ada, "jane", "person").status_code == 303
+    assert desk.accounts.tokens.list("jane")[-1].revoked is not None
+    assert change(ada, "jane", "one-time-link").status_code == 303
+    # The last person who is an administrator stays one.
+    assert change(ada, "ada", "program").status_code == 422
+
+
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("field", "value", "said"),
