@@ -271,17 +271,35 @@ def beginning(prefix: str) -> str:
 
 
 def named(text: str) -> str | None:
-    """Return the key of the name that a text of a user is, in any spelling, or None. It can be a part of an address.
+    """Return the key of the name that a text of a user is, or None: in any spelling, in an address, or with an error of
+    copying that the inspector corrects, such as a full stop, brackets or a missing label.
 
     >>> named("https://r.example/ark:/12345/x5-np?info"), named("12345/x5-np"), named("urn:isbn:0-306-40615-2")
+    ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
+    >>> named("<ark:12345/x5np>."), named("https://r.example/?q=ark%3A12345/x5np/"), named("ISBN 0-306-40615-2")
     ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
     >>> named("map of ark:12345/x5") is None
     True
     """
-    try:
-        return names.key(names.read(_labelled(text))) if len(text) < names.MAX_CHARACTERS else None
-    except BindingError:
+    if len(text) >= names.MAX_CHARACTERS:
         return None
+    for spelling in (_labelled(text), _corrected(text)):
+        try:
+            return None if spelling is None else names.key(names.read(spelling))
+        except BindingError:
+            continue
+    return None
+
+
+def _corrected(text: str) -> str | None:
+    """Return the identifier that a text probably means, or None if the text has other words or no identifier."""
+    from ...identifiers import extraction  # words rarely need it
+
+    if len(found := extraction.find(text)) != 1 or (found[0].suggestion is None and "not-valid" in found[0].why):
+        return None
+    (match,) = found
+    others = text[: match.start] + text[match.end :]
+    return None if any(char.isalnum() for char in others) else match.suggestion or match.literal
 
 
 def _labelled(text: str) -> str:
@@ -314,13 +332,14 @@ def named_first(read: Read, selection: Selection, after: str | None, limit: int)
 def named_binding(read: Read, selection: Selection) -> Binding | None:
     """Return the name that the words of the ``selection`` are, if it meets the other conditions, or None.
 
-    ``read`` returns a page of a selection.
+    ``read`` returns a page of a selection. A full stop at the end is a part of the name only if it is recorded (A-13).
     """
-    key = selection.named
-    if key is None or not key.startswith(selection.prefix or ""):
-        return None
-    alone = replace(selection, named=None, words=(), prefix=key, sort="name", descending=False)
-    return next((each for each in read(alone, None, 1).names if each.identifier == key), None)
+    for key in () if selection.named is None else dict.fromkeys((selection.named, selection.named.removesuffix("."))):
+        if key.startswith(selection.prefix or ""):
+            alone = replace(selection, named=None, words=(), prefix=key, sort="name", descending=False)
+            if found := next((each for each in read(alone, None, 1).names if each.identifier == key), None):
+                return found
+    return None
 
 
 def shoulder_of(key: str) -> str:

@@ -24,6 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -39,7 +40,7 @@ from ..names.policy import ChangeCheck
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixEvent, PrefixRecord
 from ..names.prefixes.rules import Rule, RuleEvent
-from ..names.selection import Group, Page, Selection, Sort, cursor, group_of, named_first, position
+from ..names.selection import Group, Page, Selection, Sort, cursor, group_of, named_binding, named_first, position
 from ..storage.name_ranges import FileRanges
 from ..storage.protocols import Clock, utc_now
 from ..storage.reopening import CLOSED
@@ -256,6 +257,9 @@ class FileStore:
 
         ``selection`` contains the conditions for names. ``most`` is ignored: all names are counted.
         """
+        if selection.named is not None:
+            found = named_binding(self.list_names, selection)
+            selection = replace(selection, named=found and found.identifier)
         names = islice(filter(selection.includes, self._current().bindings.values()), most)
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
 
