@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .storage.writing.transaction import Transaction
 
 Unless = Literal["resource"]
-"""What a recorded name must share with a request so that no name is minted."""
+"""The value that a recorded name must share with a request so that no name is minted."""
 
 NO_KEY = Translatable("the request has no resource to find the name of the thing")
 

@@ -100,7 +100,7 @@ class DigestFact(NamedTuple):
     - ``problem``: whether a person must act.
     - ``number``: what :attr:`message` counts: hours since the last backup, free bytes, or a number of things; None if
       there is nothing to count.
-    - ``message``: the state in one sentence. ``fix`` says how to correct a problem, or is empty.
+    - ``message``: the state in one sentence. ``fix`` is the correction of a problem, or empty.
     """
 
     code: str

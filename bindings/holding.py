@@ -266,7 +266,7 @@ def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
 
 
 class PublicAnswer(NamedTuple):
-    """What a client without credentials may know about a recorded name now.
+    """The facts that a client without credentials may know about a recorded name now.
 
     - ``binding``: its binding. ``hold``: the hold that stops its redirect now, or None.
     """

@@ -1,7 +1,7 @@
 """Write the events of names whose embargo is reached. The clock alone publishes them (:meth:`.Binding.at`).
 
 Readers need no event: a name is live from its date on, on each server. Its history, the log and the feeds need it. The
-worker of the desk, ``ararat log publish`` and each change of such a name write it, whichever is first, and only once.
+worker of the desk, ``ararat log publish`` and each change of such a name write it: the first of them, and only once.
 
 >>> import tempfile
 >>> from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What a resolver reads of bindings: :attr:`.Bindings.source`."""
+"""The part of bindings that a resolver reads: :attr:`.Bindings.source`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Writable(Protocol):
         ...
 
     naming: NamingRules
-    """What the site permits in its names."""
+    """The permissions of the site for its names."""
 
     def now(self) -> datetime:
         """Return the time that is recorded with changes."""

@@ -37,10 +37,9 @@ from ararat.middleware.resolution.settings import Settings
 from ararat.net import uri, url
 from ararat.webapp import body_routes, config
 from ararat.webapp.report import excerpt
+from tests.packages import ROOT, modules
 from tests.regular_expressions import METHODS
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
 Pattern = re.Pattern[Any]
 
 
@@ -250,8 +249,7 @@ _UNKNOWN = re.compile("unknown")
 
 
 def _files() -> Iterator[Path]:
-    for package in PACKAGES:
-        yield from sorted((ROOT / package).rglob("*.py"))
+    yield from modules()
 
 
 @functools.cache

@@ -8,21 +8,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.packages import PACKAGES, ROOT
+
 TEXT = (ROOT / "docs" / "decisions.md").read_text("utf-8")
 DECISIONS = dict(re.findall(r"^### ([A-Z]-\d\d) .+\n\n((?:(?!#).*\n?)*)", TEXT, re.MULTILINE))
-CODE = (
-    "identifiers",
-    "bindings",
-    "spreadsheets",
-    "net",
-    "middleware",
-    "tracing",
-    "webapp",
-    "cli",
-    "templates",
-    "tests",
-)
+CODE = (*PACKAGES, "templates", "tests")
 CITED = re.compile(r"\b([AEHILNPRSUX])-(\d\d)(?: to \1-(\d\d))?\b")
 
 

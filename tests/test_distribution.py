@@ -19,21 +19,10 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
+from tests.packages import PACKAGES, ROOT
 from tests.test_testing import EXAMPLES, FRAMEWORKS, broken
 
-ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "identifiers",
-    "bindings",
-    "spreadsheets",
-    "net",
-    "middleware",
-    "tracing",
-    "webapp",
-    "cli",
-    "templates",
-    "static",
-)
+FOLDERS = (*PACKAGES, "templates", "static")
 MODULES = {"__init__.py", "__main__.py", "asgi.py", "client.py", "testing.py", "wsgi.py", "py.typed"}
 VENDORED = {"ararat/static/vendor/htmx-2.min.js", "ararat/static/vendor/hx-sse-2.min.js"}
 COMPILED = {
@@ -128,7 +117,7 @@ def wheel(build: Callable[..., Path]) -> Path:
 def package(tree: list[str]) -> set[str]:
     """The files of the tree that are the package."""
     handbook = {name for name in tree if name.startswith("docs/") and name.endswith((".md", ".svg", ".webp"))}
-    return {f"ararat/{name}" for name in tree if name in MODULES | handbook or name.split("/")[0] in ROOMS}
+    return {f"ararat/{name}" for name in tree if name in MODULES | handbook or name.split("/")[0] in FOLDERS}
 
 
 def test_the_wheel_contains_the_package_and_htmx_and_the_translations(dist, package):

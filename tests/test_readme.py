@@ -27,16 +27,15 @@ from ararat.cli.doctor.applications import examine
 from ararat.cli.main import main
 from ararat.identifiers import PROBLEMS
 from ararat.middleware import open_bindings
+from tests.packages import ROOT, modules
 
 from .asgi_client import Client as AsgiClient
 
-ROOT = Path(__file__).parents[1]
 TOP = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
 PAGES = {
     path.name: path.read_text("utf-8")
     for path in [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").glob("*.md"))]
 }
-PARTS = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
 NAMES = (
     "identifier,target,what\nark:12345/n1,https://example.org/n1,One\nark:12345/x-6np1,https://example.org/maps/18,\n"
 )
@@ -146,7 +145,7 @@ def test_pages_stay_short():
 def test_architecture_lists_every_folder():
     table = PAGES["architecture.md"].split("## Folders")[1].split("\n## ")[0]
     listed = set(re.findall(r"^\| `([a-z_/]+)/` \|", table, re.MULTILINE))
-    packages = {path.parent for part in PARTS for path in (ROOT / part).rglob("__init__.py")}
+    packages = {path.parent for path in modules() if path.name == "__init__.py"}
     folders = {path.relative_to(ROOT).as_posix() for path in packages if len(path.relative_to(ROOT).parts) <= 2}
     assert folders - {"identifiers/data"} <= listed
     assert [folder for folder in sorted(listed) if not (ROOT / folder).is_dir()] == []

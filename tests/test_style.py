@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.packages import PACKAGES, ROOT
 
 # Each pattern with the words to write instead.
 AVOID = {
@@ -64,7 +64,7 @@ MODULES = [
     "setup.py",
     *(
         path.relative_to(ROOT).as_posix()
-        for folder in ("cli", "identifiers", "middleware", "net", "spreadsheets", "tracing", "webapp", "tests")
+        for folder in (*PACKAGES, "tests")
         for path in sorted((ROOT / folder).rglob("*.py"))
         if path != Path(__file__)  # contains the words
     ),

@@ -1,7 +1,7 @@
 """Back up a database into a file while names are written, and check such a file.
 
 SQLite is copied in one read transaction. Its page-by-page backup begins again after each change by another process, so
-that it does not end while names are written. ``VACUUM INTO`` reads in one transaction, too, but it numbers rows anew.
+that it does not end while names are written. ``VACUUM INTO`` reads in one transaction, too, but numbers the rows again.
 PostgreSQL is dumped by its own program (:mod:`.postgresql_dump`).
 
 The copy has a temporary name until it is complete, verified and on the disk. So FILE is always a whole backup.
@@ -159,11 +159,11 @@ def record(
 
 
 _BEGINNINGS = (b"SQLite format 3\0", b"PGDMP")
-"""How the file of a backup begins: an SQLite database, or a dump of pg_dump."""
+"""The beginning of the file of a backup: an SQLite database, or a dump of pg_dump."""
 
 
 def _refuse_other_files(new: Path) -> None:
-    """Refuse to replace what is no backup: a folder, a device, or a file with another content."""
+    """Refuse to replace what is not a backup: a folder, a device, or a file with another content."""
     with suppress(OSError):
         if new.is_dir():
             raise BackupError(f"{new} is a folder", "name a file in it", is_file=True)

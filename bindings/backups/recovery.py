@@ -79,7 +79,7 @@ class RecoveryResult:
 
 @dataclass(kw_only=True)
 class Newer:
-    """What a newer source knows: the arguments of :func:`recover` by :func:`of_store` or :func:`of_log`.
+    """The knowledge of a newer source: the arguments of :func:`recover` by :func:`of_store` or :func:`of_log`.
 
     - ``names``: the records of a store, or the keys of a log with their last action, in any order.
     - ``settings``: counters, which advance and never go back, and owners of UUIDs.

@@ -35,7 +35,7 @@ _OPEN = {"active": 0, "delegated": 1, "retired": 2}
 
 
 class Narrowed(NamedTuple):
-    """Something that was carried over: ``of`` is a name, a prefix or an account, and ``what`` says what it is."""
+    """Something that was carried over: ``of`` is a name, a prefix or an account, and ``what`` is its kind."""
 
     of: str
     what: str

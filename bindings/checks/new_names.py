@@ -1,6 +1,6 @@
 """Warn of probable mistakes before a name becomes permanent: in the name, its target, its resource and its successor.
 
-A public name can never be deleted, so a typing error stays for ever. These are warnings and not refusals: old names of
+A public name can never be deleted, so a typing error is permanent. These are warnings and not refusals: old names of
 other patterns exist, and a local target can be meant. All interfaces use :func:`warnings_about`, an import for each
 thousand rows with some lookups in indexes.
 
@@ -361,7 +361,7 @@ def _of_name(
 
 
 def _is_registered(root: str) -> bool:
-    """Return whether the registries know a NAAN or a URN namespace, so that it is no typing error of its own."""
+    """Return whether the registries know a NAAN or a URN namespace, so that it is not a typing error of its own."""
     return registries.authority(root) is not None or registries.namespace(root) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a check of an import decided about each block of rows, in a temporary file, so that nothing is decided twice."""
+"""The decisions of a check of an import about each block of rows, in a temporary file: nothing is decided twice."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 State = Literal["reserved", "live"]
 
 MAX_KEY = TARGET_CHARACTERS
-"""The maximum number of characters of a key. The index of the resources contains so many."""
+"""The maximum number of characters of a key, which is that of the index of the resources."""
 
 _BLOCK = 1000
 _MOST_NAMED = 3

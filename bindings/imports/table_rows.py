@@ -586,7 +586,7 @@ class TableRows(Source[Summary]):
             self._note_warning(others[other], "encoded-dot", message)
 
     def _warn_of_values(self, row: Row, before: Binding | None, after: Binding) -> None:
-        """Warn of cells that a spreadsheet program probably damaged, and of dates that are no real dates."""
+        """Warn of cells that a spreadsheet program probably damaged, and of dates that are not real dates."""
         if not self._warns:
             return
         # Most rows are in ASCII on one line, and then have no such text.

@@ -1,7 +1,7 @@
 """The fields of a name: :data:`FIELDS` declares each one once, and :class:`Fields` is a request to set some of them.
 
 Storage columns, columns of tables, the JSON of the API, the rows of the desk, redaction and the log are derived from
-the declarations. ``tests/bindings/names/test_fields.py`` says which place handles which field, and why one does not.
+the declarations. ``tests/bindings/names/test_fields.py`` lists which place handles which field, and why one does not.
 
 >>> Fields(target="https://EXAMPLE.org/1", redirect=307).for_name("ark:/12345/x-1").target
 'https://example.org/1'

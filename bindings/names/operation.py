@@ -201,7 +201,7 @@ def _unknown(name: str) -> BindingError:
     return BindingError(
         "operation-kind",
         Translatable(
-            "%(name)s is no operation on many names; the operations are %(known)s",
+            "%(name)s is not an operation on many names; the operations are %(known)s",
             name=validation.shown(name, 100),
             known=known,
         ),

@@ -276,7 +276,7 @@ def named(text: str) -> str | None:
 
     >>> named("https://r.example/ark:/12345/x5-np?info"), named("12345/x5-np"), named("urn:isbn:0-306-40615-2")
     ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
-    >>> named("<ark:12345/x5np>."), named("https://r.example/?q=ark%3A12345/x5np/"), named("ISBN 0-306-40615-2")
+    >>> named("<ark:12345/x5np>."), named("https://r.example/?q=ark%3A12345%2Fx5np"), named("ISBN 0-306-40615-2")
     ('ark:12345/x5np', 'ark:12345/x5np', 'urn:isbn:9780306406157')
     >>> named("map of ark:12345/x5") is None
     True

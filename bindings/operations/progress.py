@@ -1,4 +1,4 @@
-"""What an operation in blocks has written so far, in the table ``bulk_progress``, so that another process continues it.
+"""The progress of an operation in blocks, in the table ``bulk_progress``, so that another process continues it.
 
 Each run has a number: that of its job; a run of a command has a negative one, which follows from what it does
 (:func:`number_of`). So the same command continues.

@@ -328,7 +328,7 @@ class OperationRun(Generic[R]):
     def stop(self, *, is_written: bool = True) -> R:
         """End the operation before all is written. What is written stays, and can be undone.
 
-        With ``is_written`` False, the result says that something was refused.
+        With ``is_written`` False, the result states that something was refused.
         """
         if self._operation is None:
             self.begun()
@@ -342,7 +342,7 @@ class OperationRun(Generic[R]):
         return self._source.result
 
     def forget(self) -> None:
-        """Delete the progress of an interrupted run, so that the next one begins anew."""
+        """Delete the progress of an interrupted run, so that the next one begins again."""
         self._bindings.write(lambda transaction: progress.forget(transaction, self._number))
         self._operation, self._changed, self._source.continues = None, 0, None
 
@@ -391,7 +391,7 @@ class OperationRun(Generic[R]):
 
 @contextmanager
 def _collisions(bindings: Bindings) -> Iterator[None]:
-    """Turn the collision with another writer into an error that says that the call can be repeated."""
+    """Turn the collision with another writer into an error that states that the call can be repeated."""
     try:
         yield
     except Collision as collision:

@@ -191,7 +191,7 @@ def _blank(identifier: str, now: datetime) -> Binding:
 def _is_same(after: Binding | None, current: Binding | None) -> bool:
     """Return whether a name has the values of an event, at any time and revision.
 
-    A name that was hidden since then keeps that fact, which is no value to give back.
+    A name that was hidden since then keeps that fact, which is not a value to give back.
     """
     if after is None or current is None:
         return after is current

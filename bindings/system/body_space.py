@@ -18,7 +18,7 @@ DEFAULT = 2 * 2**30
 """The maximum in bytes if none is set."""
 
 BRIEF = 65536
-"""A body of at most so many bytes is refused last: long bodies leave an eighth of the space to such bodies."""
+"""The bytes up to which a body is refused last: long bodies leave an eighth of the space to such bodies."""
 
 _CHECK_SECONDS = 1.0
 _CHECK_BYTES = 2**23

@@ -25,7 +25,7 @@ BYTE_ORDER_MARK = "\ufeff"
 """The first character of a file for people. Excel reads UTF-8 only in a file that begins with it."""
 
 Formulas = Literal["marked", "kept", "raw"]
-"""What a file does with texts that a spreadsheet program would run as formulas."""
+"""The treatment of texts in a file that a spreadsheet program would run as formulas."""
 
 
 class Line(NamedTuple):

@@ -1,4 +1,4 @@
-"""Recognize a file that is no table by its first bytes, and refuse it with the way to get a table from it.
+"""Recognize a file that is not a table by its first bytes, and refuse it with the way to get a table from it.
 
 >>> kind_of(b"%PDF-1.7\\n"), kind_of(b"identifier,target\\n")
 ('pdf', None)
@@ -35,7 +35,7 @@ Kind = Literal[
     "html",
     "rtf",
 ]
-"""A kind of file that is no text with a table. ``password`` is a workbook that only a password opens."""
+"""A kind of file that is not a text with a table. ``password`` is a workbook that only a password opens."""
 
 _BERKELEY_DB = (
     "the file is a Berkeley DB database, such as a minter of EZID or noid; "

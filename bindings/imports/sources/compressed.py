@@ -34,7 +34,7 @@ def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
     binary file stays open afterwards. The result is a context manager for a binary reader of the content.
 
     Raises :class:`TableError` with the code ``archive-content`` for an archive that is damaged or encrypted, has
-    several files, or is too large. Raises the errors of :func:`~.wrong_files.refuse` for a file that is no dump, and
+    several files, or is too large. Raises the errors of :func:`~.wrong_files.refuse` for a file that is not a dump, and
     OSError if the file cannot be opened or read.
     """
     name = name_of(file)

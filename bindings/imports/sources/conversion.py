@@ -105,7 +105,7 @@ def _add_element(cells: dict[str, str], element: str, text: str, omitted: list[O
     is_cleaned = metadata.has_short_name(element) or element.startswith("dump.element-")
     clean = _CONTROL_IN_LINE.sub(" ", text).strip() if is_cleaned else text
     if len(clean.encode("utf-8", "replace")) > metadata.MAX_BYTES:
-        # A part of a document is no document.
+        # A part of a document is not a document.
         name = element if "." in element else f"dump.{element}"
         parts = _parts(clean)
         names = [name, *(f"{name}-{number}" for number in range(2, len(parts) + 1))]

@@ -18,7 +18,7 @@ from ..errors import BindingError
 
 _NAME = re.compile(rb"<([^\s/>]+)")
 _TAG = re.compile(rb"""<(?:[^"'>]|"[^"]*+"|'[^']*+')*+>""")
-# A code such as (:tba) stands for a value that is not known yet.
+# A code such as (:tba) means a value that is not known yet.
 _NO_TEXT = re.compile(r"\s*(?:\(:[a-z]+\)\s*)?")
 
 

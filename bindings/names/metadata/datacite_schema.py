@@ -28,7 +28,7 @@ _Text = Literal["none", "any", "some", "year", "language", "longitude", "latitud
 
 
 class _Rule(NamedTuple):
-    """What an element can contain.
+    """The content that an element can have.
 
     ``children`` are the names of its elements with ``?``, ``*`` or ``+`` for their number, once without a sign.
     ``attributes`` are names, with ``!`` for a required one. ``is_ordered`` is whether the order of the elements counts.

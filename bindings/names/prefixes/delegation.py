@@ -2,8 +2,8 @@
 
 A delegated prefix has the address of another resolver. A name below it that is not bound here leads there, in the
 spelling of the request and with its query. The address is the beginning of addresses, such as ``https://lower.example``
-or a template with one variable (:mod:`.rule_templates`). A network that nobody can reach from outside has no resolver,
-only a page for people: names lead to that page.
+or a template with one variable (:mod:`.rule_templates`). A network that is closed to clients outside has no
+resolver, only a page for people: names lead to that page.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MAX_TEXT = 4000
 
 State = Literal["active", "delegated", "retired"]
 STATES: tuple[State, ...] = ("active", "delegated", "retired")
-"""What happens to new names below a prefix.
+"""The treatment of new names below a prefix.
 
 - "active": names are minted here.
 - "delegated": another resolver has the names, and mints them. Names that are not bound here lead there.

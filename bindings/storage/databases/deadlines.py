@@ -4,7 +4,7 @@ A server whose machine hangs keeps its connections open and sends nothing. Its o
 reader gives up soon, because another server can answer or the resolver can answer 503.
 
 A single connection can go silent too, while the server answers all others: a firewall or load balancer forgets it, a
-pooler hangs, or the process of the server is stuck. So a connection is never judged by another one alone. A
+pooler hangs, or the process of the server is stuck. So another connection alone never proves that one has failed. A
 statement of a small change has a fixed time limit. A large change can take long: it continues while the process of the
 server that runs *its* statement works, or waits for a lock.
 """

@@ -119,7 +119,7 @@ def _require_usable(connection: Any, record: Any, checked_out: Any) -> None:
         record.dbapi_connection = checked_out.dbapi_connection = None
         raise DisconnectionError("the connection belongs to another process")
     if time.monotonic() - record.info["used"] > IDLE_SECONDS:
-        # A firewall or load balancer can have forgotten it, and tells nobody.
+        # A firewall or load balancer can have forgotten it, and tells no client.
         raise DisconnectionError("the connection was idle for too long")
 
 

@@ -306,8 +306,8 @@ class SQLite:
             return self._checked("mode=ro" if has_log else "mode=ro&immutable=1", "query_only = ON")
         except sqlite3.Error as error:
             if has_log and self._is_on_read_only_disk():
-                # The index of the log (FILE-shm) is missing and cannot be created. Nobody can write, so no locks are
-                # needed, and the index of a connection that excludes others is in its memory.
+                # The index of the log (FILE-shm) is missing and cannot be created. No process can write, so no locks
+                # are needed, and the index of a connection that excludes others is in its memory.
                 with suppress(sqlite3.Error):
                     return self._checked("mode=ro&vfs=unix-none", "locking_mode = EXCLUSIVE", "query_only = ON")
             if not has_log:

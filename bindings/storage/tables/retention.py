@@ -1,4 +1,4 @@
-"""What the text columns of each table hold, and how long they keep it.
+"""The content of the text columns of each table, and how long they keep it.
 
 Each table declares all its text columns once, in its ``info`` (:func:`retention`). The redaction of a name, the
 deletion of old copies (:mod:`ararat.bindings.log.kept_copies`) and the copy of a database
@@ -23,12 +23,12 @@ COPIES_KEPT = timedelta(days=30)
 job after its end. The changed names keep their history."""
 
 Way = Literal["emptied", "rows", "found"]
-"""How copies are deleted: "emptied" leaves the row without its texts, "rows" deletes the row, and "found" deletes the
+"""The way to delete copies: "emptied" leaves the row without its texts, "rows" deletes the row, and "found" deletes the
 rows that contain the name."""
 
 
 class Old(NamedTuple):
-    """When copies are old: ``after`` the time in the column ``since``. ``way`` is how they are deleted then.
+    """The age of old copies: ``after`` the time in the column ``since``. ``way`` is how they are deleted then.
 
     Without ``since``, it is the end of the job to which the row belongs.
     """

@@ -20,8 +20,8 @@ from ararat.cli.render import imports
 from ararat.identifiers import PROBLEMS
 from ararat.net.hop import FAILURES
 from ararat.webapp.desk.tables import refused
+from tests.packages import ROOT, modules
 
-ROOT = Path(__file__).parents[3]
 ALL = {*ERROR_CODES, *PROBLEMS}
 CODE = re.compile("[a-z]+(-[a-z0-9]+)*")
 
@@ -41,17 +41,16 @@ CALL = re.compile(rf"\b(?:{'|'.join(TABLES)})\(")
 
 def used() -> Iterator[tuple[str, str, str]]:
     """Yield each code that is written in a call, with the function and its place."""
-    for package in ("bindings", "cli", "middleware", "net", "spreadsheets", "tracing", "webapp"):
-        for file in (ROOT / package).rglob("*.py"):
-            source = file.read_text("utf-8")
-            for node in ast.walk(ast.parse(source)) if CALL.search(source) else ():
-                if not isinstance(node, ast.Call):
-                    continue
-                function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                if function not in TABLES or len(node.args) <= TABLES[function][0]:
-                    continue
-                for code in filter(CODE.fullmatch, constants(node.args[TABLES[function][0]])):
-                    yield function, code, f"{file.relative_to(ROOT)}:{node.lineno}"
+    for file in modules(without=("identifiers",)):
+        source = file.read_text("utf-8")
+        for node in ast.walk(ast.parse(source)) if CALL.search(source) else ():
+            if not isinstance(node, ast.Call):
+                continue
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if function not in TABLES or len(node.args) <= TABLES[function][0]:
+                continue
+            for code in filter(CODE.fullmatch, constants(node.args[TABLES[function][0]])):
+                yield function, code, f"{file.relative_to(ROOT)}:{node.lineno}"
 
 
 def constants(node: ast.expr) -> Iterator[str]:

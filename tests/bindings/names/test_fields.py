@@ -24,6 +24,7 @@ from ararat.cli.bindings.names import bind_command
 from ararat.middleware.views.description import Description
 from ararat.webapp.api.schemas import REQUESTS, RESPONSES
 from ararat.webapp.desk.names import forms, history
+from tests.packages import ROOT, modules
 
 NOW = datetime(2026, 11, 26, tzinfo=UTC)
 NAME = "ark:/12345/x-5"
@@ -277,11 +278,9 @@ def test_a_later_field_is_hashed_only_if_it_is_set(monkeypatch: pytest.MonkeyPat
 
 
 def test_few_modules_spell_the_fields_out() -> None:
-    root = TEMPLATES.parent
     found = [
-        path.relative_to(root).as_posix()
-        for folder in ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
-        for path in sorted((root / folder).rglob("*.py"))
+        path.relative_to(ROOT).as_posix()
+        for path in modules()
         if all(re.search(rf"\b{word}\b", path.read_text("utf-8")) for word in ("passthrough", "alternates", "scope"))
     ]
     assert len(found) <= 15, found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Table
@@ -12,6 +11,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.storage.rows import PREFIX, RULE, SEARCH, STATE
 from ararat.bindings.storage.statements import EVENT, Statements
 from ararat.bindings.storage.tables import schema
+from tests.packages import ROOT, modules
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,10 @@ NEWER_FORMS = {
 
 
 def test_no_statement_needs_a_newer_sqlite() -> None:
-    root = Path(__file__).parents[3]
-    sources = [
-        path
-        for room in ("bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
-        for path in (root / room).rglob("*.py")
-    ]
+    sources = modules()
     assert len(sources) > 100
     found = {
-        f"{path.relative_to(root)}: {match[0]} (SQLite {version})"
+        f"{path.relative_to(ROOT)}: {match[0]} (SQLite {version})"
         for path in sources
         for source in [path.read_text("utf-8")]
         for version, form in NEWER_FORMS.items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,8 +15,8 @@ from ararat.identifiers.ark import parser as ark
 from ararat.identifiers.registries import tables as registry_tables
 from ararat.identifiers.registries.tables import NAANS, NAMESPACES, SCHEMES, SHOULDERS, Table
 from ararat.identifiers.urn import parser as urn
+from tests.packages import modules
 
-ROOT = Path(__file__).parents[3]
 EXAMPLE_NAAN = "12345"
 REGISTRIES = (NAANS, SHOULDERS, NAMESPACES, SCHEMES)
 
@@ -103,11 +102,7 @@ def test_no_code_handles_the_example_naan_specially():
     # and so is the catalogue of problems.
     alone = re.compile(rf"(?<!\d){EXAMPLE_NAAN}(?!\d)(?!/\w)")
     found = []
-    for path in (
-        path
-        for room in ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tracing", "webapp", "cli")
-        for path in (ROOT / room).rglob("*.py")
-    ):
+    for path in modules():
         source = path.read_text("utf-8")
         if EXAMPLE_NAAN not in source.replace("_", ""):
             continue

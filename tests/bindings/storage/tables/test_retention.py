@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Column, LargeBinary, MetaData, Table, Text
 
 from ararat.bindings.storage.tables import schema
 from ararat.bindings.storage.tables.retention import FILES, of_table, retention
+from tests.packages import ROOT, modules
 
-ROOT = Path(__file__).parents[4]
-FOLDERS = ("bindings", "cli", "identifiers", "middleware", "net", "spreadsheets", "tracing", "webapp")
 WRITES = re.compile(
     r"""TemporaryFile\(|TemporaryDirectory\(|mkstemp\(|mkdtemp\(|write_bytes\(|write_text\(|O_CREAT|create_private\("""
     r"""|replaced_file\(|\.open\("[wax]|sqlite3\.connect\("""
@@ -54,12 +52,11 @@ def test_a_new_text_column_without_a_declaration_is_found() -> None:
 
 def test_each_module_that_writes_files_is_declared() -> None:
     found = set()
-    for folder in FOLDERS:
-        for path in (ROOT / folder).rglob("*.py"):
-            code = re.sub(r"(?m)^ *(?:>>>|\.\.\.|#).*$", "", path.read_text("utf-8"))
-            # A file in an archive and a database in memory are not on the disk.
-            if WRITES.search(code.replace("archive.open(", "").replace('sqlite3.connect(":memory:"', "")):
-                found.add(path.relative_to(ROOT).as_posix())
+    for path in modules():
+        code = re.sub(r"(?m)^ *(?:>>>|\.\.\.|#).*$", "", path.read_text("utf-8"))
+        # A file in an archive and a database in memory are not on the disk.
+        if WRITES.search(code.replace("archive.open(", "").replace('sqlite3.connect(":memory:"', "")):
+            found.add(path.relative_to(ROOT).as_posix())
     assert found == {each.module for each in FILES}
 
 
