@@ -39,6 +39,8 @@ def _rows(book: Any, sheet: Any) -> Iterator[SheetRow]:
     import xlrd
 
     formats = [book.format_map[each.format_key].format_str for each in book.xf_list]
+    fonts: list[Any] = book.font_list
+    lined = {at for at, each in enumerate(book.xf_list) if fonts[each.font_index].struck_out}
     links: dict[int, dict[int, str]] = {}
     for link in sheet.hyperlink_list:
         if link.type == "url" and link.url_or_path:
@@ -63,5 +65,7 @@ def _rows(book: Any, sheet: Any) -> Iterator[SheetRow]:
                 if is_error(text):
                     text, faults[place] = "", fault(text.strip())
             texts.append(text.strip())
+        filled = [cell for cell, text in zip(sheet.row(number), texts, strict=True) if text]
+        struck = bool(filled) and all(cell.xf_index in lined for cell in filled)
         info = sheet.rowinfo_map.get(number)
-        yield SheetRow(number + 1, texts, faults, notes, links.get(number, {}), bool(info and info.hidden))
+        yield SheetRow(number + 1, texts, faults, notes, links.get(number, {}), bool(info and info.hidden), struck)

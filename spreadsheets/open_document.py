@@ -33,12 +33,13 @@ _DURATION = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:[.,]\d+)?S)?")
 
 
 class _Styles:
-    """The parts of dates that styles show, by the name of the style of a cell, and the tables that are hidden."""
+    """The parts of dates that styles show, the styles with a line through the text, and the tables that are hidden."""
 
     def __init__(self) -> None:
         self._dates: dict[str, set[str]] = {}
         self._data_styles: dict[str, str] = {}
         self.hidden_tables: set[str] = set()
+        self._struck: set[str] = set()
 
     def add(self, element: Any) -> None:
         """Add the styles in an element of styles."""
@@ -52,8 +53,16 @@ class _Styles:
                     self._data_styles[name] = data
                 elif parent := each.get(f"{_STYLE}parent-style-name"):
                     self._data_styles.setdefault(name, self._data_styles.get(parent, ""))
+                lines = [part.get(f"{_STYLE}text-line-through-style") for part in each]
+                lines = [line for line in lines if line]
+                if lines[0] != "none" if lines else each.get(f"{_STYLE}parent-style-name") in self._struck:
+                    self._struck.add(name)
                 if any(part.get(f"{_TABLE}display") == "false" for part in each):
                     self.hidden_tables.add(name)
+
+    def is_struck(self, style: str) -> bool:
+        """Return whether the texts of cells of a style have a line through them."""
+        return style in self._struck
 
     def parts(self, style: str) -> set[str]:
         """Return the parts of a date that cells of a style show. Without a style it is the whole date."""
@@ -122,6 +131,7 @@ def _row(element: Any, number: int, styles: _Styles, columns: list[str], found: 
     faults: dict[int, str] = {}
     notes: dict[int, str] = {}
     links: dict[int, str] = {}
+    struck: list[bool] = []
     for cell in element:
         if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
             continue
@@ -143,13 +153,14 @@ def _row(element: Any, number: int, styles: _Styles, columns: list[str], found: 
         if rows * across > 1:
             found.merged.append((number, number + rows - 1, place + 1, place + across))
         if text:
+            struck.append(styles.is_struck(cell.get(f"{_TABLE}style-name") or default))
             texts.extend([text] * min(repeated, _MOST_COLUMNS - place))
         elif repeated > 1 or place < _MOST_COLUMNS:
             texts.extend([""] * min(repeated, _MOST_COLUMNS - place))
     while texts and not texts[-1] and len(texts) - 1 not in faults:
         texts.pop()
     hidden = element.get(f"{_TABLE}visibility", "visible") != "visible"
-    return SheetRow(number, texts, faults, notes, links, hidden)
+    return SheetRow(number, texts, faults, notes, links, hidden, bool(struck) and all(struck))
 
 
 def _value(cell: Any, kind: str, text: str, parts: set[str]) -> number_formats.Shown:

@@ -26,7 +26,8 @@ class Options:
     - ``columns``: the column of bindings for some headings. ``key``: the heading of the column that has the key, which
       is recorded as ``resource``.
     - ``mint``: the shoulder below which rows without a name get one. ``state``: the state of new names.
-    - ``finds``, ``trusts``, ``relocate``, ``renumber``, ``omit_hidden``, ``fill_merged``: as in :class:`.Reading`.
+    - ``finds``, ``trusts``, ``relocate``, ``renumber``, ``omit_hidden``, ``omit_struck``, ``fill_merged``: as
+      in :class:`.Reading`.
     """
 
     encoding: str | None = None
@@ -42,6 +43,7 @@ class Options:
     relocate: bool = False
     renumber: bool = False
     omit_hidden: bool = False
+    omit_struck: bool = False
     fill_merged: bool = False
 
     def reading(self, content: bytes, proposed: Reading, file: str) -> Reading:
@@ -90,6 +92,7 @@ class Options:
             finds=self.finds,
             trusts=tuple(self.trusts),
             omit_hidden=self.omit_hidden,
+            omit_struck=self.omit_struck,
             fill_merged=self.fill_merged,
             mint=self.mint,
             state=self.state,

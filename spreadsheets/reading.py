@@ -35,6 +35,7 @@ class Reading:
     - ``relocate``: whether a new target of a recorded name leads to the same resource.
     - ``renumber``: whether another number of a recorded name is a correction of it.
     - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
+    - ``omit_struck``: whether rows whose texts are struck out are left out.
     - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
     - ``mint``: the shoulder below which rows without a name get one, or "". ``state``: the state of new names.
     - ``finds``, ``trusts``: as in :class:`~ararat.bindings.imports.keyed_rows.Mint`.
@@ -52,6 +53,7 @@ class Reading:
     renumber: bool = False
     detected: bool = False
     omit_hidden: bool = False
+    omit_struck: bool = False
     fill_merged: bool = False
     mint: str = ""
     state: State = "reserved"

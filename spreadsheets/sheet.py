@@ -19,7 +19,7 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 
 from ..bindings.names.errors import BindingError, TableError
-from ..bindings.tables import delimited, formulas, text_tables, wrong_files
+from ..bindings.tables import delimited, formulas, several_values, text_tables, wrong_files
 from ..bindings.tables.columns import Columns, Row
 from ..bindings.tables.delimited import Line
 from ..bindings.tables.text_stream import Lines, ReadAs
@@ -69,6 +69,7 @@ class SheetOfWorkbook(NamedTuple):
     """A visible sheet of a workbook: its name, the number of its rows, and what a reader of it sees otherwise.
 
     - ``hidden``: the number of rows with values that the spreadsheet program hides.
+    - ``struck``: the number of rows whose texts are struck out.
     - ``merged``: the merged ranges, each with its first row, last row, first column and last column, from 1.
     """
 
@@ -76,6 +77,7 @@ class SheetOfWorkbook(NamedTuple):
     rows: int
     hidden: int = 0
     merged: Sequence[Sequence[int]] = ()
+    struck: int = 0
 
 
 class Proposal(NamedTuple):
@@ -234,12 +236,13 @@ def sheet_of(content: bytes, reading: Reading) -> SheetOfWorkbook | None:
 
 
 class _Extras(NamedTuple):
-    """The parts of the cells of a row besides their texts, by place, and whether the row is hidden."""
+    """The parts of the cells of a row besides their texts, by place, and whether the row is hidden or struck out."""
 
     links: Mapping[str, str] = {}
     faults: Mapping[str, str] = {}
     notes: Mapping[str, str] = {}
     hidden: bool = False
+    struck: bool = False
 
 
 _NO_EXTRAS = _Extras()
@@ -281,7 +284,8 @@ def _of_workbook(content: bytes, reading: Reading) -> Iterator[Line]:
         row = RichLine(number, [field.strip() for field in fields])
         if more:
             row.extras = _Extras(**more[0])
-        if not (reading.omit_hidden and row.extras.hidden):
+        extras = row.extras
+        if not ((reading.omit_hidden and extras.hidden) or (reading.omit_struck and extras.struck)):
             yield row
 
 
@@ -292,7 +296,7 @@ def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     """
-    return _filled(content, replace(reading, omit_hidden=False), file, None)
+    return _filled(content, replace(reading, omit_hidden=False, omit_struck=False), file, None)
 
 
 def lines(
@@ -357,7 +361,9 @@ def rows(
     places = {str(place): column for place, column in wanted}
     sheet = sheet_of(content, reading)
     merged = _Merged(sheet.merged if sheet else (), {place for place, _ in wanted}, fill=reading.fill_merged)
-    for row in islice(lines(content, reading, file, read_as, most_rows), 1, None):
+    read = lines(content, reading, file, read_as, most_rows)
+    divides = not several_values.is_own_table(next(read).fields)
+    for row in read:
         cells = row.fields
         notes = merged.apply(row)
         corrected = reading.corrections.get(str(row.number), {})
@@ -374,10 +380,19 @@ def rows(
             known = {place: text for place, text in extras.faults.items() if place in places and place not in corrected}
             for place, text in known.items():
                 fault = fault or BindingError("cell-error", _fault(cell_name(int(place), row.number), text))
+            if extras.struck:
+                notes.append(("row-struck", _STRUCK))
             for place, text in extras.notes.items():
                 if place in places and place not in corrected:
                     notes.append(("cell-shown", _note(cell_name(int(place), row.number), text)))
-        yield Row(row.number, {column: cells[place] for place, column in wanted}, None, False, fault, notes)
+        texts = {column: cells[place] for place, column in wanted}
+        if divides:
+            texts, several = several_values.divided(texts)
+            notes += several
+        yield Row(row.number, texts, None, False, fault, notes)
+
+
+_STRUCK = Translatable("the texts of the row are struck out in the sheet")
 
 
 class _Merged:

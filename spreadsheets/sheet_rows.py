@@ -19,6 +19,7 @@ class SheetRow(NamedTuple):
     - ``faults``: the cells without a value, such as "the error #REF!". They are empty in ``fields``.
     - ``notes``: the cells that show another text, such as "shows May, read as 1925-05-01".
     - ``links``: the addresses of links.
+    - ``hidden``: whether the program does not show it. ``struck``: whether a line is through all of its texts.
     """
 
     number: int
@@ -27,13 +28,13 @@ class SheetRow(NamedTuple):
     notes: Mapping[int, str] = NOTHING
     links: Mapping[int, str] = NOTHING
     hidden: bool = False
+    struck: bool = False
 
     def as_list(self, place: int) -> list[Any]:
         """Return the row for JSON. ``place`` is that of the sheet. Empty parts are omitted."""
         extras = {"faults": self.faults, "notes": self.notes, "links": self.links}
         more: dict[str, Any] = {name: dict(values) for name, values in extras.items() if values}
-        if self.hidden:
-            more["hidden"] = True
+        more |= {name: True for name in ("hidden", "struck") if getattr(self, name)}
         return [place, self.number, self.fields, *([more] if more else [])]
 
 
@@ -41,7 +42,7 @@ class SheetRow(NamedTuple):
 class WorkbookSheet:
     """A sheet besides its rows. It is complete after the last row was read.
 
-    - ``rows``, ``hidden``: the number of rows with a value, and of those that are hidden.
+    - ``rows``, ``hidden``, ``struck``: the number of rows with a value, and of those that are hidden or struck out.
     - ``links``: the addresses of links that are not in the rows, by the range, such as "B2".
     - ``merged``: the merged ranges: the first and last row, and the first and last column, from 1.
     """
@@ -49,6 +50,7 @@ class WorkbookSheet:
     name: str = ""
     rows: int = 0
     hidden: int = 0
+    struck: int = 0
     links: dict[str, str] = field(default_factory=dict)
     merged: list[tuple[int, int, int, int]] = field(default_factory=list)
 

@@ -193,7 +193,7 @@ def _visible_sheets(content: bytes) -> list[Any]:
             self.read_manifest()
             self.read_strings()
             self.read_workbook()
-            self.wb.formats_of_cells = _formats(self.archive)
+            self.wb.formats_of_cells, self.wb.struck_styles = _styles(self.archive)
             self.read_worksheets()
 
         def read_strings(self) -> None:
@@ -220,31 +220,39 @@ def _visible_sheets(content: bytes) -> list[Any]:
     return [each for each in known if each.sheet_state == "visible"] or known[:1]
 
 
-def _formats(archive: _Archive) -> list[str]:
-    """Return the number format of each style of cells."""
+def _styles(archive: _Archive) -> tuple[list[str], set[int]]:
+    """Return the number format of each style of cells, and the numbers of the styles with a line through the text."""
     from openpyxl.styles.numbers import BUILTIN_FORMATS
     from openpyxl.xml.constants import ARC_STYLE
     from openpyxl.xml.functions import iterparse
 
     if ARC_STYLE not in archive.namelist():
-        return []
+        return [], set()
     codes: dict[str, str] = {str(number): code for number, code in BUILTIN_FORMATS.items()}
     styles: list[str] = []
+    fonts: list[str] = []
+    struck: list[bool] = []
     part = ""
     with archive.open(ARC_STYLE) as source:
         for event, element in iterparse(source, ("start", "end")):
             name = element.tag.rpartition("}")[2]
             if event == "start":
-                part = name if name in ("numFmts", "cellXfs") else part
+                part = name if name in ("numFmts", "cellXfs", "fonts") else part
                 continue
             if name == "numFmt" and part == "numFmts":
                 codes[element.get("numFmtId", "")] = element.get("formatCode", "")
             elif name == "xf" and part == "cellXfs":
                 styles.append(element.get("numFmtId", "0"))
+                fonts.append(element.get("fontId", "0"))
+            elif name == "font" and part == "fonts":
+                lines = [each for each in element if each.tag.rpartition("}")[2] == "strike"]
+                struck.append(any(each.get("val", "1") not in ("0", "false") for each in lines))
             elif name == part:
                 part = ""
-            element.clear()
-    return [codes.get(number, "") for number in styles]
+            if part != "fonts" or name == "font":  # a font is read with its parts
+                element.clear()
+    lined = {f"{place}" for place, each in enumerate(struck) if each}
+    return [codes.get(number, "") for number in styles], {at for at, font in enumerate(fonts) if font in lined}
 
 
 def _texts(source: _Document) -> Iterator[str]:
@@ -285,6 +293,7 @@ def _rows(read: Iterator[SheetRow], found: WorkbookSheet, file: str) -> Iterator
             continue
         found.rows += 1
         found.hidden += row.hidden
+        found.struck += row.struck
         length += sum(map(len, fields))
         if length > MAX_CHARACTERS:
             message = Translatable("the cells have more than %(number)s characters", number=MAX_CHARACTERS)
@@ -319,6 +328,8 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
         notes: dict[int, str]
         links: dict[int, str]
         hidden: bool
+        filled: int
+        struck: int
 
         def parse(self) -> Any:
             for _, element in iterparse(self.source):
@@ -337,6 +348,7 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
         def parse_row(self, row: Any) -> Any:
             self.faults, self.notes, self.links = {}, {}, {}
             self.hidden = row.get("hidden") in ("1", "true")
+            self.filled = self.struck = 0
             return super().parse_row(row)
 
         def parse_cell(self, element: Any) -> dict[str, Any]:
@@ -360,11 +372,15 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
                     self.notes[place] = shown.note
             elif isinstance(value, str) and "@" in (code := format_of(cell)) and code != "@":
                 cell["value"] = number_formats.text(value, code)
+            if cell["value"] not in (None, ""):
+                self.filled += 1
+                self.struck += int(cell["style_id"]) in struck_styles
             return cell
 
     book, last, cells = sheet.parent, 0, 0
     from_1904 = book.epoch.year == 1904
     formats: list[str] = book.formats_of_cells
+    struck_styles: set[int] = book.struck_styles
 
     def format_of(cell: dict[str, Any]) -> str:
         # A cell can refer to any number.
@@ -391,7 +407,8 @@ def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
                         number,
                     )
                 texts = [_text(value) for value in values[:MAX_COLUMNS]]
-                yield SheetRow(number, texts, parser.faults, parser.notes, parser.links, parser.hidden)
+                struck = 0 < parser.filled == parser.struck
+                yield SheetRow(number, texts, parser.faults, parser.notes, parser.links, parser.hidden, struck)
     found.merged.extend(
         (each.min_row, each.max_row, each.min_col, each.max_col)
         for each in getattr(parser.merged_cells, "mergeCell", ())

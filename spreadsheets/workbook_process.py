@@ -65,7 +65,7 @@ def convert(content: bytes, file: str) -> bytes:
         if last["links"]:
             rows[begin:] = _with_links(rows[begin:], last["links"])
         begin = len(rows)
-        known.append([last["name"], last["rows"], last["hidden"], last["merged"]])
+        known.append([last[name] for name in ("name", "rows", "hidden", "merged", "struck")])
     if not rows:
         raise TableError("table-empty", Translatable("the workbook has no visible sheet with values"), file, 1)
     return b"\n".join([json.dumps(known).encode(), *rows, b""])

@@ -160,6 +160,7 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     "--sheet", metavar="NAME", help="The sheet of a workbook.  [default: the one with the most known headings]"
 )
 @click.option("--omit-hidden", is_flag=True, help="Leave out the rows that a workbook hides, such as by a filter.")
+@click.option("--omit-struck", is_flag=True, help="Leave out the rows of a workbook whose texts are struck out.")
 @click.option("--fill-merged", is_flag=True, help="Give each row of merged cells of a workbook their value.")
 @click.option(
     "--heading-row", type=WholeNumber(1), metavar="N", help="The row with the headings.  [default: the most probable]"
@@ -199,6 +200,7 @@ def import_command(
     sheet: str | None,
     heading_row: int | None,
     omit_hidden: bool,
+    omit_struck: bool,
     fill_merged: bool,
     **options: Any,
 ) -> int:
@@ -264,6 +266,7 @@ def import_command(
             relocate=options.pop("relocate"),
             renumber=renumber,
             omit_hidden=omit_hidden,
+            omit_struck=omit_struck,
             fill_merged=fill_merged,
         )
         for each in ("format", "ignore_unknown"):

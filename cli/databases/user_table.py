@@ -87,9 +87,16 @@ class UserTable:
         yield from to.prose(f"Columns: {', '.join(used)}.")
         if ignored := [words(heading) for heading, column in pairs if heading and not column]:
             yield from to.prose(f"Ignored columns: {', '.join(ignored)}.")
-        if (worksheet := sheet.sheet_of(self.content, reading)) and worksheet.hidden:
+        worksheet = sheet.sheet_of(self.content, reading)
+        if worksheet and worksheet.hidden:
             what = "left out" if reading.omit_hidden else "read; to leave them out, use --omit-hidden"
             yield from to.prose(f"Rows that are hidden in the sheet: {worksheet.hidden:,}. They are {what}.")
+        if worksheet and worksheet.struck:
+            what = "left out" if reading.omit_struck else "read; to leave them out, use --omit-struck"
+            yield from to.prose(f"Rows that are struck out in the sheet: {worksheet.struck:,}. They are {what}.")
+        others = [each.name for each in sheet.sheets(self.content)] if worksheet else []
+        if more := [words(name) for name in others if worksheet and name != worksheet.name]:
+            yield from to.prose(f"Other sheets, which are not read: {', '.join(more)}.")
         if reading.mint and reading.finds:
             yield from to.prose(f"The key of a row finds its name below {words(reading.mint)}. Other rows are refused.")
         elif reading.mint:

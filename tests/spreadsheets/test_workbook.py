@@ -389,3 +389,64 @@ def test_the_interpreter_is_found_under_another_program(
         assert executable != "/usr/bin/uwsgi" or workbook_process.convert(workbook(2), "a.xlsx")
     finally:
         workbook_process._python.cache_clear()
+
+
+def _struck_xlsx() -> bytes:
+    book = Workbook()
+    page = book.worksheets[0]
+    for row in (["Inventarnummer", "Titel"], ["K 1", "Vase"], ["K 2", "Krug"], ["K 3", "Teller"], ["K 4", None]):
+        page.append(row)
+    for cell in ("A3", "B3", "B4", "A5", "B5"):
+        page[cell].font = Font(strike=True)
+    return saved(book)
+
+
+def _struck_ods() -> bytes:
+    names = 'xmlns:{0}="urn:oasis:names:tc:opendocument:xmlns:{0}:1.0"'.format
+    style = '<style:style style:name="{}" style:family="table-cell"{}>{}</style:style>'.format
+    line = '<style:text-properties style:text-line-through-style="{}"/>'.format
+    styles = (
+        style("s", "", line("solid")),
+        style("t", ' style:parent-style-name="s"', ""),
+        style("n", ' style:parent-style-name="s"', line("none")),
+    )
+
+    def row(*cells: tuple[str, str]) -> str:
+        texts = (
+            f'<table:table-cell table:style-name="{each}"><text:p>{text}</text:p></table:table-cell>'
+            for each, text in cells
+        )
+        return f"<table:table-row>{''.join(texts)}</table:table-row>"
+
+    rows = (
+        row(("", "Inventarnummer"), ("", "Titel")),
+        row(("n", "K 1"), ("", "Vase")),
+        row(("s", "K 2"), ("t", "Krug")),
+        row(("", "K 3"), ("s", "Teller")),
+        row(("t", "K 4")),
+    )
+    content = (
+        f"<office:document-content {names('office')} {names('style')} {names('table')} {names('text')}>"
+        f"<office:automatic-styles>{''.join(styles)}</office:automatic-styles><office:body><office:spreadsheet>"
+        f'<table:table table:name="A">{"".join(rows)}</table:table>'
+        "</office:spreadsheet></office:body></office:document-content>"
+    )
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", content)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("made", [pytest.param(_struck_xlsx, id="xlsx"), pytest.param(_struck_ods, id="ods")])
+def test_struck_out_rows_are_counted_and_can_be_left_out(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workbook_process, "_run", run_here)
+    stored, reading, _ = sheet.stored(made(), "a.xlsx")
+    known = sheet.sheet_of(stored, reading)
+    assert known
+    assert (known.rows, known.struck) == (5, 2)
+    rows = list(sheet.rows(stored, reading, "a.xlsx", ReadAs()))
+    noted = [row.cells["resource"] for row in rows if any(code == "row-struck" for code, _ in row.notes)]
+    assert (len(rows), noted) == (4, ["K 2", "K 4"])
+    left = sheet.rows(stored, replace(reading, omit_struck=True), "a.xlsx", ReadAs())
+    assert [row.cells["resource"] for row in left] == ["K 1", "K 3"]

@@ -137,6 +137,7 @@ _OF_USER_TABLES: Sequence[tuple[str, str, Schema]] = (
     ("heading_row", "the row with the headings, as the spreadsheet shows it", {**NUMBER, "minimum": 1}),
     ("separator", "the separator of CSV: one character, or tab", TEXT),
     ("omit_hidden", "1: leave out the rows that a workbook hides", one_of("0", "1")),
+    ("omit_struck", "1: leave out the rows of a workbook whose texts are struck out", one_of("0", "1")),
     ("fill_merged", "1: give each row of merged cells their value", one_of("0", "1")),
 )
 """The parameters of tables with headings of a user. What is not given is proposed."""

@@ -49,7 +49,7 @@ _WORKBOOKS = {
 }
 _OF_USER_TABLES = (
     *("mint", "find", "confirm", "key", "state", "sheet", "heading_row", "separator", "columns", "omit_hidden"),
-    "fill_merged",
+    *("omit_struck", "fill_merged"),
 )
 """The parameters of tables with headings of a user."""
 
@@ -118,6 +118,7 @@ def _start_of_user_table(
         relocate=relocate,
         renumber=renumber,
         omit_hidden=parameters.flag("omit_hidden", given.get("omit_hidden")),
+        omit_struck=parameters.flag("omit_struck", given.get("omit_struck")),
         fill_merged=parameters.flag("fill_merged", given.get("fill_merged")),
     )
     try:

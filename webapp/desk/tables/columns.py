@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names.errors import TableError
 from ....bindings.tables.columns import Columns
+from ....bindings.tables.several_values import is_own_table, values_in
 from ....identifiers.text.translatable import Translatable
 from ....spreadsheets import columns, sheet
 from ....spreadsheets.columns import CHOICES, GROUPS, OTHER
@@ -42,6 +43,7 @@ class FileColumn:
     - ``samples``: some of its values.
     - ``choice``: the column of bindings that the user selected for it, or an empty text.
     - ``other``: the name of an element that is not among the choices.
+    - ``is_divided``: whether cells have several values, which are divided.
     - ``why``: a sentence about the reason of the guess. ``question``: a sentence if another column fits as well.
     """
 
@@ -52,6 +54,7 @@ class FileColumn:
     other: str
     why: str = ""
     question: str = ""
+    is_divided: bool = False
 
 
 @blueprint.get("/tables/<int:number>/columns", endpoint="table_columns")
@@ -117,6 +120,7 @@ def _read_as(known: Upload) -> Reading:
         separator=_one_of(form.get("separator", ""), sheet.SEPARATORS, before.separator),
         relocate="relocate" in form,
         omit_hidden=form.get("hidden") == "omit",
+        omit_struck=form.get("struck") == "omit",
         fill_merged=form.get("merged") == "fill",
         state="live" if form.get("state") == "live" else "reserved",
         mint=_one_of(form.get("shoulder", ""), dict(_shoulders()), "") if form.get("names") in ("mint", "find") else "",
@@ -169,6 +173,7 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
         mint = known_shoulders[0][0]
     content = uploads().data(upload.number) if reading.format == "workbook" else b""
     current = sheet.sheet_of(content, reading) if content else None
+    is_own = is_own_table(named)
     shown = [
         FileColumn(
             place=place,
@@ -178,6 +183,7 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
             other="" if choice in CHOICES else choice,
             why=guess.why if choice == guess.column else _SELECTED if errors or not is_first else _REMEMBERED,
             question=guess.question if choice == guess.column else "",
+            is_divided=not is_own and any(len(values_in(choice, row[place])) > 1 for row in rows),
         )
         for place, (heading, choice, guess) in enumerate(zip(named, selected, guessed, strict=True))
     ]

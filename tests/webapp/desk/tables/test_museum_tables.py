@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from openpyxl import Workbook, load_workbook
+from openpyxl.styles import Font
+
+from ararat.bindings.names import selection as listing
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished
@@ -323,3 +326,35 @@ def test_the_choice_to_mint_no_name_is_remembered(desk: Desk, jane: Browser, upl
 def test_columns_of_another_account_are_neither_used_nor_shown(ada: Browser, jane: Browser, preview: Any) -> None:
     preview(jane, "Nr;Bez\r\nA1;Vase\r\n", "a.csv", **MINT, **{"column-1": "dc.description"})
     assert "No columns are remembered." in ada.get("/desk/tables/remembered").text
+
+
+def test_several_values_in_a_cell_are_shown_before_the_import(
+    desk: Desk, jane: Browser, upload: Any, preview: Any, import_all: Any
+) -> None:
+    table = "Inventarnummer;Titel;K\u00fcnstler;Altsignatur\r\nK 1;Vase | rot;Held, M.|Roe, A.;A 1|B 2\r\n"
+    page = jane.get(f"{upload(jane, table, 'a.csv')}/columns").text
+    assert page.count("Several values in a cell are divided") == 2
+    path, page = preview(jane, table, "b.csv", **MINT)
+    assert "1 row: a cell has several values" in page
+    import_all(jane, path)
+    (found,) = desk.bindings.list_names(listing.select(resource="K 1"), limit=2).names
+    assert (found.metadata["erc.who"], found.metadata["erc.what"]) == ("Held, M.; Roe, A.", "Vase | rot")
+    assert found.numbers["former"] == "A 1|B 2"
+
+
+def test_struck_out_rows_are_named_and_can_be_left_out(desk: Desk, jane: Browser, upload: Any, preview: Any) -> None:
+    book = Workbook()
+    page = book.worksheets[0]
+    for row in (["Inventarnummer", "Titel"], ["K 1", "Vase"], ["K 2", "Krug"]):
+        page.append(row)
+    for cell in ("A3", "B3"):
+        page[cell].font = Font(strike=True)
+    content = io.BytesIO()
+    book.save(content)
+    shown = jane.get(f"{upload(jane, content.getvalue(), 'a.xlsx')}/columns").text
+    assert "1 row is struck out in the sheet" in shown
+    _, shown = preview(jane, content.getvalue(), "b.xlsx", **MINT)
+    assert (counts(shown)["Added"], counts(shown)["Warnings"]) == (2, 1)
+    assert "the texts of the row are struck out in the sheet" in shown
+    _, shown = preview(jane, content.getvalue(), "b.xlsx", **MINT, struck="omit")
+    assert counts(shown)["Added"] == 1

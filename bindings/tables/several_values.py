@@ -1,0 +1,97 @@
+"""Several values in a cell: which columns can have them, and how they are divided.
+
+Exports write ``A||B``, ``A | B`` or ``A; B``. Two vertical lines divide the values of each text. One vertical line, or
+a semicolon, divides them where a column has several values: people, subjects, numbers. In a title it is a part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...identifiers.text.translatable import Translatable
+from ..names.validation import shown
+from .columns import Columns
+
+NUMBERS = frozenset({"further_numbers", "former_numbers"})
+"""The columns of numbers, which a vertical line divides in each table."""
+
+SEVERAL = frozenset({"who", "where", "how", *NUMBERS}) | {
+    f"dc.{each}"
+    for each in ("creator", "contributor", "publisher", "subject", "type", "language", "coverage", "relation", "format")
+}
+"""The columns in which a vertical line or a semicolon is between values."""
+
+_TEXTS = frozenset({"what", "when", "persistence", "dc.title", "dc.date", "dc.description", "dc.rights", "dc.source"})
+_KEY = "resource"
+_FURTHER = "further_numbers"
+_BETWEEN = "; "
+
+
+def is_own_table(headings: Sequence[str]) -> bool:
+    """Return whether all headings are names of Ararat's columns, as in an export. Its cells have the recorded texts.
+
+    >>> is_own_table(["identifier", "who"]), is_own_table(["ARK", "Künstler"])
+    (True, False)
+    """
+    named = [each for each in headings if each]
+    return "identifier" in named and all(Columns().find(each) == each for each in named)
+
+
+def values_in(column: str, text: str) -> list[str]:
+    """Return the values in a cell, at least one.
+
+    ``column`` is the column of bindings, and ``text`` is the text of the cell.
+
+    >>> values_in("who", "Held, M. | Roe, A."), values_in("what", "Hafen | Boote"), values_in("what", "Hafen||Boote")
+    (['Held, M.', 'Roe, A.'], ['Hafen | Boote'], ['Hafen', 'Boote'])
+    """
+    several = column in SEVERAL
+    if "||" in text and (several or column in _TEXTS or column == _KEY or "." in column):
+        parts = text.split("||")
+    elif "|" in text and (several or column == _KEY):
+        parts = text.split("|")
+    elif ";" in text and column in NUMBERS:
+        parts = text.split(";")
+    else:
+        return [text]
+    return list(dict.fromkeys(part for each in parts if (part := each.strip()))) or [""]
+
+
+def divided(cells: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Return the cells of a row with the values as they are recorded, and a warning for each cell with several values.
+
+    ``cells`` are the texts by column. Texts get semicolons between their values, and numbers get vertical lines. Of a
+    key with several values, the first one is the key, and the others are further numbers.
+
+    >>> divided({"resource": "A 1 | B 7", "who": "Held||Roe"})[0]
+    {'resource': 'A 1', 'who': 'Held; Roe', 'further_numbers': 'B 7'}
+    """
+    found = dict(cells)
+    notes: list[tuple[str, str]] = []
+    for column, text in cells.items():
+        if ("|" not in text and ";" not in text) or len(values := values_in(column, text)) < 2:
+            continue
+        if column == _KEY:
+            found[column] = values[0]
+            further = [*values[1:], *([cells[_FURTHER]] if cells.get(_FURTHER) else [])]
+            found[_FURTHER] = "|".join(further)
+        else:
+            found[column] = ("|" if column in NUMBERS else _BETWEEN).join(values)
+        if column not in NUMBERS or ";" in text:
+            notes.append(("cell-several", _note(column, values)))
+    return found, notes
+
+
+def _note(column: str, values: Sequence[str]) -> str:
+    if column == _KEY:
+        return Translatable(
+            "the key %(first)s has further numbers in its cell: %(others)s",
+            first=shown(values[0], 60),
+            others=", ".join(shown(each, 60) for each in values[1:4]),
+        )
+    return Translatable(
+        "the column %(column)s has %(number)s values: %(values)s",
+        column=shown(column),
+        number=len(values),
+        values=", ".join(shown(each, 60) for each in values[:4]),
+    )
