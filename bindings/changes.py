@@ -96,7 +96,7 @@ def change_recorded(
     ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
     :class:`BindingError` with the code ``not-bound``.
     """
-    key = names.key(names.read(identifier))
+    key = names.key_of(identifier)
 
     def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
         if existing is None:

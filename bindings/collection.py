@@ -73,6 +73,7 @@ class Bindings:
     - ``source``: what a resolver reads.
     - ``naming``: the IRI policy and the NAANs for tests, see :class:`.NamingRules`. A resolver of these bindings
       answers for names below these NAANs.
+    - ``now``: returns the time that is recorded with changes: the current time in UTC.
     - ``kind``: "database", "file" (a served table file) or "snapshot". Only a database can be changed and has accounts.
 
     The argument ``actor`` of a change is the person or program that makes it: a text for the history, or an
@@ -93,7 +94,7 @@ class Bindings:
         self.check_change: ChangeCheck | None = PolicyCheck(policy) if policy else None
         self.kind = kind
         self._opening = opening
-        self._clock = clock
+        self.now = clock
         self._rule_cache = RuleCache(lambda: opening.store)
         self.source = StoredSource(opening, self._rule_cache, is_local=is_local, clock=clock)
 
@@ -349,7 +350,7 @@ class Bindings:
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
-        key = names.key(names.read(identifier))
+        key = names.key_of(identifier)
         return self.store.fetch((key,)).get(key)
 
     def get(self, identifier: Name) -> Binding:
@@ -373,7 +374,7 @@ class Bindings:
         expected a name that is bound (Ararat)
         >>> b.close(); folder.cleanup()
         """
-        key = names.key(names.read(identifier))
+        key = names.key_of(identifier)
         binding = self.store.fetch((key,)).get(key)
         if binding is None:
             raise BindingError("not-bound", f"{key} is not bound")
@@ -462,16 +463,12 @@ class Bindings:
         """Return the changes of the name ``identifier``, the oldest first. The list is empty for a name that was never
         recorded.
         """
-        return self.store.history(names.key(names.read(identifier)))
+        return self.store.history(names.key_of(identifier))
 
     def close(self) -> None:
         """Close the database or file of these bindings. Later uses raise :class:`BindingsUnavailable`."""
         self._opening.close()
         self.source.own_changes += 1
-
-    def now(self) -> datetime:
-        """Return the time that is recorded with changes: the current time in UTC."""
-        return self._clock()
 
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none, and return the results in the same order.
@@ -490,7 +487,7 @@ class Bindings:
         results: list[ChangeResult] = []
         similar: dict[str, str] = {}
         confused: list[str] = []
-        for attempt in changes.attempts(self.where, "name"):
+        for attempt in changes.attempts(self._opening.where, "name"):
             with attempt, self.transaction(actor=who) as transaction:
                 results = changes.make(transaction, name_changes, self.now())
                 bound = [each.after.identifier for each in results if each.outcome == "bound"]

@@ -188,7 +188,7 @@ def _name(bindings: Bindings, text: str, kind: Of | None, accepts: Callable[[Bin
     if kind == "prefix":
         return None
     try:
-        key = names.key(names.read(text))
+        key = names.key_of(text)
     except BindingError:
         if kind == "name":
             raise

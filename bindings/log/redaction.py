@@ -85,7 +85,7 @@ def redact(
     Target, kind, status and times stay. Raises :class:`BindingError` with the code ``not-bound``, or
     ``revision-unknown`` for an event that does not exist, and :class:`ReadOnlyBindings` for a file.
     """
-    key = names.key(names.read(identifier))
+    key = names.key_of(identifier)
     now = bindings.now()
     who = Actor.of(actor)
     of_name = events.c.key == index_key(key)

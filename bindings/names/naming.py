@@ -135,6 +135,22 @@ def key(name: Ark | Urn) -> str:
     return name.basic if isinstance(name, Ark) else name.canonical_name
 
 
+def key_of(identifier: Name) -> str:
+    """Return the key under which the binding of the name ``identifier`` is stored, in any spelling.
+
+    Raises the errors of :func:`read`. :func:`assignable` also refuses names that cannot be bound.
+
+    >>> key_of("https://n2t.net/ark:/12345/x6-np1"), key_of("ark:12345/x6-np1")
+    ('ark:12345/x6np1', 'ark:12345/x6np1')
+    """
+    if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
+        # The fast path for most names.
+        plain = normalization.plain(identifier)
+        if plain is not None:
+            return plain
+    return key(read(identifier))
+
+
 def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
     """Check that the name ``identifier`` can be bound, and return the key under which its binding is stored.
 

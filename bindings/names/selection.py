@@ -285,7 +285,7 @@ def named(text: str) -> str | None:
         return None
     for spelling in (_labelled(text), _corrected(text)):
         try:
-            return None if spelling is None else names.key(names.read(spelling))
+            return None if spelling is None else names.key_of(spelling)
         except BindingError:
             continue
     return None

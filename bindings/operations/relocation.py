@@ -175,7 +175,7 @@ def container(identifier: Name) -> str:
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
     """
-    key = names.key(names.read(identifier))
+    key = names.key_of(identifier)
     if key.startswith("urn:"):
         raise BindingError("nothing-below", identifier=key)
     return key

@@ -115,7 +115,7 @@ def undo_change(
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
     code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
-    key = names.key(names.read(identifier))
+    key = names.key_of(identifier)
 
     def find(transaction: Transaction) -> Iterator[str]:
         from ..storage.tables.keys import index_key

@@ -170,7 +170,7 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
 
 def _check_test(text: str, identifier: str) -> None:
     """Refuse a mark of a test that does not fit the name: it would be permanent."""
-    is_test = naming.is_test(naming.key(naming.read(identifier)))
+    is_test = naming.is_test(naming.key_of(identifier))
     if _TRUTH.get(text.lower()) is not is_test:
         shown = "a test" if is_test else "no test: only names below NAAN 99999 are tests"
         raise BindingError(

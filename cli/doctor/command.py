@@ -189,7 +189,7 @@ def _address(arguments: tuple[str, ...], url: str | None) -> tuple[str | None, t
         if "://" not in each or match:
             text = each[match.end() :] if match else each
             try:
-                key = naming.key(naming.read(text))
+                key = naming.key_of(text)
             except BindingError as error:
                 raise click.UsageError(f"{identifier(text)} is not an identifier: {error.message}") from None
             # The spelling of the user is requested if it can be a part of a URL.

@@ -88,9 +88,9 @@ def _of_browser(known: Accounts) -> Account | None:
 
 def require_caller() -> Caller:
     """Return the caller. Raises :class:`HTTPRefusal` with 401 without a credential; 404 if the site has no accounts."""
-    accounts()
     found = caller()
     if found is None:
+        accounts()
         raise unauthorized("credential-missing", "This needs an account. Sign in, or send a token.")
     return found
 

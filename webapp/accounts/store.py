@@ -139,7 +139,10 @@ class Accounts:
         - ``connection``: the connection of a transaction that reads the rows, or None.
         - ``values``: the values of the parameters of the query.
         """
-        return [] if self.bindings.kind != "database" else self._store().current_rows(query, connection, **values)
+        if self.bindings.kind != "database":
+            return []
+        store: Any = self.bindings.store
+        return store.current_rows(query, connection, **values)
 
     def _store(self) -> DatabaseStore:
         store = self.bindings.store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from flask import Blueprint, Flask, current_app, request
 
@@ -18,6 +19,9 @@ from . import problems
 
 blueprint = Blueprint("management", __name__, url_prefix=security.MANAGED)
 problems.init_blueprint(blueprint)
+# A program that follows Location must find the name that it has just created.
+blueprint.before_request(partial(read_current, True))
+blueprint.teardown_request(lambda _: read_current(False))
 
 
 def init_app(app: Flask, site: Site) -> None:
@@ -37,17 +41,6 @@ def admit() -> None:
         worker = current_app.extensions[import_jobs.KEY].worker
         if worker.begun != os.getpid():
             worker.begin()
-
-
-@blueprint.before_request
-def _read_current() -> None:
-    # A program that follows Location must find the name that it has just created.
-    read_current(True)
-
-
-@blueprint.teardown_request
-def _read_any(_: BaseException | None) -> None:
-    read_current(False)
 
 
 def caller() -> Caller:

@@ -20,12 +20,10 @@ class Preconditions:
     none_match: str | None
 
     @classmethod
-    def of_request(cls) -> Preconditions:
-        """Return the preconditions of the current request."""
-        return cls(request.headers.get("If-Match"), request.headers.get("If-None-Match"))
-
-    def __bool__(self) -> bool:
-        return self.match is not None or self.none_match is not None
+    def of_request(cls) -> Preconditions | None:
+        """Return the preconditions of the current request, or None without any."""
+        match, none_match = request.headers.get("If-Match"), request.headers.get("If-None-Match")
+        return None if match is None and none_match is None else cls(match, none_match)
 
     def hold(self, current: str | None) -> bool:
         """Return whether the fields If-Match and If-None-Match of a request permit a change.

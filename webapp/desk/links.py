@@ -96,7 +96,7 @@ def _relocate_one() -> AnyResponse:
 
 
 def _relocate_all(picked: Sequence[str]) -> AnyResponse:
-    keys = [index_key(naming.key(naming.read(each))) for each in picked]
+    keys = [index_key(naming.key_of(each)) for each in picked]
     found = _links().of_names(keys)
     urls = {each.identifier: (each.target, each.url) for each in found.values() if each.state == "moved" and each.url}
     result = management().bulk.follow(caller(), urls)

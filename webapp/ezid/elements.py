@@ -263,7 +263,7 @@ def _is_own_page(target: str, key: str, prefix: str) -> bool:
     if not target.startswith(f"{prefix}/"):
         return False
     try:
-        return names.key(names.read(target[len(prefix) + 1 :].removesuffix("?info"))) == key
+        return names.key_of(target[len(prefix) + 1 :].removesuffix("?info")) == key
     except BindingError:
         return False
 

@@ -36,7 +36,7 @@ def view(asked: EzidRequest) -> EzidAnswer:
     else:
         found = ezid().management.show(known, identifier)
     name = elements.classic(found.identifier)
-    wanted = elements.classic(names.key(names.read(identifier)))
+    wanted = elements.classic(names.key_of(identifier))
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
     bindings = ezid().management.bindings
     answer = public_answer(found, bindings.source.holds(), bindings.now())
@@ -113,7 +113,7 @@ def mint(asked: EzidRequest) -> EzidAnswer:
 
 
 def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
-    management, key = ezid().management, names.key(names.read(identifier))
+    management, key = ezid().management, names.key_of(identifier)
     passthrough = None
     if statement.owner is not None or statement.target:
         current = management.show_to_change(known, identifier)

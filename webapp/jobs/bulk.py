@@ -104,7 +104,7 @@ class BulkJobs:
             require_right(caller, rights[0])
         if selection is not None:
             selection_of(selection)
-        keys = None if names is None else sorted({naming.key(naming.read(name)) for name in names})
+        keys = None if names is None else sorted({naming.key_of(name) for name in names})
         parameters = {"operation": dict(operation), "selection": selection, "caller": stored_caller(caller)}
         parameters["action"] = operation["action"]
         data = json.dumps(keys).encode()

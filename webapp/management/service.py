@@ -186,7 +186,7 @@ class Management:
             read = parse(name) if isinstance(name, str) else name
         except IdentifierError:
             read = name
-        key = names.key(names.read(read))
+        key = names.key_of(read)
         found = self.bindings.store.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
         shown = [binding for binding in found.values() if shown_to(caller, binding)]
         if not shown:
@@ -419,7 +419,7 @@ class Management:
     ) -> ChangeResult:
         """Make a change of one name. The permission is checked before the name is read."""
         with self.recorder.acting(caller, operation, name) as actor:
-            key = names.key(names.read(name))
+            key = names.key_of(name)
             require_granted(actor.caller, key)
             wanted = NameChange(key, decide, revision)
             return self.bindings.change([wanted], actor=actor)[0]
@@ -528,5 +528,5 @@ def _of_field(field: str, error: BindingError) -> BindingError:
 
 
 def _missing(name: Name) -> Missing:
-    key = names.key(names.read(name))
+    key = names.key_of(name)
     return Missing("not-bound", identifier=key)

@@ -133,7 +133,7 @@ def _misfit(document: str, identifier: str) -> str | None:
     """Return why a DataCite record cannot be that of a name, or None. A wrong name is refused later."""
     try:
         check_record(document)
-        with_identifier(document, naming.key(naming.read(identifier)))
+        with_identifier(document, naming.key_of(identifier))
     except BindingError as error:
         return error.message if error.code == "metadata-document" else None
     return None

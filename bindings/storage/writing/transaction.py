@@ -590,7 +590,8 @@ class Transaction:
         self._rules_version = None  # what this transaction reads from now on is not kept
 
     def _insert(self, bindings: list[Row], events: list[Row]) -> None:
-        if self.dialect_name == "postgresql" and max(len(bindings), len(events)) > MAX_ROWS:
+        is_postgresql = self._database.dialect_name == "postgresql"
+        if is_postgresql and max(len(bindings), len(events)) > MAX_ROWS:
             connection: Any = self.connection.connection.driver_connection
             copies = [(self._inserts.bindings, bindings), (self._inserts.events, events)]
             # The server writes the last rows while the next ones are read. Those of the names take longer. Another
@@ -599,7 +600,7 @@ class Transaction:
                 insert_into.copy(connection, rows)
             return
         statements = chain(self._inserts.bindings.of(bindings), self._inserts.events.of(events))
-        if self.dialect_name == "postgresql" and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
+        if is_postgresql and 0 < len(bindings) <= MAX_ROWS and 0 < len(events) <= MAX_ROWS:
             # PostgreSQL then answers once. It runs the main statement first, in the order of other changes.
             (name, its_values), (event, values) = statements
             statements = iter([(f"WITH recorded AS ({event}) {name}", (*values, *its_values))])

@@ -105,7 +105,29 @@ def test_the_example_naan_can_be_bound() -> None:
 
 @pytest.mark.parametrize("spelling", ["ark:12345/doc?info", "https://n2t.net/ark:/12345/d-oc?#f", "ark:12345/doc#f"])
 def test_a_query_or_fragment_is_not_part_of_the_key(spelling: str) -> None:
-    assert names.key(names.read(spelling)) == "ark:12345/doc"
+    assert names.key(names.read(spelling)) == names.key_of(spelling) == "ark:12345/doc"
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        *("ark:/12345/X6-np1.b.a", "ARK:12345/x6np1", "ark:99999/x-1", "ark:12345/a%2fb", "ark:9-9999/x"),
+        *("https://n2t.net/ark:/12345/x6-np1", "urn:isbn:0-451-45052-3", f"ark:12345/{'x' * 300}"),
+    ],
+)
+def test_the_key_of_a_text_is_that_of_the_parsed_name(spelling: str) -> None:
+    assert names.key_of(spelling) == names.key_of(names.read(spelling)) == names.key(names.read(spelling))
+
+
+@pytest.mark.parametrize("text", ["", "x", "ark:12345/a/../b", "ark:12345", "ark:12345/x y", "x" * 5000])
+def test_a_text_without_a_key_is_refused_as_by_reading_it(text: str) -> None:
+    outcomes = []
+    for read in (names.key_of, lambda each: names.key(names.read(each))):
+        try:
+            outcomes.append(read(text))
+        except BindingError as error:
+            outcomes.append(error.code)
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize(

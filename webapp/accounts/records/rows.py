@@ -25,6 +25,8 @@ TOKEN = (
 )
 _SESSION = (tables.sessions.c.created, tables.sessions.c.expires, tables.sessions.c.ended)
 
+_NO_PREFERENCES = Preferences()
+
 # Each account has a row for each of its grants, or one row without a prefix.
 _WITH_GRANTS = tables.accounts.outerjoin(tables.grants, tables.grants.c.account == tables.accounts.c.id)
 _GRANT = tables.grants.c.prefix.label("granted")
@@ -113,9 +115,9 @@ def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
         role=read_role(role),
         prefixes=tuple(sorted(row[8] for row in rows if row[8] is not None)),
         created=datetime.fromisoformat(created),
-        disabled=_time(disabled),
+        disabled=disabled and datetime.fromisoformat(disabled),
         has_password=password is not None,
-        preferences=Preferences.of_json(preferences),
+        preferences=Preferences.of_json(preferences) if preferences else _NO_PREFERENCES,
         is_program=bool(program),
         hash=password,
     )
@@ -131,9 +133,9 @@ def token_of(row: tuple[Any, ...]) -> Token:
         label=label,
         prefixes=None if prefixes is None else tuple(json.loads(prefixes)),
         created=datetime.fromisoformat(created),
-        expires=_time(expires),
-        last_used=_time(last_used),
-        revoked=_time(revoked),
+        expires=expires and datetime.fromisoformat(expires),
+        last_used=last_used and datetime.fromisoformat(last_used),
+        revoked=revoked and datetime.fromisoformat(revoked),
         rights=None if rights is None else read_rights(json.loads(rights)),
         emergency=bool(emergency),
     )
@@ -146,7 +148,3 @@ def session_of(found: AccountRow) -> tuple[datetime, datetime, bool]:
     """
     created, expires, ended = found.rest
     return datetime.fromisoformat(created), datetime.fromisoformat(expires), ended is not None
-
-
-def _time(stored: str | None) -> datetime | None:
-    return None if stored is None else datetime.fromisoformat(stored)

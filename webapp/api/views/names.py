@@ -163,7 +163,7 @@ def _expected(name: str) -> int | None:
     Raises :class:`Stale` if they do not hold. The change checks the revision again in its transaction.
     """
     wanted = Preconditions.of_request()
-    if not wanted:
+    if wanted is None:
         return None
     try:
         current = management().show_to_change(caller(), name)

@@ -76,7 +76,7 @@ class Chosen:
             exports.require_valid(self.filters.errors)
             yield from listing.every_name(self.filters)
             return
-        keys = [naming.key(naming.read(each)) for each in self.picked]
+        keys = [naming.key_of(each) for each in self.picked]
         found = management().bindings.store.fetch(keys)
         yield from (found[key] for key in keys if key in found)
 

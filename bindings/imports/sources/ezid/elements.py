@@ -98,7 +98,7 @@ def _leads_to_itself(identifier: str, target: str | None) -> bool:
         return True
     described = _described(target)
     try:
-        return described is not None and naming.key(naming.read(described)) == naming.key(naming.read(identifier))
+        return described is not None and naming.key_of(described) == naming.key_of(identifier)
     except BindingError:
         return False
 
