@@ -41,7 +41,7 @@ from hypothesis import HealthCheck, settings
 from ararat.bindings.system.thread_slots import slots
 from tests import case_groups
 from tests.forking import fork
-from tests.preloaded import VARIABLE, ForkServer, Process, can_start
+from tests.preloaded import VARIABLE, ForkServer, Process, can_start, prepare
 
 pytest_plugins = [
     "tests.scheduling",
@@ -207,15 +207,19 @@ def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect no garbage during the collection of the tests, nor from it later: this takes a third of its time.
 
     Later, collect it less often than Python does by default. A process of the tests has a million objects, and
-    Hypothesis, pytest and SQLAlchemy create many that live briefly.
+    Hypothesis, pytest and SQLAlchemy create many that live briefly. What each worker needs is made once, before them.
     """
     gc.disable()
+    config = session.config
     try:
-        return (yield)
+        result = yield
+        if config.option.processes > 1 and config.args_source is config.ArgsSource.TESTPATHS:
+            prepare()
+        return result
     finally:
         gc.freeze()
         gc.set_threshold(50_000, 20, 20)

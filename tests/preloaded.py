@@ -165,7 +165,7 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
         _report(waiting)
         if listening not in ready:
             continue
-        _import_modules()
+        prepare()
         connection, _ = listening.accept()
         size, (output, *_), _, _ = socket.recv_fds(connection, 4, 1)
         request = json.loads(_receive(connection, int.from_bytes(size, "big")))
@@ -197,7 +197,8 @@ def _report(waiting: dict[int, socket.socket]) -> None:
 
 
 @functools.cache
-def _import_modules() -> None:
+def prepare() -> None:
+    """Import the modules, and compile the templates that all sites of a process share. Forked processes have both."""
     for package in PACKAGES:
         found = importlib.import_module(f"ararat.{package}")
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):
@@ -205,9 +206,27 @@ def _import_modules() -> None:
     for name in FURTHER:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    _compile_templates()
     assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()
+
+
+def _compile_templates() -> None:
+    from ararat.bindings.open import open_bindings
+    from ararat.middleware.views import templates
+    from ararat.webapp import create_app
+
+    # Only a site with a database has all pages.
+    with (
+        tempfile.TemporaryDirectory(prefix="ararat-") as folder,
+        open_bindings(Path(folder) / "names.sqlite", create=True) as bindings,
+    ):
+        site = create_app(bindings, trace_elsewhere=False)
+        site.url_map.bind("localhost")
+        for environment in (site.jinja_env, templates._environment("en")):
+            for name in environment.list_templates(filter_func=lambda name: name.endswith((".html", ".txt"))):
+                environment.get_template(name)
 
 
 def _become(request: dict[str, Any]) -> None:

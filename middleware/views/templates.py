@@ -10,9 +10,11 @@ import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
+from types import CodeType
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from ...bindings.names.metadata import persistence
@@ -51,9 +53,27 @@ def content_security_policy(site: Presentation = PLAIN) -> str:
     return policy if site.image_source is None else f"{policy}; img-src {site.image_source}"
 
 
+class _CompiledTemplates(BytecodeCache):
+    """The code of the templates, which does not depend on the language."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get(bucket.key)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._codes[bucket.key] = bucket.code
+
+
+_compiled = _CompiledTemplates()
+
+
 @cache
 def _environment(language: str) -> Environment:
     environment = Environment(
+        bytecode_cache=_compiled,
         loader=PackageLoader(*_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,

@@ -11,6 +11,7 @@ import pytest
 from werkzeug.test import Client
 
 from ararat.middleware import ResolverMiddleware
+from ararat.middleware.views import templates
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e{{7*7}}</style></title>'
 
@@ -29,6 +30,12 @@ class Elements(HTMLParser):
 
     def handle_data(self, data):
         self.pieces.append(data)
+
+
+def test_a_template_is_compiled_once_for_all_languages():
+    first, second = (templates._environment(each).get_template("description.html") for each in ("de", "fr"))
+    assert first is not second
+    assert first.root_render_func.__code__ is second.root_render_func.__code__
 
 
 @pytest.fixture(scope="module")
