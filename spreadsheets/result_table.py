@@ -154,32 +154,39 @@ def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: Na
 def own_workbook_with_names(
     original: bytes, content: bytes, reading: Reading, file: str, name_of: NameOf
 ) -> bytes | None:
-    """Return the uploaded workbook with the names of its rows, otherwise unchanged, or None if that is not possible.
+    """Return the uploaded workbook with the names of its rows and its corrected cells, otherwise unchanged, or None if
+    that is not possible.
 
     - ``original``: the bytes of the uploaded .xlsx.
     - ``content``: the bytes of the stored file, the converted workbook.
     - ``reading``: how the file is read. ``file``: the name of the file for messages.
     - ``name_of``: a function that returns the name for the number of a row, or None.
-
-    A corrected cell comes back as it was uploaded.
     """
     named: _Named | None = None
-    texts: dict[int, str] = {}
+    names: dict[int, str] = {}
+    corrected: dict[int, dict[int, str]] = {}
     width = 0
     for row in sheet.all_rows(content, reading, file):
         width = max(width, len(row.fields))
         if named is None and row.number >= reading.heading_row:
             named = _Named(row.fields, reading)
             if named.is_new:
-                texts[row.number] = named.headings[-1]
-        elif named is not None and not 0 < reading.last_row < row.number and (name := name_of(row.number)):
-            is_empty = not "".join(row.fields[named.place : named.place + 1]).strip()
-            texts |= {row.number: name} if named.is_new or is_empty else {}
+                names[row.number] = named.headings[-1]
+        elif named is not None and not 0 < reading.last_row < row.number:
+            cells = {int(at): text for at, text in reading.corrections.get(str(row.number), {}).items()}
+            if cells := {at: text for at, text in cells.items() if text != "".join(row.fields[at : at + 1])}:
+                corrected[row.number] = {at: _NO_XML.sub("\ufffd", text) for at, text in cells.items()}
+            is_empty = not (cells.get(named.place) or "".join(row.fields[named.place : named.place + 1]).strip())
+            if (named.is_new or is_empty) and (name := name_of(row.number)):
+                names[row.number] = name
     if named is None:
         return None
     used = sheet.sheet_of(content, reading)
     place = width if named.is_new else named.place
-    return returned_workbook.with_cells(original, used.name if used else "", place, texts)
+    texts = {number: {**corrected.get(number, {})} for number in {*names, *corrected}}
+    for number, name in names.items():
+        texts[number][place] = name
+    return returned_workbook.with_cells(original, used.name if used else "", texts)
 
 
 class ProblemColumns(NamedTuple):

@@ -1,4 +1,4 @@
-"""Add a column of names to the sheet of an uploaded .xlsx, and leave everything else of the workbook as it is.
+"""Add a column of names and corrected cells to the sheet of an uploaded .xlsx, and leave the rest of it as it is.
 
 Only the document of the one sheet is changed, as a text: cells with the names are added. All other documents of the
 archive keep their bytes, so that formats, formulas, other sheets and pictures stay.
@@ -23,25 +23,26 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 _NUMBER = re.compile(rb'\sr="([0-9]{1,7})"')
 _CELL = re.compile(rb"<c\s[^<>]*+>")
 _COLUMN = re.compile(rb'\sr="([A-Z]{1,3})[0-9]{1,7}"')
+_SHARED = re.compile(rb'<f\s[^<>]*?(?:ref|t="shared")')
 _STYLE = re.compile(rb'\ss="([0-9]{1,6})"')
 
 
-def with_cells(content: bytes, sheet: str, column: int, texts: Mapping[int, str]) -> bytes | None:
-    """Return a workbook with texts in a column of a sheet, or None for a workbook that cannot be changed so.
+def with_cells(content: bytes, sheet: str, texts: Mapping[int, Mapping[int, str]]) -> bytes | None:
+    """Return a workbook with texts in cells of a sheet, or None for a workbook that cannot be changed so.
 
     - ``content``: the bytes of an .xlsx that was read before.
     - ``sheet``: the name of the sheet.
-    - ``column``: the place of the column, from 0. A cell of it that has a value gets the new text.
-    - ``texts``: the texts by the numbers of the rows.
+    - ``texts``: the texts by the numbers of the rows, and by the places of the columns, from 0. A cell with a value
+      gets the new text.
 
-    A row that the sheet does not have gets no text, and the result is None.
+    The result is None also if the sheet lacks a row, or if a cell has a formula that other cells share.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             path = _path_of(archive, sheet)
             if path is None:
                 return None
-            changed = _with_cells(archive.read(path), column, texts)
+            changed = _with_cells(archive.read(path), texts)
             if changed is None:
                 return None
             result = io.BytesIO()
@@ -73,7 +74,7 @@ def _path_of(archive: zipfile.ZipFile, sheet: str) -> str | None:
     return path if path in archive.namelist() else None
 
 
-def _with_cells(xml: bytes, column: int, texts: Mapping[int, str]) -> bytes | None:
+def _with_cells(xml: bytes, texts: Mapping[int, Mapping[int, str]]) -> bytes | None:
     # A text of another encoding, or with parts that look like rows, is left alone.
     if xml[:2] in (b"\xff\xfe", b"\xfe\xff") or b"<sheetData" not in xml or b"<!--" in xml or b"<![CDATA[" in xml:
         return None
@@ -86,7 +87,10 @@ def _with_cells(xml: bytes, column: int, texts: Mapping[int, str]) -> bytes | No
         if number not in left:
             continue
         left.remove(number)
-        result += xml[done:start] + _row(xml[start:end], number, column, texts[number])
+        row = xml[start:end]
+        for column, text in sorted(texts[number].items()):
+            row = _row(row, number, column, text)
+        result += xml[done:start] + row
         done = end
     result += xml[done:]
     return None if left else bytes(result)
@@ -128,6 +132,8 @@ def _row(row: bytes, number: int, column: int, text: str) -> bytes:
             style = b' s="' + found[1] + b'"' if found else b""
             closed = cell[0].endswith(b"/>")
             end = cell.end() if closed else inner.index(b"</c>", cell.end()) + len(b"</c>")
+            if _SHARED.search(inner[begin:end]):
+                raise ValueError("a formula of several cells")
         break
     value = escape(text).encode()
     made = b'<c r="' + name + b'"' + style + b' t="inlineStr"><is><t>' + value + b"</t></is></c>"

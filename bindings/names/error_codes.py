@@ -77,7 +77,10 @@ def _warning(code: str, title: str, expected: str, about: str | None = None) -> 
 
 
 def _catalogue(*entries: ErrorCode) -> dict[str, ErrorCode]:
-    return {entry.code: entry for entry in entries}
+    found = {entry.code: entry for entry in entries}
+    if len(found) < len(entries):
+        raise ValueError("two entries have the same code")
+    return found
 
 
 _COLUMNS = (
@@ -363,7 +366,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     _warning("text-misread", "the file was probably read in the wrong encoding", "a file in UTF-8, or the right encoding of the file"),
     _warning("cell-line-break", "a line break in a cell became a space", "a cell of one line"),
     _warning("cell-merged", "only the first row of merged cells has their value", "a value in each row, or no merged cells"),
-    _warning("cell-several", "a cell has several values", "one value, or values with vertical lines between them"),
+    _warning("cell-divided", "a cell has several values, which are divided", "one value, or values with vertical lines between them"),
     _warning("row-struck", "the texts of the row are struck out in the sheet", "a row of a thing that is still there, or no row"),
     _warning("cell-shown", "the value of a cell differs from what the sheet shows", "a cell that shows its value"),
     # Resolver prefixes

@@ -78,7 +78,7 @@ def divided(cells: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, s
         else:
             found[column] = ("|" if column in NUMBERS else _BETWEEN).join(values)
         if column not in NUMBERS or ";" in text:
-            notes.append(("cell-several", _note(column, values)))
+            notes.append(("cell-divided", _note(column, values)))
     return found, notes
 
 

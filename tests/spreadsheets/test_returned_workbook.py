@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from datetime import date
+from datetime import date, datetime
 
 import pytest
 from openpyxl import Workbook, load_workbook
@@ -30,7 +30,7 @@ def book(*, has_names: bool = False) -> bytes:
 def test_only_the_document_of_the_sheet_is_changed(has_names: bool) -> None:
     before = book(has_names=has_names)
     texts = {3: "ark:12345/x5b & <c>"} if has_names else {1: "ARK", 2: "ark:12345/x5a", 3: "ark:12345/x5b & <c>"}
-    after = with_cells(before, "2024 & more", 3, texts)
+    after = with_cells(before, "2024 & more", {row: {3: text} for row, text in texts.items()})
     assert after is not None
     old, new = (zipfile.ZipFile(io.BytesIO(each)) for each in (before, after))
     assert new.namelist() == old.namelist()
@@ -55,4 +55,27 @@ def test_only_the_document_of_the_sheet_is_changed(has_names: bool) -> None:
 def test_a_workbook_without_the_sheet_or_the_row_is_not_changed(
     content: bytes, sheet: str, texts: dict[int, str]
 ) -> None:
-    assert with_cells(content, sheet, 3, texts) is None
+    assert with_cells(content, sheet, {row: {3: text} for row, text in texts.items()}) is None
+
+
+def test_cells_with_values_are_replaced_and_keep_their_style() -> None:
+    after = with_cells(book(), "2024 & more", {2: {0: "K 1 <a>", 3: "ark:12345/x5a"}, 3: {2: "47"}})
+    assert after is not None
+    read = load_workbook(io.BytesIO(after))["2024 & more"]
+    assert [read[cell].value for cell in ("A2", "B3", "C3", "D2")] == [
+        "K 1 <a>",
+        datetime(2024, 3, 2),  # noqa: DTZ001 - as the workbook has it
+        "47",
+        "ark:12345/x5a",
+    ]
+    assert read["A2"].number_format == "@"
+
+
+def test_a_formula_that_other_cells_share_is_not_replaced() -> None:
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book())) as old, zipfile.ZipFile(written, "w") as new:
+        for name in old.namelist():
+            shared = b'<f t="shared" ref="C3:C9" si="0">C2*2</f>'
+            new.writestr(name, old.read(name).replace(b"<f>C2*2</f>", shared))
+    assert with_cells(written.getvalue(), "2024 & more", {3: {2: "47"}}) is None
+    assert with_cells(written.getvalue(), "2024 & more", {3: {3: "ark:12345/x5a"}}) is not None

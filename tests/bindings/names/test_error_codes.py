@@ -68,7 +68,7 @@ def test_each_code_in_the_program_is_in_its_table() -> None:
     assert [(code, place) for function, code, place in found if code not in TABLES[function][1]] == []
 
 
-@pytest.mark.parametrize("code", ["cell-shown", "cell-merged", "cell-several", "row-struck", "target-empty"])
+@pytest.mark.parametrize("code", ["cell-shown", "cell-merged", "cell-divided", "row-struck", "target-empty"])
 def test_the_notes_of_rows_are_in_the_table(code: str) -> None:
     files = [*(ROOT / "spreadsheets").glob("*.py"), *(ROOT / "bindings" / "imports").glob("*.py")]
     assert f'"{code}"' in "".join(file.read_text("utf-8") for file in files)

@@ -34,7 +34,7 @@ def test_each_divided_cell_has_a_warning() -> None:
     cells = {"resource": "A 1|B 7", "who": "Held|Roe", "what": "Vase | rot", "further_numbers": "300017"}
     found, notes = several_values.divided(cells)
     assert found == {"resource": "A 1", "who": "Held; Roe", "what": "Vase | rot", "further_numbers": "B 7|300017"}
-    assert [code for code, _ in notes] == ["cell-several", "cell-several"]
+    assert [code for code, _ in notes] == ["cell-divided", "cell-divided"]
     assert notes[0][1] == "the key A 1 has further numbers in its cell: B 7"
 
 

@@ -335,7 +335,7 @@ def test_several_values_in_a_cell_are_shown_before_the_import(
     page = jane.get(f"{upload(jane, table, 'a.csv')}/columns").text
     assert page.count("Several values in a cell are divided") == 2
     path, page = preview(jane, table, "b.csv", **MINT)
-    assert "1 row: a cell has several values" in page
+    assert "1 row: a cell has several values, which are divided" in page
     import_all(jane, path)
     (found,) = desk.bindings.list_names(listing.select(resource="K 1"), limit=2).names
     assert (found.metadata["erc.who"], found.metadata["erc.what"]) == ("Held, M.; Roe, A.", "Vase | rot")
@@ -358,3 +358,20 @@ def test_struck_out_rows_are_named_and_can_be_left_out(desk: Desk, jane: Browser
     assert "the texts of the row are struck out in the sheet" in shown
     _, shown = preview(jane, content.getvalue(), "b.xlsx", **MINT, struck="omit")
     assert counts(shown)["Added"] == 1
+
+
+def test_a_corrected_cell_comes_back_in_the_workbook(desk: Desk, jane: Browser, preview: Any, import_all: Any) -> None:
+    book = Workbook()
+    page = book.worksheets[0]
+    for row in (["Inventarnummer", "Titel", "Weblink"], ["K 1", "Vase", "htp://m.example/1"], ["K 2", "Krug", None]):
+        page.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    path, shown = preview(jane, content.getvalue(), "a.xlsx", **MINT)
+    jane.post(f"{path}/corrections", {"job": job(shown), "cell-2-2": "https://m.example/1"})
+    finished(desk, jane, path)
+    import_all(jane, path)
+    read = load_workbook(io.BytesIO(jane.get(f"{path}/names.xlsx").data)).worksheets[0]
+    rows = [[cell.value for cell in row] for row in read.iter_rows(min_row=2)]
+    assert [row[:3] for row in rows] == [["K 1", "Vase", "https://m.example/1"], ["K 2", "Krug", None]]
+    assert all(str(row[3]).startswith("ark:12345/x5") for row in rows)
