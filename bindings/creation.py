@@ -19,7 +19,7 @@ from .names.binding import Binding
 from .names.errors import BindingError
 from .names.fields import Fields
 from .names.prefixes.prefixes import PrefixRecords
-from .storage.recorded import checked_key, composed
+from .storage.recorded import checked_key, composed, other_spellings, without_signs
 
 if TYPE_CHECKING:
     from .storage.writing.transaction import Transaction
@@ -59,7 +59,7 @@ def create(
 
     Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`. :attr:`MintedChange.unless` raises
     :class:`BindingError` with the code ``key-ambiguous`` if several names have the resource, or one that ``actor`` must
-    not read.
+    not read, and if the resource of another name differs only in case, spaces or hyphens.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -204,7 +204,8 @@ class _Creation:
             return {}
         keys = self._keys(PrefixRecords(transaction.prefixes()))
         if len(keys) <= _FEW_KEYS:
-            transaction.lock_texts(f"{beginning} {key}" for beginning, key in keys.values())
+            # Two keys that differ only in case, spaces or hyphens wait for one another.
+            transaction.lock_texts(f"{beginning} {without_signs(key)}" for beginning, key in keys.values())
         by_beginning: defaultdict[str, set[str]] = defaultdict(set)
         for beginning, key in keys.values():
             by_beginning[beginning].add(key)
@@ -220,12 +221,32 @@ class _Creation:
                 raise _ambiguous(number, keys[number][1])
         if not transaction.is_exclusive and len(names) < len(self._wanted):
             return {}  # it is read again when other writers wait, and no row is locked before
+        self._require_different(transaction, {number: keys[number] for number in keys if number not in names})
         recorded = transaction.get([several[0] for several in names.values()])
         result = {number: recorded[several[0]] for number, several in names.items() if several[0] in recorded}
         for number, each in result.items():
             if not transaction.actor.may_read(each):
                 raise _ambiguous(number, keys[number][1])
         return {number: each for number, each in result.items() if not each.is_withdrawn}
+
+    def _require_different(self, transaction: Transaction, keys: Mapping[int, tuple[str, str]]) -> None:
+        """Raise :class:`BindingError` if a key differs from that of a recorded or an earlier name only in its spelling.
+
+        A person can be asked whether both are one thing, and a program cannot.
+        """
+        earlier: dict[tuple[str, str], str] = {}
+        by_beginning: defaultdict[str, set[str]] = defaultdict(set)
+        for number, (beginning, key) in keys.items():
+            if earlier.setdefault((beginning, without_signs(key)), key) != key:
+                raise _similar(number, key)
+            by_beginning[beginning].add(key)
+        for beginning, several in by_beginning.items():
+            spellings = {key: other_spellings(key) for key in several}
+            wanted = {each for others in spellings.values() for each in others}
+            found = transaction.recorded.of_things(wanted, beginning, withdrawn=False)
+            for number, place in keys.items():
+                if place[0] == beginning and any(found.get(each) for each in spellings[place[1]]):
+                    raise _similar(number, place[1])
 
     def _same(self, existing: Mapping[int, Binding], records: PrefixRecords) -> dict[int, int]:
         """Return the requests for the thing of an earlier request: the number of each, and that of the earlier one."""
@@ -244,6 +265,17 @@ def _ambiguous(number: int, key: str) -> BindingError:
     message = Translatable(
         "several names have the key %(key)s, or a name that the caller must not read", key=validation.shown(key, 100)
     )
+    return _of_item(message, number)
+
+
+def _similar(number: int, key: str) -> BindingError:
+    message = Translatable(
+        "the key of another name differs from %(key)s only in case, spaces or hyphens", key=validation.shown(key, 100)
+    )
+    return _of_item(message, number)
+
+
+def _of_item(message: str, number: int) -> BindingError:
     error = BindingError("key-ambiguous", message)
     error.item, error.field = number, "resource"
     return error

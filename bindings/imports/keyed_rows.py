@@ -16,7 +16,7 @@ from ..names import validation
 from ..names.errors import BindingError
 from ..names.naming import NamingRules
 from ..names.prefixes.prefixes import PrefixRecords
-from ..storage.recorded import composed
+from ..storage.recorded import composed, other_spellings, without_signs
 from ..storage.spill import Spill
 from ..storage.tables.search_indexes import TARGET_CHARACTERS
 from ..tables import wrong_text
@@ -126,23 +126,6 @@ def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
         last=others[-1],
         key=shown,
     )
-
-
-_HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2212"
-
-
-def _without_signs(key: str) -> str:
-    return "".join("-" if each in _HYPHENS else each for each in key.casefold() if not each.isspace())
-
-
-def _other_spellings(key: str) -> list[str]:
-    """Return the usual spellings of a key that differ in case, spaces or hyphens."""
-    plain = "".join("-" if each in _HYPHENS else each for each in key)
-    one_space = " ".join(plain.split())
-    found = {
-        each for text in (plain, one_space, one_space.replace(" ", "")) for each in (text, text.upper(), text.lower())
-    }
-    return sorted(found - {key})
 
 
 class KeyedRows:
@@ -255,7 +238,7 @@ class KeyedRows:
         """Return a recorded key that differs only in case, spaces or hyphens, and its names, for some of ``keys``."""
         if self._mint.finds and "key-same" not in self._mint.trusts:
             return {}
-        spellings = {key: _other_spellings(key) for key in keys}
+        spellings = {key: other_spellings(key) for key in keys}
         wanted = {each for several in spellings.values() for each in several}
         found = self._transaction.recorded.of_things(wanted, self._pattern.beginning, withdrawn=False)
         recorded = {key: next((each for each in spellings[key] if found.get(each)), None) for key in keys}
@@ -279,7 +262,7 @@ class KeyedRows:
         faults: dict[int, BindingError] = {}
         for line, key in keys.items():
             other = similar.get(key)
-            folded = _without_signs(key)
+            folded = without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
             if wrong_text.is_damaged_number(key) and "key-damaged" not in trusts:
                 message = Translatable(

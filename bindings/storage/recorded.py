@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -168,6 +169,44 @@ def checked_key(text: str) -> str:
 def composed(key: str) -> str:
     """Return the composed spelling of a key (NFC), which is equal for keys that find the same names."""
     return key if key.isascii() else unicodedata.normalize("NFC", key)
+
+
+_HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2212"
+_NUMBER = re.compile(r"(?<=[^\W\d_])(?=\d)")
+
+
+def without_signs(key: str) -> str:
+    """Return a key without the differences of :func:`other_spellings`: in lower case, without spaces.
+
+    >>> without_signs("MS. Or. \u2013 17") == without_signs("ms.or.-17")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", key).casefold()
+    return "".join("-" if each in _HYPHENS else each for each in plain if not each.isspace())
+
+
+def other_spellings(key: str) -> list[str]:
+    """Return the usual spellings of a key that differ in case, spaces, hyphens or compatibility characters.
+
+    >>> "Inv. 12" in other_spellings("INV.12"), "A\u20101" in other_spellings("a-1")
+    (True, True)
+    """
+    plain = "".join("-" if each in _HYPHENS else each for each in unicodedata.normalize("NFKC", key))
+    one_space = " ".join(plain.split())
+    close = one_space.replace(" ", "")
+    spaced = {
+        plain,
+        one_space,
+        close,
+        _NUMBER.sub(" ", close),
+        close.replace(".", ". "),
+        one_space.replace(" ", "\xa0"),
+    }
+    written = {text.replace("-", each) for text in spaced for each in _HYPHENS}
+    found = {
+        each for text in (key, *written) for each in (text, text.upper(), text.lower(), text.title(), text.capitalize())
+    }
+    return sorted(found - {key})
 
 
 def _spellings(key: str) -> tuple[str, str]:

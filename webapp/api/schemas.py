@@ -67,7 +67,7 @@ def _or_null(schema: Schema) -> Schema:
 
 
 def _maybe(schema: Schema) -> Schema:
-    return {**schema, "type": [schema["type"], "null"]}
+    return schema if isinstance(schema["type"], list) else {**schema, "type": [schema["type"], "null"]}
 
 
 def _of_field(field: Field, *, nullable: bool = False) -> Schema:
@@ -75,7 +75,8 @@ def _of_field(field: Field, *, nullable: bool = False) -> Schema:
     if field.name == "status":
         return {**one_of("live", "reserved"), "description": str(field.help)}
     if field.name == "numbers":
-        return {**_object(**_NUMBERS), "description": str(field.help)}
+        numbers = _maybe(_object(**{kind: _maybe(each) for kind, each in _NUMBERS.items()})) if nullable else None
+        return {**(numbers or _object(**_NUMBERS)), "description": str(field.help)}
     match field.type:
         case "texts":
             limited = _text(field.limit or MAX_NAME, least=0)

@@ -93,6 +93,57 @@ def test_a_reserved_name_is_not_shown_to_a_token_that_cannot_read(app: Any, bind
     assert client("POST", "/names", body("public")).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("recorded", "asked"),
+    [
+        ("Inv. 12", "INV. 12"),
+        ("INV. 13", "inv.13"),
+        ("MS 7", "ms  7"),
+        ("Map 31", "MAP31"),
+        ("A-4", "A\u20104"),
+        ("B\u20135", "b-5"),
+        ("STRASSE 6", "Straße 6"),
+        ("Vol. VIII", "Vol. Ⅷ"),
+    ],
+)
+def test_a_key_that_is_equal_only_after_folding_is_ambiguous(
+    curator: Client, bindings: Bindings, recorded: str, asked: str
+) -> None:
+    made = curator.ok("POST", "/names", body(recorded), status=201)["names"][0]["name"]["identifier"]
+    problem = assert_problem(curator("POST", "/names", body(asked)), 409, "key-ambiguous")
+    assert problem["pointer"] == "/names/0/resource"
+    assert made not in str(problem)
+    assert not {"existing", "names"} & problem.keys()
+    assert bindings.count().number == 1
+    assert curator("POST", "/names", body(recorded)).status_code == 200
+    # Without the condition, it is another number.
+    assert curator("POST", "/names", {"names": body(asked)["names"]}).status_code == 201
+
+
+def test_two_keys_of_a_request_that_are_equal_after_folding_are_ambiguous(curator: Client, bindings: Bindings) -> None:
+    problem = assert_problem(curator("POST", "/names", body("Box 1", "other", "BOX 1")), 409, "key-ambiguous")
+    assert (problem["pointer"], bindings.count().number) == ("/names/2/resource", 0)
+
+
+def test_a_withdrawn_name_with_a_similar_key_is_no_match(curator: Client, bindings: Bindings) -> None:
+    bindings.bind(f"{SHOULDER}w", "/w", resource="Inv. 9")
+    bindings.withdraw(f"{SHOULDER}w", reason="broken")
+    curator.ok("POST", "/names", body("INV. 9"), status=201)
+
+
+@pytest.mark.timeout(120)
+def test_parallel_requests_for_similar_keys_mint_one_name(curator: Client, bindings: Bindings) -> None:
+    def send(key: str) -> int:
+        answer = curator("POST", "/names", body(key))
+        while answer.status_code == 503:
+            answer = curator("POST", "/names", body(key))
+        return answer.status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(send, ["Map 8", "MAP 8"] * 4)) == [200, 200, 200, 201, *[409] * 4]
+    assert bindings.count().number == 1
+
+
 @pytest.mark.timeout(120)
 def test_parallel_requests_get_one_name(curator: Client, bindings: Bindings) -> None:
     def send(number: int) -> str:

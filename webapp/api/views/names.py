@@ -10,6 +10,7 @@ from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from ....bindings.names import selection as listing
+from ....bindings.names.binding import NUMBER_KINDS
 from ....bindings.names.errors import BindingError, Stale, TooBroad
 from ....bindings.names.fields import DEFAULTS
 from ....bindings.names.selection import MAX_TOTAL
@@ -108,6 +109,9 @@ def _change(name: str) -> Response:
                 patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
             patch[elements] = {element: text or "" for element, text in patch[elements].items()}
+    if "numbers" in patch:
+        # None deletes the numbers of a kind, and those of all kinds.
+        patch["numbers"] = dict.fromkeys(NUMBER_KINDS) if patch["numbers"] is None else patch["numbers"]
     for member in DEFAULTS.keys() & patch.keys():
         patch[member] = DEFAULTS[member] if patch[member] is None else patch[member]
     fields = _fields(patch)

@@ -257,6 +257,10 @@ def test_a_reserved_name_is_deleted(curator):
             {"target": None, "resource": "map 1"}, {"target": None, "kind": "described"}, id="null removes the target"
         ),
         pytest.param({"redirect": 307}, {"redirect": 307}, id="redirect"),
+        pytest.param(
+            {"numbers": {"current": "7", "further": ["8"], "former": None}},
+            {"numbers": {"current": "7", "further": ["8"], "former": []}}, id="numbers",
+        ),
         pytest.param({"passthrough": True, "resource": "map 1"}, {"passthrough": True}, id="passthrough"),
         pytest.param(
             {"alternates": {"text/html;en": OTHER}, "resource": "map 1"},
@@ -270,6 +274,19 @@ def test_patch_changes_only_the_members_that_it_has(curator, name, patch, change
     assert {key: value for key, value in after.items() if key not in ignored} == {
         key: value for key, value in (name | changed).items() if key not in ignored
     }
+
+
+@pytest.mark.parametrize(
+    ("patch", "after"),
+    [
+        ({"numbers": None}, {"current": "map 1", "further": [], "former": []}),
+        ({"numbers": {"further": None}}, {"current": "7", "further": [], "former": ["6"]}),
+        ({"numbers": {"former": None, "current": None}}, {"current": "map 1", "further": ["8"], "former": []}),
+    ],
+)
+def test_null_in_a_patch_deletes_numbers(curator, name, patch, after):
+    curator.ok("PATCH", NAME, {"numbers": {"current": "7", "further": ["8"], "former": ["6"]}})
+    assert curator.ok("PATCH", NAME, patch)["numbers"] == after
 
 
 def test_patch_of_an_unknown_name_is_404(curator, rows):
