@@ -99,11 +99,17 @@ class RecordedNames(NamedTuple):
         return found
 
     def sharing(
-        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True
+        self,
+        field: Literal["target", "resource", "sort_title"],
+        texts: Iterable[str],
+        prefix: str = "",
+        *,
+        withdrawn: bool = True,
     ) -> dict[str, set[str]]:
-        """Return the recorded names that have one of these targets or resources: up to two for each text.
+        """Return the recorded names that have one of these targets, resources or titles: up to two for each text.
 
-        ``field`` is "target" or "resource", and ``texts`` are its values. The result maps each value to names.
+        ``field`` is "target", "resource" or "sort_title", and ``texts`` are its values. The result maps each value to
+        names. A title is a folded one (:func:`~ararat.bindings.names.metadata.folding.sorted_title`).
 
         With ``prefix`` they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more
         than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out. A current or further number of a thing
@@ -115,7 +121,12 @@ class RecordedNames(NamedTuple):
         return shared
 
     def _sharing(
-        self, field: Literal["target", "resource", "former"], texts: Iterable[str], prefix: str, *, withdrawn: bool
+        self,
+        field: Literal["target", "resource", "sort_title", "former"],
+        texts: Iterable[str],
+        prefix: str,
+        *,
+        withdrawn: bool,
     ) -> Sequence[Row]:
         """Return rows of a text, two names with it, their resource, and the kind of the number or None.
 
@@ -126,7 +137,9 @@ class RecordedNames(NamedTuple):
             return []
         is_sqlite = self.database.dialect_name == "sqlite"
         array = self.database.array_parameter(distinct_texts)
-        text = f"substr({field}, 1, {TARGET_CHARACTERS})" + ("" if is_sqlite else ' COLLATE "C"')
+        # As in the index of the column.
+        text = field if field == "sort_title" else f"substr({field}, 1, {TARGET_CHARACTERS})"
+        text += "" if is_sqlite else ' COLLATE "C"'
         one = mark(self.database.dialect_name)
         limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
         is_below = f" AND bindings.key >= {one} AND bindings.key < {one}" if prefix else ""

@@ -209,6 +209,18 @@ class Bound:
         return NameCount(len(self.kinds), exact=True)
 
 
+@pytest.fixture(autouse=True)
+def _no_requests_to_targets(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """A form that makes a name public requests its target. Only some tests let it."""
+    if "requests_to_targets" not in request.fixturenames:
+        monkeypatch.setattr("ararat.webapp.desk.before_public.sampled", lambda targets: [])
+
+
+@pytest.fixture
+def requests_to_targets() -> None:
+    """Let forms request the targets of names."""
+
+
 @pytest.fixture
 def bound() -> type[Bound]:
     """bound({"ark:12345/x": "located"}) returns bindings."""

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -16,21 +11,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...bindings.names.errors import BindingError
 from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.translatable import Translatable
-from ...net.hop import FAILURES, Fetch, HopFailed
-from ...tracing.progress import TraceProgress
-from ..config import site, url
+from ..config import url
 from ..management import Forbidden
 from ..management.permissions import require_curator
-from ..trace_requests import acquire_slot, fetcher
-from . import messages
+from . import before_public, messages
 from .blueprint import blueprint, caller, management, see_other
 from .changes import many
 from .forms import FieldProblem
-
-SAMPLE = 3
-"""The number of new targets that the preview requests."""
-
-_SECONDS = 5.0
 
 
 class Move(NamedTuple):
@@ -42,15 +29,6 @@ class Move(NamedTuple):
     source: str
     destination: str
     below: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sampled:
-    """The response of one new target: the ``target``, a short ``text``, and whether the target ``works``."""
-
-    target: str
-    text: str
-    works: bool
 
 
 @blueprint.get("/moves", endpoint="moves")
@@ -126,38 +104,12 @@ def _page(move: Move, problems: dict[str, FieldProblem], result: BulkResult | No
         move=move,
         errors=problems,
         result=result,
-        sample=_sampled(result) if result and not result.refusals else [],
+        sample=before_public.sampled(each.after.target for each in result.effects)
+        if result and not result.refusals
+        else [],
     )
 
 
 def _move() -> Move:
     values = request.values
     return Move(*(values.get(field, "").strip() for field in Move._fields))
-
-
-def _sampled(result: BulkResult) -> Sequence[Sampled]:
-    """Request some new targets at once. Return nothing if this site sends no requests to other hosts."""
-    known = site()
-    new = [effect.after.target for effect in result.effects]
-    targets = [each for each in dict.fromkeys(new) if each is not None and each.startswith("http")][:SAMPLE]
-    if not targets or not known.settings.trace_elsewhere:
-        return []
-    slot = acquire_slot(known, "previews")
-    try:
-        fetch = fetcher(known, request.remote_addr, threading.Event(), TraceProgress(), fresh=False)
-        with ThreadPoolExecutor(SAMPLE) as pool:
-            return list(pool.map(lambda target: _response(fetch, target), targets))
-    finally:
-        slot.release()
-
-
-def _response(fetch: Fetch, target: str) -> Sampled:
-    try:
-        answer = fetch("GET", target, time.monotonic() + _SECONDS)
-    except HopFailed as failed:
-        return Sampled(target=target, text=FAILURES.get(failed.code, failed.code), works=False)
-    return Sampled(
-        target=target,
-        text=Translatable("status %(status)s", status=answer.status),
-        works=answer.status < HTTPStatus.BAD_REQUEST,
-    )

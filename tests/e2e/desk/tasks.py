@@ -118,8 +118,9 @@ def bind(hand: Hand) -> None:
     hand.write("Identifier or address", "https://maps.example/item?id=41")
     hand.page.get_by_label("Mint the new name below").wait_for()
     hand.write("What: title", "Plan of Meghri")
+    hand.click(hand.page.get_by_label("Live", exact=False).first)
     hand.look()
-    hand.button("Record")
+    hand.button("Record and publish permanently")
     hand.sees("The name is live.")
 
 

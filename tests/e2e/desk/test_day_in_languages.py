@@ -200,11 +200,11 @@ def mint_and_publish(day: Day) -> None:
     day.reads(day.counts("Correct this field", "Correct these fields", 1))
     day.look()
     day.write("Number of names", "3")
-    day.page.get_by_role("button", name=day.says("Mint"), exact=True).last.click()
+    day.page.get_by_role("button", name=day.says("Mint and reserve"), exact=True).last.click()
     day.titled(day.counts("%(shown)s new name", "%(shown)s new names", 3))
     day.look()
     day.button("Publish these names")
-    text = day.counts("Change %(shown)s name", "Change %(shown)s names", 3)
+    text = day.counts("Publish %(shown)s name", "Publish %(shown)s names", 3)
     expect(day.page.get_by_role("button", name=text, exact=True)).to_be_visible(timeout=30_000)
     day.heading("Publish names")
     day.look()
@@ -256,7 +256,10 @@ def change(day: Day, served: Server) -> None:
     name = str(found.text_content())
     found.click()
     day.titled("Objekt 1 der Straße")
-    day.button("Publish")
+    day.link("Publish")
+    day.heading("Publish this name?")
+    day.look()
+    day.press(day.counts("Publish %(shown)s name", "Publish %(shown)s names", 1))
     day.said("The name is live.")
     day.look()
     day.link("Edit metadata")
@@ -320,9 +323,16 @@ def undo(day: Day) -> None:
     day.heading("Operation %(operation)s: publish", operation=3)
     day.look()
     day.link("Preview the undo")
-    day.heading("Undo operation %(operation)s", operation=3)
+    hides = day.counts(
+        "%(shown)s of %(all)s names is hidden, and visitors get 410.",
+        "%(shown)s of %(all)s names are hidden, and visitors get 410.",
+        3,
+        all=3,
+    )
+    day.reads(hides)
     day.look()
-    day.button("Undo operation %(operation)s", operation=3)
+    undo = "Undo operation %(operation)s for %(shown)s name"
+    day.press(day.counts(undo, f"{undo}s", 3, operation=3))
     text = day.counts(
         "The operation %(operation)s is undone for %(number)s name.",
         "The operation %(operation)s is undone for %(number)s names.",

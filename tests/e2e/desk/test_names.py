@@ -101,7 +101,7 @@ def test_typed_names_are_checked_at_once(served: Server) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_label("Target").last).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("The name is live.")
+    expect(page.get_by_role("status")).to_contain_text("The name is reserved.")
     expect(page.get_by_text("https://old.example/new?id=7").first).to_be_visible()
 
 

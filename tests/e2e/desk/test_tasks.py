@@ -21,7 +21,7 @@ SECONDS_PER_ACTION = 3
 """The time of a practised person for one action: to find a field or button, and to use it."""
 ACTIONS: dict[str, int] = {
     "mint": 5,
-    "bind": 5,
+    "bind": 6,
     "title": 6,
     "move": 6,
     "withdraw": 7,

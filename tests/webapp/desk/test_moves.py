@@ -23,11 +23,6 @@ def bound(desk: Desk) -> Desk:
     return desk
 
 
-@pytest.fixture(autouse=True)
-def _no_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ararat.webapp.desk.moves._sampled", lambda result: [])
-
-
 def targets(desk: Desk) -> list[str | None]:
     return [each.target for each in desk.bindings.list_names().names]
 
@@ -135,10 +130,10 @@ def site() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("networks", "found"), [(["127.0.0.0/8"], ["status 200", "status 404"]), ([], ["not an allowed one"])]
 )
+@pytest.mark.usefixtures("requests_to_targets")
 def test_the_preview_requests_a_sample(
-    make_desk: Callable[..., Desk], site: str, networks: list[str], found: list[str], monkeypatch: pytest.MonkeyPatch
+    make_desk: Callable[..., Desk], site: str, networks: list[str], found: list[str]
 ) -> None:
-    monkeypatch.undo()
     desk = make_desk(networks=networks)
     for number in range(2):
         desk.bindings.bind(f"ark:12345/x5{number}", f"https://old.example/{number}")

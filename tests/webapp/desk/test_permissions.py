@@ -107,6 +107,7 @@ CASES = (
     page("/name/withdraw", OF_NAMES, f"/name/withdraw?name={LIVE}"),
     form("/name/withdraw", OF_NAMES, name=LIVE, revision="2"),
     form("/name/restore", OF_NAMES, name=WITHDRAWN, revision="2"),
+    page("/name/publish", OF_NAMES, f"/name/publish?name={RESERVED}"),
     form("/name/publish", OF_NAMES, name=RESERVED, revision="1"),
     form("/name/delete", OF_NAMES, name=RESERVED, revision="1"),
     form("/name/undo", OF_ADA, name=LIVE, revision="2"),

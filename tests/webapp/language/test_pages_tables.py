@@ -88,7 +88,12 @@ class Pages:
     def import_all(self, path: str, page: str) -> str:
         job = re.search(r'name="job" value="(\d+)"', page)
         assert job
-        self.post(f"{path}/import", {"job": job[1], "skip": "1"})
+        form: dict[str, Any] = {"job": job[1], "skip": "1"}
+        # Rows with a value of another name are imported only after a question.
+        sent = self.browser.post(f"{path}/import", form, headers=GERMAN)
+        if sent.status_code == 422:
+            form["confirm"] = re.findall(r'name="confirm" value="(\w+)"', self._look(sent, 422, path))
+            self.post(f"{path}/import", form)
         return self.ended(path)
 
     def _look(self, response: TestResponse, status: int | None, path: str) -> str:

@@ -6,9 +6,10 @@ A page that selects names calls :func:`start`, and redirects to :func:`page`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
-from flask import abort, render_template, request
+from flask import Response, abort, render_template, request
 from sqlalchemy import Connection
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -25,7 +26,7 @@ from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
 from ...language.translation import translated
 from ...management.permissions import require_curator
-from .. import messages
+from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..counts import STATES
 
@@ -64,6 +65,8 @@ def apply(number: int) -> AnyResponse:
     ``atomic`` changes all names in one transaction, or none.
     """
     checked, who, known = _known(number), require_curator(caller()), current_imports()
+    if asked := _question(checked):
+        return Response(_page(checked, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     skip, atomic = "skip" in request.form, "atomic" in request.form
     try:
         job = add_job(lambda connection: known.bulk.change(connection, who, checked, skip_refused=skip, atomic=atomic))
@@ -130,7 +133,17 @@ def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, st
     return after["identifier"], title, effect["outcome"], _differences(effect)
 
 
-def _page(job: Job) -> str:
+def _question(checked: Job) -> before_public.Question | None:
+    """Return the question about the names that a check found, or None. The first ones of a long list are compared."""
+    effects = (checked.result or {}).get("effects", []) if checked.kind == CHECK and checked.state == "done" else []
+    # A due name was asked about when it got its date; this change publishes it before.
+    is_early = checked.parameters["operation"]["action"] == "publish"
+    return before_public.question(
+        before_public.values_of(None if is_early else each["before"], each["after"]) for each in effects
+    )
+
+
+def _page(job: Job, asked: before_public.Question | None = None) -> str:
     nothing: dict[str, Any] = {"refused": [], "left_alone": [], "effects": [], "refusals": 0, "others": 0, "counts": {}}
     result: dict[str, Any] = nothing | {"operation": None, "problem": None} | dict(job.result or {})
     operation: Operation | None = None
@@ -141,6 +154,7 @@ def _page(job: Job) -> str:
         "desk/many.html",
         title=translated(kind_of(wanted["action"]).title),
         job=job,
+        asked=asked,
         wanted={name: value for name, value in wanted.items() if name != "action" and value is not None},
         is_check=job.kind == CHECK,
         kept_days=COPIES_KEPT.days,

@@ -27,7 +27,12 @@ def preview_undo(number: int) -> str:
     management().bulk.require_undoable(require_curator(caller()), number)
     skip = _skips(request.args)
     try:
-        return _page(number, management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True), skip=skip)
+        result = management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True)
+        if result.refusals and caller().is_administrator and not skip:
+            rest = management().bulk.undo(caller(), number, skip_changed=True, dry_run=True)
+            if rest.changed and not rest.refusals:
+                result, skip = rest, True
+        return _page(number, result, skip=skip)
     except BindingError as error:
         if error.code != "operation-large":
             raise
@@ -120,7 +125,8 @@ def _skips(values: MultiDict[str, str]) -> bool:
 def _page(number: int, result: BulkResult, *, skip: bool) -> str:
     found = management().operation(caller(), number)
     store = management().bindings.store
-    changed = store.fetch(each.identifier for each in result.refused if each.code == "undo-changed")
+    noted = (*result.refused, *result.left_alone)
+    changed = store.fetch(each.identifier for each in noted if each.code == "undo-changed")
     return render_template(
         "desk/undo.html",
         operation=found,

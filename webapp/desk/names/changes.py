@@ -7,12 +7,15 @@ written, and a page shows both versions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from http import HTTPStatus
 
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ....bindings.names.binding import KINDS, Binding
+from ....bindings.names import assignment
+from ....bindings.names.binding import KINDS, Binding, rfc3339
 from ....bindings.names.errors import BindingConflict, BindingError
 from ....bindings.names.fields import text_of
 from ....bindings.names.metadata import metadata
@@ -22,13 +25,13 @@ from ...accounts.model import Caller
 from ...config import url
 from ...management import ChangeResult, Fields, Forbidden, Management, Missing, Stale
 from ...management.permissions import require_granted
-from .. import messages
+from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
 from . import forms
 from .history import changes_of, differences
 from .new import put_done
-from .page import RESPONSES, requested_name
+from .page import RESPONSES, requested_name, response_of
 
 _DONE = {
     "updated": Translatable("The name is updated."),
@@ -68,6 +71,8 @@ def save_metadata() -> AnyResponse:
     fields, problems = forms.read_metadata(forms.sent(request.form), binding.metadata)
     if problems:
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
+    if asked := _question(binding, fields):
+        return Response(_metadata_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     return _changed(lambda operations, by, name, revision: operations.change(by, name, fields, revision=revision))
 
 
@@ -87,6 +92,8 @@ def save_place() -> AnyResponse:
     if "add" in request.form or "remove" in request.form:
         return Response(_place_form(binding, {}))
     fields, problems = forms.read_place(request.form, binding)
+    if not problems and (asked := _question(binding, fields, relocate="same" in request.form)):
+        return Response(_place_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     if not problems:
         try:
             return _changed(
@@ -138,14 +145,37 @@ def save_withdrawal() -> AnyResponse:
 
 @blueprint.post("/name/restore", endpoint="restore")
 def restore() -> AnyResponse:
-    """Make the withdrawn name in the form live again, and redirect to its page."""
+    """Make the withdrawn name in the form live again, and redirect to its page. Ask first if it shares a value with
+    another name.
+    """
+    binding = _recorded(requested_name(request.form))
+    may_restore = binding.is_withdrawn and caller().may_change(binding.identifier)
+    if may_restore and (asked := before_public.question_of(None, replace(binding, status="live"))):
+        return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     return _changed(lambda operations, by, name, revision: operations.restore(by, name, revision=revision))
+
+
+@blueprint.get("/name/publish", endpoint="ask_to_publish")
+def ask_to_publish() -> AnyResponse | str:
+    """Return the HTML page with the answer that visitors get when a reserved name is live. Its button publishes it.
+
+    The query parameter ``name`` is the name.
+    """
+    binding = _changeable(requested_name())
+    if not binding.is_reserved:
+        return see_other("desk.name", name=binding.identifier)
+    return _publication(binding, _question_of_publication(binding) or before_public.Question())
 
 
 @blueprint.post("/name/publish", endpoint="publish")
 def publish() -> AnyResponse:
-    """Make the reserved name in the form live, and redirect to its page."""
-    live = Fields(status="live")
+    """Make the reserved name in the form live, and redirect to its page. Ask first before its date, and if it shares a
+    value with another name or its target does not answer.
+    """
+    binding, live = _recorded(requested_name(request.form)), Fields(status="live")
+    may_publish = binding.is_reserved and caller().may_change(binding.identifier)
+    if may_publish and (asked := _question_of_publication(binding)):
+        return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     return _changed(lambda operations, by, name, revision: operations.change(by, name, live, revision=revision))
 
 
@@ -232,7 +262,39 @@ def _changeable(name: str) -> Binding:
     return binding
 
 
-def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
+def _question(binding: Binding, fields: Fields, *, relocate: bool = False) -> before_public.Question | None:
+    """Return the question about the change of a public name, or None. The change reports errors itself."""
+    if not caller().may_change(binding.identifier):
+        return None
+    now = management().bindings.now()
+    try:
+        changes = assignment.set_fields(binding.identifier, binding, fields, now, relocate=relocate)
+    except BindingError:
+        return None
+    return before_public.question_of(binding, changes[-1].after)
+
+
+def _question_of_publication(binding: Binding) -> before_public.Question | None:
+    live = replace(binding, status="live", embargo=None)
+    early: list[before_public.Concern] = []
+    if binding.embargo is not None and binding.embargo > management().bindings.now():
+        name = before_public.NewValues(binding.identifier)
+        early.append(before_public.Concern(code="embargo", name=name, text=rfc3339(binding.embargo)))
+    return before_public.question_of(None, live, also=early)
+
+
+def _publication(binding: Binding, asked: before_public.Question) -> str:
+    """Return the page before a name is live: what visitors get, and the concerns."""
+    days = 0
+    if binding.embargo is not None:
+        days = max(0, -((management().bindings.now() - binding.embargo) // timedelta(days=1)))
+    live = replace(binding, status="live", embargo=None)
+    return render_template("desk/publish.html", binding=binding, response=response_of(live), days=days, asked=asked)
+
+
+def _metadata_form(
+    binding: Binding, problems: dict[str, FieldProblem], asked: before_public.Question | None = None
+) -> str:
     records = PrefixRecords(management().bindings.store.prefixes())
     inherited = records.statements(binding.identifier, binding.metadata).by_element
     profiles = [
@@ -248,11 +310,14 @@ def _metadata_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
         labels={**labels, "new-element": Translatable("Name of the element"), "new-text": Translatable("Value")},
         codes=metadata.VALUE_CODES,
         errors=problems,
+        asked=asked,
         form=request.form,
     )
 
 
-def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
+def _place_form(
+    binding: Binding, problems: dict[str, FieldProblem], asked: before_public.Question | None = None
+) -> str:
     given = request.form
     rows = forms.alternate_rows(given or None, binding)
     if (removed := given.get("remove", "")).isdecimal():
@@ -279,6 +344,7 @@ def _place_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
             **{column: given.get(column, text) for column, text in forms.number_texts(binding).items()},
         },
         errors=problems,
+        asked=asked,
     )
 
 

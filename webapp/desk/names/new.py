@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from secrets import token_urlsafe
@@ -14,6 +15,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.changes import MAX_CHANGES
 from ....bindings.minting import is_mintable
+from ....bindings.names import targets
 from ....bindings.names.binding import Binding, Status, rfc3339
 from ....bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable
 from ....bindings.names.metadata import personal_data
@@ -28,7 +30,7 @@ from ...config import url
 from ...language.translation import translated
 from ...management import ChangeResult, Fields, Forbidden, Management, NewName
 from ...management.permissions import require_curator
-from .. import exports, messages
+from .. import before_public, exports, messages
 from ..blueprint import blueprint, caller, management, with_time
 from ..forms import FieldProblem
 from .check import Check, check
@@ -89,7 +91,8 @@ def record() -> AnyResponse:
             )
         else:
             new = NewName(fields, name=found.key) if found.key else NewName(fields, shoulder=below)
-            answer, made = _created_once([new], lambda made: url("desk.name", name=made[0].after.identifier))
+            ask = partial(_question, fields, found.key)
+            answer, made = _created_once([new], ask, lambda made: url("desk.name", name=made[0].after.identifier))
             if made:
                 if new.shoulder:
                     _remember(new.shoulder)
@@ -98,6 +101,8 @@ def record() -> AnyResponse:
             return answer
     except Forbidden:
         raise
+    except _Asked as error:
+        return Response(_page({}, found, asked=error.question), status)
     except BindingConflict as error:
         problems["text"] = FieldProblem.of(error)
     except BindingError as error:
@@ -131,12 +136,18 @@ def mint() -> AnyResponse:
     else:
         try:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
-            new = NewName(_template(request.form.get("template", "").strip(), state), shoulder=_chosen("shoulder"))
-            answer, _ = _created_once([new] * int(count), lambda made: url("desk.minted", created=_created(made)))
+            template = request.form.get("template", "").strip()
+            new = NewName(_template(template, state), shoulder=_chosen("shoulder"))
+            # Names with the same target share it with each other.
+            shared = Fields(status=state, target=template if PLACE not in template else None, embargo=_embargo())
+            ask = partial(_question, shared, None, min(int(count), 2))
+            answer, _ = _created_once([new] * int(count), ask, lambda made: url("desk.minted", created=_created(made)))
             _remember(_chosen("shoulder"))
             return answer
         except Forbidden:
             raise
+        except _Asked as error:
+            return Response(_page(is_many=True, asked=error.question), status)
         except BindingError as error:
             about = "embargo" if error.field == "embargo" else "shoulder"
             problems["template" if error.code.startswith("target") else about] = FieldProblem.of(error)
@@ -144,14 +155,25 @@ def mint() -> AnyResponse:
     return Response(_page(problems, is_many=True), status)
 
 
+class _Asked(Exception):
+    """The form asks ``question`` first. No name was created."""
+
+    def __init__(self, question: before_public.Question) -> None:
+        super().__init__()
+        self.question = question
+
+
 def _created(made: Sequence[ChangeResult]) -> str:
     return rfc3339(made[0].after.created)
 
 
 def _created_once(
-    wanted: Sequence[NewName], address: Callable[[Sequence[ChangeResult]], str]
+    wanted: Sequence[NewName],
+    ask: Callable[[], before_public.Question | None],
+    address: Callable[[Sequence[ChangeResult]], str],
 ) -> tuple[AnyResponse, Sequence[ChangeResult]]:
-    """Create names, and return the redirect to ``address`` of the result, and the result.
+    """Create names, and return the redirect to ``address`` of the result, and the result. Raise :class:`_Asked` for a
+    question that ``ask`` returns.
 
     A second click on the form creates no more names: it gets the same redirect, and an empty result. The form has a
     random text in the field "once". It is kept with the address in the transaction of the names.
@@ -162,18 +184,30 @@ def _created_once(
     def represent(made: Sequence[ChangeResult]) -> StoredReply:
         return StoredReply(value=None, status=HTTPStatus.SEE_OTHER, location=address(made))
 
+    def create(who: Caller) -> list[ChangeResult]:
+        # Not before: the names that the first of two clicks has created would share these values.
+        if asked := ask():
+            raise _Asked(asked)
+        return management().create(who, wanted)
+
     if "once" not in request.form:
-        made = management().create(caller(), wanted)
+        made = create(caller())
         return redirect(address(made), HTTPStatus.SEE_OTHER), made
     one = OneRequest(management().accounts, caller().account.number, f"form {digest}", digest)
     who = caller().with_end(lambda transaction: one.store_result(transaction, represent))
     created: list[ChangeResult] = []
 
     def act() -> StoredReply:
-        created[:] = management().create(who, wanted)
+        created[:] = create(who)
         return represent(created)
 
-    reply, is_repeated = reply_to(one, act)
+    try:
+        reply, is_repeated = reply_to(one, act)
+    except _Asked:
+        # The first of two clicks can have created the names meanwhile.
+        if (earlier := one.earlier_reply()) is None:
+            raise
+        reply, is_repeated = earlier, True
     return redirect(reply.location or url("desk.new"), HTTPStatus.SEE_OTHER), [] if is_repeated else created
 
 
@@ -231,6 +265,7 @@ def _page(
     *,
     is_many: bool = False,
     template: str | None = None,
+    asked: before_public.Question | None = None,
 ) -> str:
     values, known = request.values, shoulders(management(), caller())
     return render_template(
@@ -245,6 +280,7 @@ def _page(
         once=token_urlsafe(12),
         elements=_ELEMENTS,
         errors=problems or {},
+        asked=asked,
         most=MAX_CHANGES,
     )
 
@@ -258,16 +294,33 @@ def _fields(target: str | None) -> Fields:
     metadata = {each: form[each].strip() for each in _ELEMENTS if form.get(each, "").strip()}
     return Fields(
         target=form.get("target", "").strip() or target,
-        status="reserved" if form.get("status") == "reserved" else "live",
+        status="live" if form.get("status") == "live" else "reserved",
         resource=form.get("resource", "").strip() or None,
         metadata=metadata,
-        embargo=with_time(_chosen("embargo")) or None,
+        embargo=_embargo(),
     )
+
+
+def _embargo() -> str | None:
+    return with_time(_chosen("embargo")) or None
+
+
+def _question(fields: Fields, key: str | None, number: int = 1) -> before_public.Question | None:
+    """Return the question about new public names, or None. ``key`` is the name; None for names that are minted."""
+    if (fields.status != "live" and fields.embargo is None) or (key and management().bindings.lookup(key)):
+        return None
+    try:
+        target = fields.target and targets.check(fields.target, "located")
+    except BindingError:
+        return None  # the form reports the error of the target
+    numbers = (fields.resource,) if fields.resource else ()
+    new = before_public.NewValues(key or "", numbers, target, before_public.title_in(fields.metadata or {}))
+    return before_public.question([new] * number, requests=fields.status == "live")
 
 
 def _template(template: str, state: Status) -> Fields | Callable[[str], Fields]:
     """Return the fields of minted names. :data:`PLACE` in the target becomes the name."""
-    fields = Fields(status=state, embargo=with_time(_chosen("embargo")) or None)
+    fields = Fields(status=state, embargo=_embargo())
     return (lambda name: fields._replace(target=template.replace(PLACE, name))) if template else fields
 
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from flask import Response, render_template, request
+from flask import Response, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....bindings.checks.shared_values import NewValues
 from ....bindings.names.errors import BindingError
+from ....bindings.tables.columns import cells
 from ....identifiers.text.translatable import Translatable
 from ....spreadsheets.columns import OF_FORMS
 from ...config import url
 from ...jobs.imports import current_imports
+from ...language import formats
 from ...language.translation import translated
 from ...uploads.model import PARTS, Part, Upload
-from .. import messages
+from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..exports import csv_file
 from ..forms import comparable, number_of
@@ -59,8 +64,11 @@ def page(number: int) -> AnyResponse | str:
 
     ``number`` is the number of the upload. A table without selected columns redirects to the page for its columns.
     """
-    known = known_upload(number)
-    job = job_of(known)
+    return _page(known_upload(number))
+
+
+def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResponse | str:
+    number, job = known.number, job_of(known)
     state = state_of(known, job)
     if job is None or (known.stage == "new" and job.state == "done"):
         return see_other("desk.table_columns", number=number)
@@ -84,6 +92,7 @@ def page(number: int) -> AnyResponse | str:
     return render_template(
         "desk/table.html",
         upload=known,
+        asked=asked,
         job=job,
         state=state,
         problem=problem,
@@ -131,8 +140,28 @@ def start(number: int) -> AnyResponse:
             Translatable("Rows are refused, so nothing was imported. Correct the file, or leave these rows out."), "bad"
         )
         return see_other("desk.table", number=number)
+    if asked := before_public.question(_public_values(known)):
+        answer = make_response(_page(known, asked))
+        answer.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+        return answer
     start_job(lambda connection: jobs.import_rows(connection, who, known, skip_refused=skip, atomic=atomic))
     return see_other("desk.table", number=number)
+
+
+def _public_values(known: Upload) -> Iterator[NewValues | None]:
+    """Yield the new values of the rows that make a name public, or change a public one."""
+    for part in ("published", "added", "changed", "moved"):
+        rows = uploads().each_row(known.number, part)
+        while block := [row for _, row in islice(rows, _BLOCK)]:
+            recorded = {} if part == "added" else management().bindings.store.fetch(row.identifier for row in block)
+            for row in block:
+                binding = recorded.get(row.identifier)
+                before = cells(binding) if binding else {}
+                after = {"identifier": row.identifier, "status": "live" if row.outcome == "bound" else "reserved"}
+                after |= before | {column: new for column, (_, new) in row.changes.items()}
+                if part == "published":
+                    before, after["status"] = {}, "live"
+                yield NewValues.of_cells(before, after, Translatable("Row %(number)s", number=formats.figure(row.line)))
 
 
 @blueprint.get("/tables/<int:number>/report.csv", endpoint="table_report")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime
 
 import pytest
 
+from ararat.bindings.imports.importing import import_table
 from ararat.bindings.operations.relocation import relocate_prefix
 
 HOSTILE = "<b>\u202eMap"
@@ -131,12 +133,14 @@ def test_administrator_undoes_an_operation(ada, names, read_page):
 
 def test_undo_refuses_names_that_were_changed_since_then(ada, names, read_page):
     names.relocate("ark:12345/x51", "https://fourth.example/1", actor="jane")
-    for response in (ada.get("/desk/changes/1/undo"), ada.post("/desk/changes/1/undo")):
-        page = read_page(response.text)
-        assert "Nothing is changed: 1 name was changed after the operation" in " ".join(
-            page.one("div", "desk").text.split()
-        )
-        assert "--skip" not in page.one("div", "desk").text
+    refused = read_page(ada.post("/desk/changes/1/undo").text).one("div", "desk").text
+    assert "Nothing is changed: 1 name was changed after the operation" in " ".join(refused.split())
+    assert "--skip" not in refused
+    preview = read_page(ada.get("/desk/changes/1/undo").text)
+    assert " ".join(preview.one("h1").text.split()) == "Undo operation 1: 2 of 3 names get other values."
+    assert "1 name stays as it is, because it was changed later." in preview.one("p", "lead").text
+    assert "Undo operation 1 for 2 names" in preview.one("form", "tools").text
+    assert "open" not in preview.one("div", "desk").one("details").attributes
     assert names.lookup("ark:12345/x50").target == "https://new.example/0"
     assert ada.post("/desk/changes/1/undo", {"skip": "1"}).location == "/desk/changes/2"
     assert names.lookup("ark:12345/x50").target == "https://old.example/0"
@@ -169,6 +173,17 @@ def test_a_lost_grant_or_a_later_change_forbids_the_own_undo(desk, jane, names):
     desk.accounts.revoke("jane", "ark:12345/x5")
     assert "no grant" in desk.signed_in("jane").post("/desk/changes/2/undo", {"skip": "1"}).text
     assert names.lookup("ark:12345/x50").target == "https://third.example/0"
+
+
+def test_the_undo_of_an_import_says_what_visitors_get(desk, jane, ada, names, read_page):
+    table = "identifier,target\nark:12345/x5i1,https://e.example/1\nark:12345/x5i2,https://e.example/2\n"
+    import_table(desk.bindings, io.BytesIO(table.encode()), format="csv", actor="jane")
+    number = desk.bindings.list_operations()[0].number
+    page = read_page(jane.get(f"/desk/changes/{number}/undo").text)
+    title = " ".join(page.one("h1").text.split())
+    assert title == f"Undo operation {number}: 2 of 2 names are withdrawn, and visitors get 410."
+    assert page.one("button", "risk").text.strip() == f"Undo operation {number}: withdraw 2 names"
+    assert "A public name is never deleted." in page.one("div", "desk").text
 
 
 def test_undo_needs_the_token_of_the_form(ada, names):

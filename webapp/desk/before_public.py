@@ -1,0 +1,186 @@
+"""The question before a name is public permanently: values that it shares with another name, and pages without answer.
+
+Each form and table that makes a name public, or changes a public one, calls :func:`question`. The form is shown again
+with the question, and its hidden fields ``confirm`` are the answer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http import HTTPStatus
+from itertools import islice
+from typing import Any, Literal
+from urllib.parse import urljoin
+
+from flask import request
+
+from ...bindings.checks import shared_values
+from ...bindings.checks.shared_values import NewValues, title_in
+from ...bindings.names.binding import Binding
+from ...identifiers.text.translatable import Translatable
+from ...net.hop import FAILURES, Fetch, HopFailed, HopResponse
+from ...tracing.progress import TraceProgress
+from ..config import site
+from ..errors import HTTPRefusal
+from ..trace_requests import acquire_slot, fetcher
+from .blueprint import management
+
+SAMPLE = 3
+"""The number of new targets that are requested."""
+
+MAX_CONCERNS = 20
+"""The maximum number of concerns in a question. The others are counted."""
+
+_BLOCK = 1000
+_SECONDS = 5.0
+_NO_ANSWER = frozenset(
+    {"dns", "no-address", "connect", "tls", "timeout", "dropped", "protocol", "too-large", "site-error"}
+)
+# These say that the page is there, or that the server is busy now.
+_REFUSED = frozenset({401, 403, 408, 425, 429, 451})
+_REDIRECTS = 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sampled:
+    """The response of one new target: the ``target``, a short ``text``, and whether the target ``works``.
+
+    ``is_missing`` is true if the target has no page: there is no answer, or an error.
+    """
+
+    target: str
+    text: str
+    works: bool
+    is_missing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concern:
+    """A reason not to make a name public.
+
+    - ``code``: the shared value, or "unanswered" for a target without an answer, or "embargo" for a date in the future.
+    - ``name``: the name that would be public, with its values. ``text``: the shared text, or the target.
+    - ``other``: the name that has the text already, or None. ``reason``: why there is no answer.
+    """
+
+    code: Literal["number", "target", "title", "unanswered", "embargo"]
+    name: NewValues
+    text: str
+    other: NewValues | None = None
+    reason: str = ""
+
+    @property
+    def token(self) -> str:
+        """The text that confirms this concern, and no other one."""
+        of_other = self.other.key if self.other else ""
+        return sha256("\0".join((self.code, self.name.key, self.text, of_other)).encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """The concerns about names that would be public. ``more`` is the number of those that are not listed."""
+
+    concerns: Sequence[Concern] = ()
+    more: int = 0
+    tokens: Sequence[str] = field(default=())
+
+
+def question(
+    names: Iterable[NewValues | None], *, requests: bool = True, also: Sequence[Concern] = ()
+) -> Question | None:
+    """Return the question about names that would be public, or None without a concern that the form has not confirmed.
+
+    - ``names``: the new values of the names; None for a name that is not public.
+    - ``requests``: whether to request the new targets, at most :data:`SAMPLE`.
+    - ``also``: other concerns.
+    """
+    concerns, by_target = [*also], dict[str, NewValues]()
+    remaining = (each for each in names if each is not None)
+    while len(concerns) <= MAX_CONCERNS and (block := list(islice(remaining, _BLOCK))):
+        for each, shared in zip(block, shared_values.shared_values(management().bindings, block), strict=True):
+            concerns += [Concern(code=one.field, name=each, text=one.text, other=one.other) for one in shared]
+            if each.target and len(by_target) < SAMPLE:
+                by_target.setdefault(each.target, each)
+    if requests and by_target and site().settings.trace_elsewhere:
+        with suppress(HTTPRefusal):  # The server has no time for requests now.
+            concerns += [
+                Concern(code="unanswered", name=by_target[each.target], text=each.target, reason=each.text)
+                for each in sampled(by_target)
+                if each.is_missing
+            ]
+    tokens = [each.token for each in concerns]
+    if set(tokens) <= set(request.form.getlist("confirm")):
+        return None
+    return Question(concerns=concerns[:MAX_CONCERNS], more=max(0, len(concerns) - MAX_CONCERNS), tokens=tokens)
+
+
+def question_of(before: Binding | None, after: Binding, *, also: Sequence[Concern] = ()) -> Question | None:
+    """Return the question about the change of one name, or None. ``before`` and ``after`` are its bindings."""
+    # The page of a name with a date of publication is often not there yet.
+    return question([NewValues.of(before, after)], requests=after.is_live, also=also)
+
+
+def values_of(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> NewValues | None:
+    """Return the new values of a change of a name whose bindings are JSON (:meth:`.Binding.as_dict`), or None."""
+    return NewValues.of_cells(_cells(before) if before else {}, _cells(after))
+
+
+def _cells(binding: Mapping[str, Any]) -> dict[str, str]:
+    numbers = binding["numbers"]
+    row = {name: binding[name] or "" for name in ("identifier", "target", "status", "embargo")}
+    several = {"number": numbers["current"] or "", "further_numbers": " | ".join(numbers["further"])}
+    return {**binding["metadata"], **row, **several}
+
+
+def sampled(targets: Iterable[str | None]) -> Sequence[Sampled]:
+    """Request some targets at once. Return nothing if this site sends no requests to other hosts."""
+    known = site()
+    wanted = [each for each in dict.fromkeys(targets) if each is not None and each.startswith("http")][:SAMPLE]
+    if not wanted or not known.settings.trace_elsewhere:
+        return []
+    slot = acquire_slot(known, "previews")
+    try:
+        fetch = fetcher(known, request.remote_addr, threading.Event(), TraceProgress(), fresh=False)
+        with ThreadPoolExecutor(SAMPLE) as pool:
+            return list(pool.map(lambda target: _response(fetch, target), wanted))
+    finally:
+        slot.release()
+
+
+def _response(fetch: Fetch, target: str) -> Sampled:
+    """Follow a target to its page."""
+    try:
+        answer = _last(fetch, target)
+    except HopFailed as failed:
+        text = FAILURES.get(failed.code, failed.code)
+        return Sampled(target=target, text=text, works=False, is_missing=failed.code in _NO_ANSWER)
+    works = answer.status < HTTPStatus.BAD_REQUEST
+    return Sampled(
+        target=target,
+        text=Translatable("status %(status)s", status=answer.status),
+        works=works,
+        is_missing=not works and answer.status not in _REFUSED,
+    )
+
+
+def _last(fetch: Fetch, target: str) -> HopResponse:
+    address, end = target.partition("#")[0], time.monotonic() + _SECONDS
+    answer = fetch("GET", address, end)
+    for _ in range(_REDIRECTS):
+        places = answer.all("Location")
+        if not 300 <= answer.status < 400 or not places:
+            break
+        address = urljoin(address, places[0]).partition("#")[0]
+        if not address.startswith(("http://", "https://")):
+            break
+        answer = fetch("GET", address, end)
+    return answer
+
+
+__all__ = ["Concern", "NewValues", "Question", "Sampled", "question", "question_of", "sampled", "title_in", "values_of"]
