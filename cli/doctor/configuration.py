@@ -135,7 +135,7 @@ _LINES: dict[Cause, dict[ReverseProxy, str]] = {
     },
     "buffer": {
         "nginx": r"(?:proxy_buffer_size|proxy_pass)\s",
-        "Apache": r"(?:ProxyIOBufferSize|ResponseFieldSize|ProxyPass)\s",
+        "Apache": r"(?:ProxyIOBufferSize|ProxyPass)\s",
         "Caddy": r"max_response_header\b",
     },
     "location": {
