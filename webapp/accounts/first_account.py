@@ -93,7 +93,8 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
     """Return the command that adds the first administrator. On a terminal, the command asks for a password.
 
     ``bindings`` is the store to which the account is added. ``with_place`` states whether to name the database, which
-    only people on the machine of the server should read. A database with a password in its URL is never named.
+    only people on the machine of the server should read. A database with a password in its URL is never named. If the
+    server runs as a user without a shell, such as that of a service, the command runs as this user.
     """
     parts = [program(), "account", "add", _NAME, "--role", "administrator", "--password-stdin"]
     if with_place and bindings.where.startswith("sqlite:"):
@@ -102,7 +103,22 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
         place = os.path.abspath(bindings.where)  # noqa: PTH100 - no link is followed
     else:
         place = "DATABASE"
-    return f"{' '.join(parts)} --database {shlex.quote(place)}"
+    return f"{_as_user()}{' '.join(parts)} --database {shlex.quote(place)}"
+
+
+def _as_user() -> str:
+    """Return the words that run a command as the user of this process, if this user cannot sign in.
+
+    A command that root runs would create files beside the database that the server cannot write.
+    """
+    import pwd
+
+    try:
+        user = pwd.getpwuid(os.getuid())
+    except KeyError:
+        return ""
+    has_shell = not user.pw_shell or Path(user.pw_shell).name not in ("nologin", "false")
+    return "" if has_shell else f"runuser -u {shlex.quote(user.pw_name)} -- "
 
 
 def keeping_command() -> str:

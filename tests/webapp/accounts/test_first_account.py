@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pwd
 import shlex
 from pathlib import Path
 
@@ -66,3 +67,12 @@ def test_the_place_of_the_database_is_shown_on_its_machine_only(empty, base, fie
 def test_a_place_in_the_command_can_be_run_by_a_shell(empty, monkeypatch, where, shown):
     monkeypatch.setattr(type(empty), "where", where)
     assert first_account.command(empty).endswith(shown)
+
+
+@pytest.mark.parametrize(
+    ("shell", "begins"), [("/usr/sbin/nologin", "runuser -u ararat -- "), ("/bin/bash", ""), ("", "")]
+)
+def test_the_command_runs_as_the_user_of_a_service(empty, monkeypatch, shell, begins):
+    user = pwd.struct_passwd(("ararat", "x", 999, 999, "", "/var/lib/ararat", shell))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: user)
+    assert first_account.command(empty).startswith(f"{begins}{first_account.program()} account add")
