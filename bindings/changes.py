@@ -16,7 +16,7 @@ from ..identifiers.text.translatable import Translatable
 from .names import naming as names
 from .names.assignment import Change, Outcome
 from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
-from .names.naming import Name
+from .names.naming import Name, NameWarning
 from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
@@ -73,12 +73,14 @@ class ChangeResult(NamedTuple):
 
     ``outcome`` is the kind of change, such as "bound". ``before`` is the binding before the change; None for a new
     name. ``after`` is the binding after it; for a deleted name, it is the last one. ``is_minted`` is as in the change.
+    ``warnings`` are about probable mistakes, if the actor has :func:`.new_names.note_warnings` at the end.
     """
 
     outcome: Outcome
     before: Binding | None
     after: Binding
     is_minted: bool = False
+    warnings: tuple[NameWarning, ...] = ()
 
     @property
     def is_new(self) -> bool:

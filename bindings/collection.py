@@ -527,7 +527,7 @@ class Bindings:
                         audit.record_changes(transaction, actor, self.now())
                     for record in actor.at_end:
                         record(transaction)
-                    changes_rules = transaction.changes_rules
+                    changes_rules = transaction.rules_version is None
         finally:
             # After a failed commit, the change can still be in the database.
             self.source.own_changes += 1

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...identifiers import registries
 from ...identifiers.ark.grammar import BETANUMERIC
@@ -106,12 +106,28 @@ def warnings_inside(
 
     ``recorded`` looks names up, by default those of the database.
     """
-    if not transaction.actor.reads_reserved:
+    if not transaction.actor.reads_reserved or not any(each.is_new for each in names):
         # A warning can name a reserved name.
         return [_of_values(each) for each in names]
     records = transaction.prefixes()
     patterns = [*transaction.patterns(), *checked_patterns(records)]
     return warnings_about(recorded or transaction.recorded, PrefixRecords(records), patterns, names)
+
+
+def note_warnings(transaction: Transaction) -> None:
+    """Add the warnings about probable mistakes to the results of a change of names (:attr:`.Actor.at_end`).
+
+    ``transaction`` is the transaction of the change, whose result is a list of :class:`.ChangeResult`. The codes are
+    those of :func:`warnings_about`, and for a withdrawn name those of :func:`successor_warnings`.
+    """
+    results: Any = transaction.result
+    compared = [ComparedName.of(each.after, is_new=each.is_new, is_typed=not each.is_minted) for each in results]
+    for number, warnings in enumerate(warnings_inside(transaction, compared)):
+        after = results[number].after
+        if after.is_withdrawn:
+            key, successor = after.identifier, after.successor
+            warnings = warnings_of_successor(transaction.look_up, transaction.prefixes, key, successor)
+        results[number] = results[number]._replace(warnings=tuple(warnings))
 
 
 def warnings_about(

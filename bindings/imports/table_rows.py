@@ -266,7 +266,7 @@ class TableRows(Source[Summary]):
             self.listeners.after(transaction.connection)
         if self._next_block is not None:
             self._next_block += 1
-            if transaction.changes_rules and self._rules == self._begun_rules:
+            if transaction.rules_version is None and self._rules == self._begun_rules:
                 self._rules = transaction.setting("rules")
         else:
             self._last = self._ahead[block.number - 1] if block.number else self._last

@@ -282,14 +282,10 @@ class Caller:
 
         The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
         """
-        if self.role == "reader":
+        limited = None if self.token is None else self.token.prefixes
+        if self.role == "reader" or (limited is not None and not key.startswith(limited)):
             return False
-        of_token = self.token is None or self.token.prefixes is None or _covers(self.token.prefixes, key)
-        return of_token and (self.account.role == "administrator" or _covers(self.account.prefixes, key))
-
-
-def _covers(granted: Iterable[str], key: str) -> bool:
-    return key.startswith(tuple(granted))
+        return self.account.role == "administrator" or key.startswith(self.account.prefixes)
 
 
 def read_name(text: str) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...bindings.changes import ChangeResult
 from ...bindings.names.binding import Binding, Event, rfc3339
 from ...bindings.names.metadata import personal_data
-from ...bindings.names.naming import NameWarning
 from ...bindings.names.operation import EMPTIED
 from ...bindings.names.selection import as_dict as of_name
 from ...bindings.operations.plan import BulkResult
@@ -26,17 +24,16 @@ _OF_HIDDEN = ("identifier", "spelling", "state", "revision", "created", "changed
 """The members of a recorded name whose values are not shown to the caller."""
 
 
-def of_saved(caller: Caller, saved: ChangeResult, probable: Sequence[NameWarning]) -> dict[str, Any]:
+def of_saved(caller: Caller, saved: ChangeResult) -> dict[str, Any]:
     """Return a name that was created or changed by ``caller`` as a mapping for JSON, with the warnings about it.
 
-    ``saved`` is the change. ``probable`` are the warnings about probable mistakes. Warnings about personal data are
-    added. A token without the right to read gets back the values of a new reserved name, and not those of a recorded
-    one.
+    ``saved`` is the change with its warnings. Those about personal data are added. A token without the right to read
+    gets back the values of a new reserved name, and not those of a recorded one.
     """
     binding = saved.after
     if not (saved.is_new or shown_to(caller, binding)):
         return {name: value for name, value in of_name(binding).items() if name in _OF_HIDDEN}
-    warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *probable)]
+    warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *saved.warnings)]
     return of_name(binding) | ({"warnings": warnings} if warnings else {})
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ...bindings.checks.new_names import note_warnings
 from ...bindings.names import validation
 from ...bindings.names.actor import Actor
 from ...bindings.names.errors import BindingError, BindingsUnavailable
@@ -101,6 +102,7 @@ class Recorder:
         *,
         require: Callable[[Caller | None], Caller] = require_curator,
         max_names: int | None = None,
+        warns: bool = False,
     ) -> Iterator[AccountActor]:
         """Begin a change by an account. Yield the actor to pass to the methods of the bindings.
 
@@ -109,6 +111,7 @@ class Recorder:
         - ``name``: the name or prefix of the request, or None for several.
         - ``require``: a function that returns the caller, or raises Forbidden.
         - ``max_names``: the largest number of names that the change can have. None is the default limit.
+        - ``warns``: whether the results of the change have warnings about probable mistakes.
 
         A :class:`BindingError` in the block is written to the audit. Changes that wait for the database never hold all
         threads of a server: without a free slot (:mod:`~ararat.bindings.system.thread_slots`),
@@ -123,7 +126,7 @@ class Recorder:
                 account=known.account.number,
                 token=known.token and known.token.number,
                 max_names=max_names,
-                at_end=known.at_end,
+                at_end=(note_warnings, *known.at_end) if warns else known.at_end,
                 accounts=self.accounts,
                 caller=known,
             )

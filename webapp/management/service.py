@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings import creation
 from ...bindings.changes import ChangeResult, NameChange, at_item
-from ...bindings.checks import new_names
 from ...bindings.creation import MintedChange, Unless
 from ...bindings.names import assignment
 from ...bindings.names import naming as names
@@ -18,7 +17,7 @@ from ...bindings.names.binding import Binding, Event
 from ...bindings.names.errors import BindingConflict, BindingError
 from ...bindings.names.event_selection import EventPage, EventSelection
 from ...bindings.names.fields import Fields
-from ...bindings.names.naming import Name, NameWarning
+from ...bindings.names.naming import Name
 from ...bindings.names.operation import Operation
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import PrefixRecords
@@ -281,7 +280,7 @@ class Management:
         raises :class:`Missing`. The pattern of the minted names is that of the prefix record.
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
-        with self.recorder.acting(caller, "create", one) as actor:
+        with self.recorder.acting(caller, "create", one, warns=True) as actor:
             known, tests = actor.caller, self.bindings.naming.test_naans
             shoulders: dict[str, str] = {}
             each_change: list[NameChange | MintedChange] = []
@@ -317,22 +316,6 @@ class Management:
         - ``fields``: the fields of the new name, or a function that returns them for the key of the name.
         """
         return self.create(caller, [NewName(fields, shoulder=shoulder)])[0]
-
-    def mistakes(self, caller: Caller | None, made: Sequence[ChangeResult]) -> list[list[NameWarning]]:
-        """Return warnings about probable mistakes in changed names, a list for each change
-        (:mod:`~ararat.bindings.checks.new_names`).
-
-        ``made`` has the changes of ``caller``, as the other methods return them. A caller without the right to read
-        gets no warning that names other names, because they can be reserved.
-        """
-        of, reads = new_names.ComparedName.of, caller is not None and caller.may("read")
-        changed = [of(each.after, is_new=each.is_new and reads, is_typed=not each.is_minted) for each in made]
-        found = new_names.warnings_before(self.bindings, changed)
-        for each, warnings in zip(made, found, strict=True):
-            if each.after.is_withdrawn:
-                after = each.after
-                warnings[:] = new_names.successor_warnings(self.bindings, after.identifier, after.successor)
-        return found
 
     def delete(self, caller: Caller | None, name: Name, *, revision: int | None = None) -> ChangeResult:
         """Delete a reserved name. Return the change, with the last binding of the name.
@@ -418,7 +401,7 @@ class Management:
         revision: int | None,
     ) -> ChangeResult:
         """Make a change of one name. The permission is checked before the name is read."""
-        with self.recorder.acting(caller, operation, name) as actor:
+        with self.recorder.acting(caller, operation, name, warns=True) as actor:
             key = names.key_of(name)
             require_granted(actor.caller, key)
             wanted = NameChange(key, decide, revision)

@@ -48,6 +48,7 @@ _LOCK_NUMBER = struct.Struct(">q")
 # The versions, and facts that save statements or prevent that they fail. The index of deleted names is small.
 _FACTS = """
 SELECT name, value FROM ararat WHERE name IN ('schema', 'rules')
+UNION ALL SELECT 'has counters', 'yes' WHERE EXISTS (SELECT 1 FROM ararat WHERE substr(name, 1, 5) = 'next ')
 UNION ALL SELECT 'has deleted names', 'yes' WHERE EXISTS (SELECT 1 FROM events WHERE action = 'deleted')
 """
 # The number of the transaction is read here, because the answer to COMMIT can be lost. A standby gives no numbers.
@@ -199,6 +200,8 @@ class Transaction:
     - ``begun``: the numbers of the operations that began in the transaction.
     - ``noted``: the outcomes of other changes by name, such as those of a prefix record, for the audit.
     - ``actor``: who makes the changes. ``check_change``: None, or checks each of them by the policy (:meth:`checked`).
+    - ``rules_version``: the version of the rules, prefix records and holds that the transaction reads, which resolvers
+      keep in memory; None after it has changed one.
     - ``is_rolled_back``: whether all changes were undone. ``is_exclusive``: whether other writers wait.
     - ``result``: the result of the change, for the functions :attr:`.Actor.at_end`: a list of
       :class:`~ararat.bindings.changes.ChangeResult`, a BulkResult, or the Summary of an import.
@@ -218,8 +221,9 @@ class Transaction:
         self._inserts = inserts
         self._database = database
         self.is_exclusive = False
-        self._rules_version = facts.get("rules")
+        self.rules_version = facts.get("rules")
         self._has_deleted = "has deleted names" in facts
+        self._has_counters = "has counters" in facts
         self._has_dropped_triggers = False
         self._held: set[str] = set()  # the names that were read with a hold
         self._clock = clock
@@ -250,8 +254,9 @@ class Transaction:
             self.connection.exec_driver_sql(self._database.exclusive_lock_sql)
             facts = _facts(self.connection, is_large=True)
             require_version(self._database, facts.get("schema"))
-            self._rules_version = facts.get("rules")
+            self.rules_version = facts.get("rules")
             self._has_deleted = "has deleted names" in facts
+            self._has_counters = "has counters" in facts
         self.is_exclusive = True
 
     def lock_texts(self, texts: Iterable[str]) -> None:
@@ -281,11 +286,6 @@ class Transaction:
         return self.check_change(before, change, self)
 
     @property
-    def rules_version(self) -> str | None:
-        """The version of the rules and prefix records that this transaction reads; None after it has changed one."""
-        return self._rules_version
-
-    @property
     def recorded(self) -> RecordedNames:
         """Return the lookups of recorded names, which see the changes of this transaction, for warnings about new
         names.
@@ -303,6 +303,8 @@ class Transaction:
 
     def patterns(self) -> list[Pattern]:
         """Return the patterns of the names that were minted with a check character."""
+        if not self._has_counters:
+            return []
         patterns = (Pattern.of_counter(name) for name, _ in self._read(self._statements.settings, ()))
         return [pattern for pattern in patterns if pattern and pattern.check]
 
@@ -328,6 +330,13 @@ class Transaction:
             if binding.hold_until is not None:
                 self._held.add(stored.identifier)
         return bindings
+
+    def look_up(self, identifiers: Sequence[str]) -> dict[str, Binding]:
+        """Return the bindings of the names ``identifiers`` as :meth:`get`, but without locking their rows."""
+        keys = [index_key(name) for name in identifiers if name.isascii() and name.isprintable()]
+        rows = self._read(self._statements.many, (self._database.array_parameter(keys),)) if keys else []
+        stored = map(binding_of, rows)
+        return {each.identifier: each if each.embargo is None else each.at(self._clock()) for each in stored}
 
     def publish_due(self) -> list[Binding]:
         """Record the publication of reserved names whose embargo has ended, at most :data:`~.statements.MOST_DUE`.
@@ -459,10 +468,10 @@ class Transaction:
         """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
         # A kept connection keeps them until the version of the rules changes. Another server has other connections.
         kept = self.connection.info
-        if self._rules_version is None or kept.get(_KEPT_VERSION) != self._rules_version:
+        if self.rules_version is None or kept.get(_KEPT_VERSION) != self.rules_version:
             rows = self.connection.exec_driver_sql(self._statements.prefixes)
             kept[_KEPT_RECORDS] = [prefix_record_of(row) for row in rows]
-            kept[_KEPT_VERSION] = self._rules_version
+            kept[_KEPT_VERSION] = self.rules_version
         return list(kept[_KEPT_RECORDS])
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
@@ -525,6 +534,7 @@ class Transaction:
         if not updated:
             self.connection.execute(insert(schema.meta).values(name=name, value=value))
             if name.startswith("next "):
+                self._has_counters = True
                 # The resolver reads the patterns of minted names together with the rules.
                 self._raise_rules_version()
 
@@ -580,14 +590,9 @@ class Transaction:
         for trigger in triggers.replacement_triggers():
             self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
 
-    @property
-    def changes_rules(self) -> bool:
-        """Whether the transaction changes rules, prefix records or holds, which resolvers keep in memory."""
-        return self._rules_version is None
-
     def _raise_rules_version(self) -> None:
         self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
-        self._rules_version = None  # what this transaction reads from now on is not kept
+        self.rules_version = None  # what this transaction reads from now on is not kept
 
     def _insert(self, bindings: list[Row], events: list[Row]) -> None:
         is_postgresql = self._database.dialect_name == "postgresql"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.names.errors import BindingError
+from ararat.bindings.checks import new_names
+from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.middleware import BindingConflict
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.management import ChangeResult, Fields, Forbidden, Management, Missing, NewName, Stale, etag
@@ -35,6 +36,31 @@ def test_a_name_is_created_and_replaced(management: Management, curator: Caller)
     assert management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "C"})).outcome == "unchanged"
     assert len(management.history(curator, NAME)) == 2
     assert management.bindings.history(NAME)[1].actor == "jane"
+
+
+def test_warnings_are_found_before_the_change_is_durable(
+    management: Management, curator: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shared,) = [management.save(curator, f"{NAME}{end}", Fields(target=TARGET)).warnings for end in "ab"][1:]
+    assert [each.code for each in shared] == ["name-similar", "target-shared"]
+
+    def unanswered(*_: Any) -> None:
+        raise BindingsUnavailable("the database does not answer")
+
+    monkeypatch.setattr(new_names, "warnings_about", unanswered)
+    with pytest.raises(BindingsUnavailable):
+        management.save(curator, NAME, Fields(target=OTHER))
+    assert management.bindings.lookup(NAME) is None
+
+
+def test_a_withdrawal_warns_of_its_successor_in_the_same_transaction(management: Management, curator: Caller) -> None:
+    for end in "ab":
+        management.save(curator, f"{NAME}{end}", Fields(target=TARGET))
+    first = management.withdraw(curator, f"{NAME}a", successor=f"{NAME}b")
+    second = management.withdraw(curator, f"{NAME}b", successor=f"{NAME}a")
+    third = management.withdraw(curator, f"{NAME}b", successor=f"{NAME}c")
+    codes = [[each.code for each in made.warnings] for made in (first, second, third)]
+    assert codes == [[], ["successor-circle"], ["successor-unknown"]]
 
 
 def test_a_new_target_needs_the_resource_or_a_decision(management: Management, curator: Caller) -> None:

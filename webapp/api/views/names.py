@@ -194,11 +194,8 @@ def _new_name(item: int, given: dict[str, Any]) -> NewName:
 
 
 def _created(result: Sequence[ChangeResult]) -> StoredReply:
-    found = management().mistakes(caller(), result)
-    value = [
-        {"outcome": each.outcome, "name": representations.of_saved(caller(), each, warnings)}
-        for each, warnings in zip(result, found, strict=True)
-    ]
+    by = caller()
+    value = [{"outcome": each.outcome, "name": representations.of_saved(by, each)} for each in result]
     status = 200 if all(each.outcome == "exists" for each in result) else 201
     if len(result) > 1:
         return StoredReply({"names": value}, status)
@@ -208,5 +205,4 @@ def _created(result: Sequence[ChangeResult]) -> StoredReply:
 
 def _saved(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
     name = result[0].after
-    value = representations.of_saved(caller(), result[0], management().mistakes(caller(), result)[0])
-    return StoredReply(value, status, etag=etag(name))
+    return StoredReply(representations.of_saved(caller(), result[0]), status, etag=etag(name))

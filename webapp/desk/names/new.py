@@ -362,7 +362,7 @@ def put_done(text: str, saved: ChangeResult) -> None:
     if saved.outcome not in _WITHOUT_NEW_VALUES:
         name = binding.spelling if saved.is_new else ""
         found = personal_data.warnings_about(name, binding.target, binding.resource, binding.metadata)
-    found += management().mistakes(caller(), [saved])[0]
+    found += saved.warnings
     said = [translated(each) for each in (text, *(sentence(each.message) for each in found))]
     messages.put(" ".join(said), "warn" if found else "good")
 
