@@ -87,12 +87,25 @@ LABELS = {column: label for group in GROUPS.values() for column, label in group.
 CHOICES = {column for group in GROUPS.values() for column in group}
 
 
-def check(columns: Sequence[str], headings: Sequence[str], *, mints: bool = False) -> dict[int, str]:
+def groups(number_label: str) -> Mapping[str, Mapping[str, str]]:
+    """Return :data:`GROUPS` with another label of inventory numbers. ``number_label`` is that of the site."""
+    named = {"resource": _of(number_label, "resource")}
+    return {group: {**choices, **(named if "resource" in choices else {})} for group, choices in GROUPS.items()}
+
+
+def check(
+    columns: Sequence[str],
+    headings: Sequence[str],
+    *,
+    mints: bool = False,
+    number_label: str = OF_FORMS["resource"],
+) -> dict[int, str]:
     """Return the errors of the selected columns by the place of the column, from 0. The place -1 is the table as a
     whole.
 
     - ``columns``: the column of bindings for each column of the table; empty for an ignored one.
     - ``headings``: the headings of the table.
+    - ``number_label``: the label of inventory numbers.
     - ``mints``: whether rows without a name get one, so that the table needs a key instead of names.
 
     >>> check(["identifier", "target"], ["ARK", "URL"])
@@ -117,7 +130,7 @@ def check(columns: Sequence[str], headings: Sequence[str], *, mints: bool = Fals
     if mints and "resource" not in columns:
         errors[-1] = Translatable(
             'No column has the key. Select "%(label)s" for the column that tells the rows apart.',
-            label=LABELS["resource"],
+            label=_of(number_label, "resource"),
         )
     elif not mints and "identifier" not in columns:
         errors[-1] = Translatable(

@@ -34,6 +34,7 @@ class Reading:
     - ``columns``: the column of bindings for each column of the file, "" for a column that is ignored.
     - ``relocate``: whether a new target of a recorded name leads to the same resource.
     - ``renumber``: whether another number of a recorded name is a correction of it.
+    - ``keeps_numbers``: whether a number that a spreadsheet program probably changed is ignored.
     - ``omit_hidden``: whether rows that the spreadsheet program hides are left out.
     - ``omit_struck``: whether rows whose texts are struck out are left out.
     - ``fill_merged``: whether each row of merged cells has their value; otherwise only the first one.
@@ -51,6 +52,7 @@ class Reading:
     columns: Sequence[str] = ()
     relocate: bool = False
     renumber: bool = False
+    keeps_numbers: bool = False
     detected: bool = False
     omit_hidden: bool = False
     omit_struck: bool = False

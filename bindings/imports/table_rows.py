@@ -22,7 +22,7 @@ from ..names.assignment import Change
 from ..names.binding import Binding, rfc3339
 from ..names.errors import BindingError, TableError
 from ..names.fields import Fields
-from ..names.metadata import personal_data
+from ..names.metadata import folding, personal_data
 from ..names.metadata.numbers import check as check_numbers
 from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
 from ..operations import pace
@@ -61,6 +61,7 @@ class ImportedTable:
     - ``mint``: the shoulder for rows without a name, or None.
     - ``relocate``: whether a new target needs no resource.
     - ``renumber``: whether another resource of a recorded name is its corrected number. Its own resource stays.
+    - ``keeps_numbers``: whether a number that a spreadsheet program probably changed is ignored.
     - ``only_names``: whether other rows than names are refused, and times of creation are left out.
     - ``leave_out``: whether a refused row is left out and the others are written. Then nothing is checked before.
     """
@@ -70,6 +71,7 @@ class ImportedTable:
     mint: Mint | None = None
     relocate: bool = False
     renumber: bool = False
+    keeps_numbers: bool = False
     only_names: bool = False
     leave_out: bool = False
 
@@ -150,7 +152,7 @@ class TableRows(Source[Summary]):
         """The file and the options, for the history."""
         table = self.table
         values: dict[str, Any] = {"file": table.file, **({"relocate": True} if table.relocate else {})}
-        values |= {"renumber": True} if table.renumber else {}
+        values |= {name: True for name in ("renumber", "keeps_numbers") if getattr(table, name)}
         return values | ({"mint": table.mint.shoulder} if table.mint else {})
 
     @property
@@ -390,6 +392,8 @@ class TableRows(Source[Summary]):
                     self._others.append((row, request))
                 continue
             fields = _with_record(row, request, current)
+            if self.table.keeps_numbers and isinstance(fields, Fields):
+                fields = _with_recorded_number(fields, current.get(fields.key))
             if self.table.renumber and isinstance(fields, Fields):
                 fields = _renumbered(fields, current.get(fields.key))
             if isinstance(fields, BindingError):
@@ -468,6 +472,8 @@ class TableRows(Source[Summary]):
             if earlier is None:
                 self._records.require_permitted(before, change)
         except BindingError as error:
+            if error.code == "other-resource" and before is not None:
+                error = _of_another_thing(error, before, fields)
             if earlier is None:
                 return self._refuse(row, error.code, _with_normal_form(error.message, self._given(row), fields.key))
             change = None
@@ -711,12 +717,49 @@ def _with_record(row: Row, request: Fields | BindingError, current: Mapping[str,
     return request if isinstance(request, BindingError) else _keep_white_space(request, before)
 
 
+def _with_recorded_number(fields: Fields, before: Binding | None) -> Fields:
+    """Return the fields of a row, with the recorded resource if a spreadsheet program probably changed it."""
+    if before is None or not before.resource or not fields.resource:
+        return fields
+    known = (before.resource, *filter(None, [before.thing_numbers.current]))
+    is_changed = any(wrong_text.is_changed_number(each, fields.resource) for each in known)
+    return fields._replace(resource=before.resource) if is_changed else fields
+
+
 def _renumbered(fields: Fields, before: Binding | None) -> Fields:
     """Return the fields of a row with the recorded resource, and with another one as the current number."""
     if before is None or before.resource is None or fields.resource in (None, before.resource):
         return fields
     numbers = {"current": fields.resource or "", **(fields.numbers or {})}
     return fields._replace(resource=before.resource, numbers=check_numbers(numbers))
+
+
+def _of_another_thing(error: BindingError, before: Binding, fields: Fields) -> BindingError:
+    """Return the error of a row whose name is recorded for another thing, with its title, or that its number was
+    probably changed by a spreadsheet program.
+    """
+    recorded, given = before.resource, fields.resource
+    if not recorded or not given:
+        return error
+    numbers = dict.fromkeys((recorded, *filter(None, [before.thing_numbers.current])))
+    values = {"name": before.identifier, "number": validation.shown(given, 100)}
+    if damaged := next((each for each in numbers if wrong_text.is_changed_number(each, given)), None):
+        message = Translatable(
+            "the recorded number is %(recorded)s, and the row has %(number)s, as a spreadsheet program writes it",
+            recorded=validation.shown(damaged, 100),
+            number=values["number"],
+        )
+        return BindingError("number-damaged", message, identifier=error.identifier)
+    values["recorded"] = validation.shown([*numbers][-1], 100)
+    if title := folding.title_of(before.metadata):
+        message = Translatable(
+            "%(name)s is the name of another thing, %(title)s (%(recorded)s); the row has %(number)s",
+            title=validation.shown(title, 100),
+            **values,
+        )
+    else:
+        message = Translatable("%(name)s is the name of another thing (%(recorded)s); the row has %(number)s", **values)
+    return BindingError("other-resource", message, identifier=error.identifier)
 
 
 def _same_target(line: int) -> str:

@@ -100,6 +100,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     # Fields of a binding
     ErrorCode("kind-unknown", "the kind of the binding is unknown", "located, related, described or served; in a table also rule, prefix, counter or uuid", about="kind"),
     ErrorCode("key-unknown", "no recorded name has this key", "the key of a recorded name, or the choice to mint names", status=409, about="resource"),
+    ErrorCode("number-damaged", "a spreadsheet program probably changed the number of the thing", "the recorded number, in a column that is formatted as text, or no column of numbers", status=409, exit_code=NO, about="resource"),
     ErrorCode("key-damaged", "a spreadsheet program probably changed the key", "the number of the thing, in a column that is formatted as text", about="resource"),
     ErrorCode("key-similar", "the key differs from another one only in case, spaces or hyphens", "the key as it is recorded", status=409, about="resource"),
     ErrorCode("key-former", "the key is a former number of a recorded thing", "the current number or the ARK of this thing, or the number of another thing", status=409, about="resource"),
@@ -227,7 +228,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("reserved-target", "the path of the target belongs to the resolver", "a path of the site outside /ark: and /urn:", "reserved paths: POL-038", about="target"),
     # Names are never reassigned
     ErrorCode("bound-otherwise", "the name is already bound to something else", "the recorded resource; or relocate the name", _NEVER_REASSIGNED, status=409, exit_code=NO, about="target"),
-    ErrorCode("other-resource", "the name already identifies another resource", "the recorded resource, or a name that was never bound; if a spreadsheet program changed the number (000030 to 30, 3-4 to a date), leave the column out or format it as text", _NEVER_REASSIGNED, status=409, exit_code=NO, about="resource"),
+    ErrorCode("other-resource", "the name already identifies another resource", "the recorded resource, or a name that was never bound", _NEVER_REASSIGNED, status=409, exit_code=NO, about="resource"),
     ErrorCode("withdrawn", "the name is withdrawn", "its restoration, for the same resource", _NEVER_REASSIGNED, status=409, exit_code=NO, about="identifier"),
     ErrorCode("claim-withdrawn", "a withdrawn name without a recorded resource cannot get one", "no resource; or restore the name, record its resource, and withdraw it again", _NEVER_REASSIGNED, status=409, exit_code=NO, about="resource"),
     # Changes of several names

@@ -152,3 +152,53 @@ def is_damaged_number(text: str) -> bool:
     months = [word for word in words if word[:4] in _MONTHS or word[:3] in _MONTHS]
     days = [word for word in words if word.isdecimal() and len(word) <= 2]
     return len(words) == 2 and len(months) == 1 and len(days) == 1 and months[0].isalpha()
+
+
+_DATE = re.compile(r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4})(?:[T ][0-9:.]+)?")
+_LIKE_DATE = re.compile(r"[0-9]{1,4}[-./ ][0-9]{1,4}(?:[-./ ][0-9]{1,4})?")
+_POWER = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,3}", re.IGNORECASE)
+_EXACT_DIGITS = 15
+
+
+def is_changed_number(number: str, text: str) -> bool:
+    """Return whether ``text`` is probably the ``number`` of a thing after a spreadsheet program changed it.
+
+    The two differ by zeros, as a number and a date, or as a long number and its first digits.
+
+    >>> [is_changed_number("000030", "30"), is_changed_number("3-4", "2026-04-03"), is_changed_number("3-4", "03. Apr")]
+    [True, True, True]
+    >>> [is_changed_number("1998.10", "1998,1"), is_changed_number("400676123456", "4,00676E+11")]
+    [True, True]
+    >>> [is_changed_number("AUTO 6", "INV 3006"), is_changed_number("A-1", "a-1"), is_changed_number("30", "31")]
+    [False, False, False]
+    """
+    number, text = number.strip(), text.strip()
+    if number == text or not number or len(number) > 60 or len(text) > 60:
+        return False
+    if set(text) == {"#"}:
+        return True
+    if _POWER.fullmatch(text) or _POWER.fullmatch(number):
+        try:
+            one, other = (float(each.replace(",", ".")) for each in (number, text))
+        except ValueError:
+            return False
+        return abs(one - other) <= abs(one) * 1e-4
+    if _DATE.fullmatch(text) or (is_damaged_number(text) and any(map(str.isdecimal, text))):
+        parts = [int(each) for each in re.findall("[0-9]{1,4}", number)]
+        shown = {int(each) for each in re.findall("[0-9]+", text)}
+        needed = len(parts) if _DATE.fullmatch(text) else 1
+        return _LIKE_DATE.fullmatch(number) is not None and sum(each in shown for each in parts) >= needed
+    if number.isdecimal() and text.isdecimal():
+        is_long = len(number) == len(text) > _EXACT_DIGITS and not text[_EXACT_DIGITS:].strip("0")
+        same_zeros = number.lstrip("0") == text.lstrip("0")
+        return same_zeros or (is_long and number[:_EXACT_DIGITS] == text[:_EXACT_DIGITS])
+    one, other = (_plain_decimal(each) for each in (number, text))
+    return one is not None and one == other
+
+
+def _plain_decimal(text: str) -> str | None:
+    """Return a number without zeros that mean nothing, or None for another text."""
+    whole, point, rest = text.replace(",", ".").partition(".")
+    if not whole.isdecimal() or (point and not rest.isdecimal()):
+        return None
+    return f"{whole.lstrip('0')}.{rest.rstrip('0')}"

@@ -232,7 +232,7 @@ class _Work:
     def carry_out(self) -> None:
         upload, mint = self._upload, self._upload.reading.minting
         reading = upload.reading
-        options = {"relocate": reading.relocate, "renumber": reading.renumber}
+        options = {name: getattr(reading, name) for name in ("relocate", "renumber", "keeps_numbers")}
         table = ImportedTable(validation.shown(upload.name, 200), self._rows, mint, **options)
         number = upload.number
         with closing(_Preview(self._uploads, number)) as preview:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from flask import has_app_context
+
 from ....bindings.names.errors import BindingError
 from ....bindings.names.operation import kind_of_action
 from ....identifiers.text.translatable import Translatable, sentence
 from ....tracing.links.model import LABELS, State
+from ...config import site
 from ..blueprint import blueprint
 
 ACTIONS: Final[Mapping[str, str]] = {
@@ -112,6 +115,8 @@ def parameter_label(name: str) -> str:
     >>> parameter_label("shoulder"), parameter_label("one-more")
     ('Shoulder', 'One-more')
     """
+    if name == "resource" and has_app_context():
+        return site().settings.resource_label
     return _PARAMETERS.get(name) or name.capitalize()
 
 

@@ -10,6 +10,7 @@ from ....bindings.names.binding import NOTHING, Action, Binding, Event
 from ....bindings.names.fields import differing
 from ....bindings.names.metadata import metadata
 from ....identifiers.text.translatable import Translatable
+from ...config import site
 
 NUMBER_LABELS = {
     "current": Translatable("Current number"),
@@ -79,7 +80,8 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
     ``before`` is the binding before the change, or None for a new name. ``after`` is the binding after it.
     """
     for field, old, new in differing(before, after):
-        yield Difference(field=field.title, before="" if before is None else old, after=new)
+        title = site().settings.resource_label if field.name == "resource" else field.title
+        yield Difference(field=title, before="" if before is None else old, after=new)
     for each in _of_mapping(before.alternates if before else NOTHING, after.alternates):
         yield replace(each, field=Translatable("Alternate %(selector)s", selector=each.field))
     for each in _of_mapping(before.numbers if before else NOTHING, after.numbers):

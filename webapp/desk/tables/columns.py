@@ -16,9 +16,11 @@ from ....bindings.tables.columns import Columns
 from ....bindings.tables.several_values import is_own_table, values_in
 from ....identifiers.text.translatable import Translatable
 from ....spreadsheets import columns, sheet
-from ....spreadsheets.columns import CHOICES, GROUPS, OTHER
+from ....spreadsheets.columns import CHOICES, OTHER
+from ....spreadsheets.columns import groups as columns_of_groups
 from ....spreadsheets.guesses import GuessedColumn
 from ....spreadsheets.reading import Reading
+from ...config import site
 from ...jobs.imports import current_imports
 from ...uploads.model import Upload
 from ..blueprint import blueprint, caller, management, see_other
@@ -97,8 +99,9 @@ def send(number: int) -> AnyResponse:
         return see_other("desk.table_columns", number=number)
     named, _, problem = _sample(known, reading)
     selected = [_selected(place) for place in range(len(named))]
-    errors = columns.check(selected, named, mints=bool(reading.mint))
-    reading = replace(reading, columns=selected, corrections={}, trusts=(), renumber=False)
+    label = site().settings.resource_label
+    errors = columns.check(selected, named, mints=bool(reading.mint), number_label=label)
+    reading = replace(reading, columns=selected, corrections={}, trusts=(), renumber=False, keeps_numbers=False)
     if problem or errors:
         return Response(_page(known, reading, selected, errors), HTTPStatus.UNPROCESSABLE_ENTITY)
     jobs, who = current_imports().uploads, caller()
@@ -196,7 +199,7 @@ def _page(upload: Upload, reading: Reading, selected: Sequence[str] | None, erro
         reading=reading,
         encodings=sheet.ENCODINGS.items(),
         separators=sheet.SEPARATORS.items(),
-        groups=GROUPS,
+        groups=columns_of_groups(site().settings.resource_label),
         columns=shown,
         headings=named,
         sheets=[

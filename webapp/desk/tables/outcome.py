@@ -15,7 +15,7 @@ from ....bindings.names.errors import BindingError
 from ....bindings.tables.columns import cells
 from ....identifiers.text.translatable import Translatable
 from ....spreadsheets.columns import OF_FORMS
-from ...config import url
+from ...config import site, url
 from ...jobs.imports import current_imports
 from ...language import formats
 from ...language.translation import translated
@@ -102,7 +102,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         all_rows=sum(counts.get(each, 0) for each in PARTS if each != "warning"),
         part=part,
         labels=_LABELS,
-        columns=OF_FORMS,
+        columns={**OF_FORMS, "resource": site().settings.resource_label},
         rows=[row for _, row in rows[:_PAGE]],
         groups=groups,
         warnings=warning_causes(known) if can_correct else [],

@@ -16,9 +16,10 @@ from ....bindings.names.metadata.metadata import MAX_BYTES
 from ....bindings.tables.delimited import Line
 from ....identifiers.text.translatable import Translatable, sentence
 from ....spreadsheets import result_table, sheet
-from ....spreadsheets.columns import LABELS
+from ....spreadsheets.columns import groups
 from ....spreadsheets.result_table import RowProblem
 from ...admission import download
+from ...config import site
 from ...jobs.imports import current_imports
 from ...language.translation import translated
 from ...uploads import downloads
@@ -42,7 +43,12 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
         "%(number)s recorded name gets another target", "%(number)s recorded names get another target", number
     ),
     "other-resource": lambda number: Translatable.counted(
-        "%(number)s row has the ARK of another number", "%(number)s rows have the ARK of another number", number
+        "%(number)s row has the ARK of another object", "%(number)s rows have the ARK of another object", number
+    ),
+    "number-damaged": lambda number: Translatable.counted(
+        "%(number)s row has a number that a spreadsheet program probably changed",
+        "%(number)s rows have a number that a spreadsheet program probably changed",
+        number,
     ),
     "withdrawn": lambda number: Translatable.counted(
         "%(number)s name is withdrawn", "%(number)s names are withdrawn", number
@@ -51,7 +57,10 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
         "%(number)s name is in the table twice", "%(number)s names are in the table twice", number
     ),
     "key-twice": lambda number: Translatable.counted(
-        "%(number)s row has the key of another row", "%(number)s rows have the key of another row", number
+        "%(number)s row has the same “%(label)s” as another row",
+        "%(number)s rows have the same “%(label)s” as other rows",
+        number,
+        label=site().settings.resource_label,
     ),
     "key-former": lambda number: Translatable.counted(
         "%(number)s row has a former number of an object", "%(number)s rows have a former number of an object", number
@@ -60,7 +69,10 @@ _TITLES: Mapping[str, Callable[[int], str]] = {
         "%(number)s row has a number that no name has", "%(number)s rows have a number that no name has", number
     ),
     "key-missing": lambda number: Translatable.counted(
-        "%(number)s row has neither a name nor a key", "%(number)s rows have neither a name nor a key", number
+        "%(number)s row has neither a name nor a value in “%(label)s”",
+        "%(number)s rows have neither a name nor a value in “%(label)s”",
+        number,
+        label=site().settings.resource_label,
     ),
     "not-granted": lambda number: Translatable.counted(
         "%(number)s name is outside your prefixes", "%(number)s names are outside your prefixes", number
@@ -95,6 +107,7 @@ _FIXES: Mapping[str, str] = {
     "other-resource": Translatable(
         "The ARK of the row belongs to the recorded thing. If it is another thing, remove the ARK from the row."
     ),
+    "number-damaged": Translatable("Keep the recorded number, and format the column as text in your table."),
     "empty": Translatable("Mint a name for each of these rows, or leave them out."),
     "withdrawn": Translatable("Restore the name on its page, or leave this row out."),
     "not-granted": Translatable("Ask an administrator for a grant, or leave this row out."),
@@ -202,6 +215,12 @@ def fix(code: str | None) -> str | None:
     return sentence(entry.fix) if entry.fix else Translatable("Expected: %(expected)s.", expected=entry.expected)
 
 
+def column_labels() -> Mapping[str, str]:
+    """Return the labels of the columns of bindings, with the label of inventory numbers of this site."""
+    found = groups(site().settings.resource_label).values()
+    return {column: label for choices in found for column, label in choices.items()}
+
+
 def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
     """Return whether the column of the names probably has inventory numbers, so that names must be minted.
 
@@ -221,7 +240,7 @@ def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int
     its label, its text and the heading of its column.
     """
     reading = upload.reading
-    wanted = {*lines}
+    wanted, labels = {*lines}, column_labels()
     if not wanted:
         return {}
     found: dict[int, list[tuple[int, str, str, str]]] = {}
@@ -234,7 +253,7 @@ def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int
                 found[row.number] = [
                     (
                         place,
-                        LABELS.get(column, column),
+                        labels.get(column, column),
                         corrected.get(str(place), _encodable(row.fields[place])),
                         headings[place],
                     )
@@ -284,6 +303,8 @@ def correct(number: int) -> AnyResponse:
     ignored = form.get("ignore", "")
     if _is_number(ignored) and int(ignored) < len(columns):
         columns[int(ignored)] = ""
+    if "number-damaged" in form:
+        reading = replace(reading, keeps_numbers=form["number-damaged"] == "yes")
     if "renumber" in form:
         reading = replace(reading, renumber=form["renumber"] == "yes")
     answers = [answer for code, known in _ANSWERS.items() for answer in known if form.get(code) == answer]

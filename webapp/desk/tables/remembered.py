@@ -6,10 +6,10 @@ from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....identifiers.text.translatable import Translatable
-from ....spreadsheets.columns import LABELS
 from ...management.permissions import require_curator
 from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
+from .refused import column_labels
 from .uploads import uploads
 
 
@@ -18,7 +18,7 @@ def page() -> str:
     """Return the HTML page with the headings whose columns are remembered for the account of the caller."""
     who = require_curator(caller())
     return render_template(
-        "desk/remembered_columns.html", entries=uploads().mappings(who.account.number), labels=LABELS
+        "desk/remembered_columns.html", entries=uploads().mappings(who.account.number), labels=column_labels()
     )
 
 

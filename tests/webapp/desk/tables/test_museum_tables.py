@@ -119,7 +119,7 @@ def test_accession_numbers_in_the_column_of_names_get_new_names(desk: Desk, jane
     table = f"identifier;target\r\n{rows}"
     path, page = preview(jane, table, "a.csv", **{"names": "given", "column-0": "identifier"})
     assert counts(page)["Refused"] == 20
-    assert "probably has inventory numbers" in page
+    assert "probably has values of “Inventory number”" in page
     jane.post(f"{path}/corrections", {"job": job(page), "names": "mint", "shoulder": "ark:12345/x5"})
     assert counts(finished(desk, jane, path))["Added"] == 20
 
@@ -178,7 +178,7 @@ def test_a_corrected_number_in_a_table_is_recorded_after_a_question(
     desk.bindings.bind("ark:12345/x5a", "https://m.example/1", resource="L.2021.5")
     table = "ARK;Inventarnummer;Titel\r\nark:12345/x5a;2024.17;Vase\r\n"
     path, page = preview(jane, table, "a.csv", names="given")
-    assert "1 row has the ARK of another number" in page
+    assert "1 row has the ARK of another object" in page
     jane.post(f"{path}/corrections", {"job": job(page), "renumber": "yes"})
     assert counts(finished(desk, jane, path))["Changed"] == 1
     import_all(jane, path)
@@ -375,3 +375,40 @@ def test_a_corrected_cell_comes_back_in_the_workbook(desk: Desk, jane: Browser, 
     rows = [[cell.value for cell in row] for row in read.iter_rows(min_row=2)]
     assert [row[:3] for row in rows] == [["K 1", "Vase", "https://m.example/1"], ["K 2", "Krug", None]]
     assert all(str(row[3]).startswith("ark:12345/x5") for row in rows)
+
+
+def test_the_ark_of_another_object_is_told_from_a_changed_number(desk: Desk, jane: Browser, preview: Any) -> None:
+    bind = desk.bindings.bind
+    bind("ark:12345/x5a", "https://m.example/1", resource="AUTO 6", metadata={"what": "Letter about the flood"})
+    bind("ark:12345/x5b", "https://m.example/2", resource="000030", metadata={"what": "Sketch"})
+    table = "ARK;Inventarnummer;Titel\r\nark:12345/x5a;INV 3006;Skizze IV\r\nark:12345/x5b;30;Skizze V\r\n"
+    path, page = preview(jane, table, "a.csv")
+    shown = " ".join(re.sub("<[^>]+>", "", page).split())
+    assert "1 row has the ARK of another object" in shown
+    assert "is the name of another thing, Letter about the flood (AUTO 6); the row has INV 3006" in shown
+    assert "1 row has a number that a spreadsheet program probably changed" in shown
+    assert "The recorded number is 000030, and the row has 30" in shown
+    jane.post(f"{path}/corrections", {"job": job(page), "number-damaged": "yes", "renumber": "no"})
+    page = finished(desk, jane, path)
+    assert (counts(page)["Changed"], counts(page)["Refused"]) == (1, 1)
+
+
+def test_the_desk_names_the_numbers_by_its_setting(make_desk: Any, upload: Any) -> None:
+    desk = make_desk(resource_label="Shelfmark")
+    jane = desk.signed_in("jane")
+    table = "Signatur;Titel\r\nK 1;Vase\r\nK 1;Krug\r\nK 2;Glas\r\nK 3;Topf\r\n;Teller\r\n"
+    path = upload(jane, table, "a.csv")
+    page = jane.get(f"{path}/columns").text
+    assert "Shelfmark (resource)" in page
+    assert "“Shelfmark” finds the name again" in page
+    sent = jane.post(f"{path}/columns", {**fields(page), **MINT})
+    assert sent.location == path, sent.status_code
+    page = finished(desk, jane, path)
+    assert "2 rows have the same “Shelfmark” as other rows" in page
+    assert "1 row has neither a name nor a value in “Shelfmark”" in page
+    desk.bindings.bind("ark:12345/x5a", "https://m.example/1", resource="K 7")
+    history = jane.get("/desk/name?name=ark:12345/x5a").text
+    for shown in (page, history, jane.get("/desk/tables").text):
+        assert "Shelfmark" in shown
+        assert "Inventory number" not in shown
+    assert history.count("Shelfmark") > 1
