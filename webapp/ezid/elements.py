@@ -19,7 +19,7 @@ from ...bindings.imports.sources.ezid.element_names import (
     element_name,
     metadata_name,
 )
-from ...bindings.imports.sources.ezid.elements import erc_elements, read_status
+from ...bindings.imports.sources.ezid.elements import erc_elements, read_status, with_values
 from ...bindings.names import naming as names
 from ...bindings.names import targets, validation
 from ...bindings.names.binding import Binding, Status, rfc3339
@@ -240,7 +240,10 @@ def _metadata(elements: Mapping[str, str]) -> dict[str, str]:
                     raise bad_request(f"the element name {shown} is too long or has a control character")
                 found[element] = value
     if "erc" in elements:
-        found = {**_erc(elements["erc"]), **found}
+        # The same element can be beside the block. Neither replaces the other.
+        for element, value in _erc(elements["erc"]).items():
+            beside = found.get(element)
+            found[element] = with_values(value, beside) if value and beside else beside or value
     return found
 
 

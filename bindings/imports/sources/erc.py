@@ -26,7 +26,7 @@ from ...names.metadata import metadata
 from ...tables.text_stream import Lines
 from . import anvl_blocks
 from .noid import elements as binder_elements
-from .record import DumpRecord, Omission, SkippedPart
+from .record import DumpRecord, Omission, SkippedPart, kernel_element
 
 _KERNEL = ("who", "what", "when", "where")
 _FOLLOWS = frozenset(("address", "citation", "kind", "spelling", "identifier", "reason", "?", "??", "?info"))
@@ -45,9 +45,16 @@ def records(lines: Lines) -> Iterator[DumpRecord | SkippedPart]:
     for block in anvl_blocks.read(lines, _beginning, "erc:"):
         short = zip(_KERNEL, map(str.strip, block.identifier.split("|")), strict=False) if block.identifier else ()
         elements = [
-            (label, value if label in _DOCUMENTS else anvl.folded(value)) for label, value in (*short, *block.elements)
+            (_label(label), value if label in _DOCUMENTS else anvl.folded(value))
+            for label, value in (*short, *block.elements)
         ]
         yield _record(block.line, [(label, value) for label, value in elements if value not in _NOTHING])
+
+
+def _label(label: str) -> str:
+    """Return a label of the kernel in lower case, without its prefix, and another one as it is written."""
+    element = kernel_element(label)
+    return label if element is None else element.removeprefix("erc.")
 
 
 def _beginning(line: str) -> str | None:

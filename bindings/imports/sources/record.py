@@ -144,3 +144,17 @@ def joined(values: Iterable[str]) -> str:
     'Smith, A; Jones, B'
     """
     return _SEPARATOR.join(dict.fromkeys(value for each in values if (value := each.strip())))
+
+
+KERNEL = frozenset({"who", "what", "when", "where", "how"})
+"""The labels of the ERC kernel that dumps have without a prefix."""
+
+
+def kernel_element(label: str) -> str | None:
+    """Return the element of a label of the ERC kernel, written in any case, or None for another label.
+
+    >>> kernel_element("WHO"), kernel_element("erc.When"), kernel_element("title")
+    ('erc.who', 'erc.when', None)
+    """
+    name = label.lower().removeprefix("erc.")
+    return f"erc.{name}" if name in KERNEL else None

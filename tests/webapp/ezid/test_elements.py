@@ -84,6 +84,15 @@ def test_a_request_without_a_target_states_none() -> None:
     assert (fields.target, fields.kind, fields.status, fields.metadata) == (None, None, None, {})
 
 
+def test_a_block_and_the_same_element_keep_all_values() -> None:
+    found = elements.stated({"erc": "who: Ng, T\nWho: Diaz, M\nwhat: Ferns", "erc.who": "Roy, A", "erc.when": "1999"})
+    assert {name: value for name, value in found.metadata.items() if value} == {
+        "erc.who": "Ng, T; Diaz, M; Roy, A",
+        "erc.what": "Ferns",
+        "erc.when": "1999",
+    }
+
+
 def test_the_identifier_replaces_the_placeholder() -> None:
     statement = elements.stated({"_target": "https://e.org/${identifier}"})
     assert statement.fields(KEY, PREFIX).target == "https://e.org/ark:/12345/x5"

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from .....identifiers.text import anvl
-from ..record import DumpRecord, Omission, joined, no_time, read_time
+from ..record import KERNEL, DumpRecord, Omission, joined, no_time, read_time
 
 _IDENTIFIER = ("ark", "naan", "naan_id", "shoulder", "assigned_name")
 _NAMED = {
@@ -31,7 +31,6 @@ _NAMED = {
     **{name: name for name in ("datacite", "schema")},
     **{name: f"dc.{name}" for name in ("type", "rights", "format", "relation", "source", "identifier")},
 }
-_KERNEL = frozenset({"who", "what", "when", "where", "how"})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,90}")
 _FULL_NAME = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[.:]([A-Za-z][A-Za-z0-9_-]*)")
 _REMEDY = "keep the dump, or rename the element to PREFIX.NAME"
@@ -90,20 +89,26 @@ def _metadata(text: str) -> list[tuple[str, str]]:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        return [(name, member if isinstance(member, str) else _written(member)) for name, member in value.items()]
+        return _joined(
+            (name, member if isinstance(member, str) else _written(member)) for name, member in value.items()
+        )
     try:
         records = list(anvl.parse(text))
     except anvl.AnvlError:
         records = []
-    several: dict[str, list[str]] = {}
-    for each in (each for block in records for each in block.elements):
-        label = each.label.lower() if each.label.lower() in _KERNEL else each.label
-        several.setdefault(label, []).append(each.value)
-    several.pop("erc", None)
-    elements = [(label, joined(values)) for label, values in several.items()]
+    labelled = ((each.label, each.value) for block in records for each in block.elements)
+    elements = _joined((label, value) for label, value in labelled if label != "erc")
     if elements and all(_NAME.fullmatch(name) or _FULL_NAME.fullmatch(name) for name, _ in elements):
         return elements
     return [("arklet.metadata", text)]
+
+
+def _joined(elements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return elements with the values of labels of the kernel that are repeated, in any case of their letters."""
+    several: dict[str, list[str]] = {}
+    for label, value in elements:
+        several.setdefault(label.lower() if label.lower() in KERNEL else label, []).append(value)
+    return [(label, joined(values) if len(values) > 1 else values[0]) for label, values in several.items()]
 
 
 def _written(value: Any) -> str:
@@ -115,7 +120,7 @@ def _written(value: Any) -> str:
 def _add(elements: dict[str, str], omitted: list[Omission], name: str, value: str) -> None:
     if not value.strip():
         return
-    if name in _KERNEL:
+    if name in KERNEL:
         full = f"erc.{name}"
     elif parts := _FULL_NAME.fullmatch(name):
         full = f"{parts[1].lower()}.{parts[2]}"

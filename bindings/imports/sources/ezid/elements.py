@@ -165,7 +165,7 @@ class _Reading:
             case _ if name.startswith("_"):
                 self.omit(name, "this element of EZID has no counterpart", _NO_COUNTERPART)
             case _ if element := metadata_name(name):
-                self.metadata[element] = value
+                self._add(element, value)
             case _:
                 self.unnamed += 1
                 kept = f"dump.element-{self.unnamed}"
@@ -192,10 +192,14 @@ class _Reading:
             self.omitted.append(no_time(name, value))
         return time
 
+    def _add(self, element: str, value: str) -> None:
+        recorded = self.metadata.get(element)
+        self.metadata[element] = value if recorded is None else with_values(recorded, value)
+
     def _read_erc(self, value: str) -> None:
         kernel, is_whole = erc_elements(value)
         for element, text in kernel.items():
-            self.metadata.setdefault(element, text)
+            self._add(element, text)
         if not is_whole:
             self.omit(
                 "erc", "a part of the value is not an ERC record in ANVL", "split it into erc.who, erc.what and so on"
@@ -213,6 +217,15 @@ def read_status(value: str) -> tuple[State | None, str]:
     """
     state, _, reason = (part.strip() for part in value.partition("|"))
     return _STATES.get(state), reason
+
+
+def with_values(recorded: str, value: str) -> str:
+    """Return a value with those of a second one, such as of a block ``erc`` and of the same element ``erc.who``.
+
+    >>> with_values("Smith, A; Jones, B", "Jones, B; Ng, T")
+    'Smith, A; Jones, B; Ng, T'
+    """
+    return joined(each for text in (recorded, value) for each in text.split("; "))
 
 
 def erc_elements(value: str) -> tuple[dict[str, str], bool]:

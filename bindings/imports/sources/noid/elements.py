@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ..ezid import elements as ezid_elements
-from ..record import DumpRecord
+from ..record import DumpRecord, kernel_element
 
 _EZID = {
     **dict.fromkeys(("_t", "_target", "goto"), "_target"),
@@ -34,7 +34,6 @@ _EZID = {
     **dict.fromkeys(("_g", "_p", "_profile"), "_id"),
     **dict.fromkeys(("__mp", "_,ep", ":/p"), "_id"),
     **dict.fromkeys(("_x",), "_export"),
-    **{name: f"erc.{name}" for name in ("who", "what", "when", "where", "how")},
     **{name: name for name in ("erc", "datacite")},
 }
 # noid writes the moment of minting as 20060508112522.
@@ -73,7 +72,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
         elif name == ":/h":
             held = True
         else:
-            ours = _EZID.get(name) or (f"noid.{name}" if _NAME.fullmatch(name) else name)
+            ours = _EZID.get(name) or kernel_element(name) or (f"noid.{name}" if _NAME.fullmatch(name) else name)
             # A binder can have one time under two names.
             if ours != "_id" and (ours not in names or ours == name or ours.startswith("erc.")):
                 renamed.append((ours, value))

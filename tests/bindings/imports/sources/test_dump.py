@@ -253,6 +253,22 @@ _TWO = "Smith, A; Jones, B"
         pytest.param(
             "n2t", '{"ark:/12345/x5": {"erc": {"who": ["Smith, A", "Jones, B"]}}}', {"erc.who": _TWO}, id="N2T, a group"
         ),
+        pytest.param("noid", "# id: 12345/x5\nWho: Smith, A\nWHO: Jones, B\n", {"erc.who": _TWO}, id="noid, any case"),
+        pytest.param(
+            "n2t",
+            '{"ark:/12345/x5": {"Who": "Smith, A", "erc.WHO": "Jones, B"}}',
+            {"erc.who": _TWO},
+            id="N2T, any case",
+        ),
+        pytest.param(
+            "ezid",
+            ":: ark:/12345/x5\nerc: who: Smith, A%0Awhat: Ferns\nerc.who: Jones, B\nerc.what: Ferns\n",
+            {"erc.who": _TWO, "erc.what": "Ferns"},
+            id="a block of EZID and the same element",
+        ),
+        pytest.param(
+            "erc", "erc:\nWho: Smith, A\nWHO: Jones, B\nWhere: ark:/12345/x5\n", {"erc.who": _TWO}, id="ERC, any"
+        ),
         pytest.param("erc", "erc:\nwho: Smith, A\nwho: Jones, B\nwhere: ark:/12345/x5\n", {"erc.who": _TWO}, id="ERC"),
     ],
 )
@@ -271,6 +287,10 @@ def test_a_repeated_target_is_reported() -> None:
 
 
 def test_values_of_a_repeated_element_of_arklet_are_kept() -> None:
-    for metadata in ("who: Smith, A\nWho: Jones, B", '{"who": ["Smith, A", "Jones, B"]}'):
+    for metadata in (
+        "who: Smith, A\nWho: Jones, B",
+        '{"who": ["Smith, A", "Jones, B"]}',
+        '{"WHO": "Smith, A", "Who": ["Jones, B"]}',
+    ):
         record = arklet_elements.record(1, {"ark": "12345/x5", "metadata": metadata})
         assert (record.elements, record.omitted) == ({"erc.who": _TWO}, ())
