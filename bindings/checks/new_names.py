@@ -21,6 +21,7 @@ the target is already that of ark:12345/x5gt3f
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -71,13 +72,16 @@ class ComparedName(NamedTuple):
     is_typed: bool = True
 
     @classmethod
-    def of(cls, binding: Binding, *, is_new: bool = True, is_typed: bool = True) -> ComparedName:
+    def of(
+        cls, binding: Binding, *, is_new: bool = True, is_typed: bool = True, spelling: str | None = None
+    ) -> ComparedName:
         """Return the values of the binding ``binding`` that are checked for probable mistakes.
 
         ``is_new`` is False for a recorded name that gets another target. ``is_typed`` is False for a minted name.
+        ``spelling`` is the name as it was given, by default that of the binding.
         """
         values = binding.identifier, binding.target, binding.resource, binding.alternates
-        return cls(*values, is_new, binding.metadata, binding.spelling, is_typed)
+        return cls(*values, is_new, binding.metadata, binding.spelling if spelling is None else spelling, is_typed)
 
 
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
@@ -161,9 +165,10 @@ def warnings_about(
     for each in names:
         warnings: list[NameWarning] = []
         if each.is_new:
-            if each.key:
+            # Most rows of a large table have such a name.
+            if each.key and _UNMARKED.fullmatch(each.spelling or each.key) is None:
                 warnings += naming.warnings_about(each.spelling or each.key)
-            if others := cases.get(each.key.lower(), _NO_NAMES) - {each.key}:
+            if cases and (others := cases.get(each.key.lower(), _NO_NAMES) - {each.key}):
                 warnings.append(NameWarning("name-case", naming.why_similar_in_case(min(others))))
             # A name that will be minted cannot be mistyped.
             if is_name_compared and each.key:
@@ -186,6 +191,8 @@ def _in_other_case(recorded: RecordedNames, urns: Sequence[str]) -> dict[str, se
 
 def _of_values(each: ComparedName) -> list[NameWarning]:
     warnings = target_warnings(each.target)
+    if not (each.alternates or each.metadata):
+        return warnings
     for target in each.alternates.values():
         warnings += [warning for warning in target_warnings(target) if warning not in warnings]
     return [*warnings, *persistence.warnings_about(each.metadata)]
@@ -262,9 +269,38 @@ def _candidates(
         elif not is_urn and not (patterns and corrections.has_check_character(key, patterns)):
             compared.append(key)
     if len(keys) > _FEW:
-        return right, {key: _exchanged(key) for key in compared}
+        numbered = _numbered_apart(compared, recorded, keys)
+        return right, {key: _exchanged(key) for key in compared if key.rstrip(_DIGITS) not in numbered}
     branches = _branches(compared, recorded, keys)
     return right, {key: [*_exchanged(key), *_similar(key, places)] for key, places in branches.items()}
+
+
+def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> set[str]:
+    """Return the beginnings of numbered names from which no other name differs by exchanged neighbours.
+
+    Such a name has a number behind letters, which are the same for all of its kind, as in ark:12345/x17. So the names
+    to compare begin with the exchanged letters, or with a digit at the place of the last letter.
+    """
+    ranges: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for beginning in {key.rstrip(_DIGITS) for key in keys}:
+        start = beginning.find("/") + 1
+        letters = beginning[start:]
+        if not (letters.isalpha() and letters.isascii()):
+            continue
+        for place in range(len(letters) - 1):
+            begun = f"{beginning[: start + place]}{letters[place + 1]}{letters[place]}"
+            if begun != beginning[: start + place + 2]:
+                ranges[beginning].append((begun, begun + _AFTER_ALL))
+        ranges[beginning].append((f"{beginning[:-1]}0", f"{beginning[:-1]}{_AFTER_DIGITS}"))
+    if not ranges or len(ranges) > _MOST_KINDS:
+        return set()
+    following = recorded.following([first for several in ranges.values() for first, _ in several])
+    ordered = sorted(others)
+
+    def is_used(first: str, end: str) -> bool:
+        return following.get(first, end) < end or bisect_left(ordered, first) < bisect_left(ordered, end)
+
+    return {beginning for beginning, several in ranges.items() if not any(is_used(*each) for each in several)}
 
 
 def _exchanged(key: str) -> list[str]:
@@ -337,6 +373,11 @@ def _branches(keys: Iterable[str], recorded: RecordedNames, others: Collection[s
     return branches
 
 
+_UNMARKED = re.compile("ark:/?[0-9A-Za-z/]+")
+"""A name without a character of which :func:`.naming.warnings_about` warns."""
+_DIGITS = "0123456789"
+_MOST_KINDS = 20
+"""The number of kinds of numbered names, such as ark:12345/x…, up to which they are looked for."""
 _AFTER_DIGITS, _AFTER_ALL = ":", "\x7f"
 """The character after all digits, and the one after all characters of names."""
 _COMPARED = re.compile(f"[0-9A-Za-z]{{{_SHORTEST},{corrections.MAX_LENGTH}}}(?![^/.])")

@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..names.binding import Binding
 from ..storage.recorded import RecordedNames
+from ..storage.rows import STATE, binding_of
 from ..storage.spill import Spill
 from ..tables.columns import Row
 from .decided_blocks import DecidedBlocks
@@ -41,7 +42,7 @@ class CheckedNames:
         self._is_empty = True
         for field in ("target", "resource"):
             list(self._spill.rows(f"CREATE INDEX by_{field} ON names ({field}) WHERE {field} IS NOT NULL"))
-        list(self._spill.rows("CREATE INDEX by_case ON names (lower(key))"))
+        self._finds_cases = False
 
     def add(self, rows: Iterable[tuple[Row, str, Binding]]) -> None:
         """Add the names of accepted rows of the block that is decided next. Each item of ``rows`` is a row, its line as
@@ -73,8 +74,11 @@ class CheckedNames:
         found = {key: (source, block) for key, source, block in self._spill.rows(query, (json.dumps(keys),))}
         after: dict[str, Binding] = {}
         for block in {block for _, block in found.values()}:
-            changes = (change for _, several in self._blocks.get(block).changes for change, _, _ in several)
+            decided = self._blocks.get(block)
+            changes = (change for _, several in decided.changes for change, _, _ in several)
             after |= {change.after.identifier: change.after for change in changes}
+            rows = (row for _, new in decided.new for row, _ in new if row[0] in found)
+            after |= {row[0]: binding_of(tuple(row[: len(STATE)])) for row in rows}
         return {key: (source, after.get(key)) for key, (source, _) in found.items()}
 
     def bound(self, keys: Sequence[str]) -> list[str]:
@@ -109,6 +113,10 @@ class CheckedNames:
 
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
         """Return the names of accepted rows that are one of ``urns`` except for the case of their letters."""
+        if not self._finds_cases:
+            # Most tables have ARKs only.
+            list(self._spill.rows("CREATE INDEX by_case ON names (lower(key))"))
+            self._finds_cases = True
         query = f"SELECT lower(key), key FROM names WHERE lower(key) IN {_WANTED}"  # noqa: S608  constant
         found: dict[str, set[str]] = {}
         for lowered, key in self._spill.rows(query, (json.dumps([urn.lower() for urn in urns]),)):

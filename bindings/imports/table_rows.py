@@ -28,6 +28,7 @@ from ..names.prefixes.prefixes import NO_RECORDS, PrefixRecords, warnings_about
 from ..operations import pace
 from ..operations.progress import RunProgress
 from ..operations.runner import Source, SourceBlock, Written
+from ..storage.rows import NewRows, date_again
 from ..storage.spill import SeenNames
 from ..tables import columns as rows
 from ..tables import other_rows, wrong_text
@@ -38,6 +39,7 @@ from .checked_names import CheckedNames
 from .decided_blocks import DecidedBlock, DecidedBlocks
 from .keyed_rows import KeyedRows, Mint, repeated_keys
 from .other_records import record_row
+from .plain_rows import PlainRows
 from .summary import MAX_LISTED, Effect, Expect, ImportEffect, NotedLine, Report, Summary
 
 if TYPE_CHECKING:
@@ -242,7 +244,10 @@ class TableRows(Source[Summary]):
         """Return the changes of a block, with the time of now, or None if a name or a rule was changed since."""
         if self._begun_rules != self._rules:
             return None
+        if block.new and transaction.has_deleted:
+            return None
         keys = {change.after.identifier: before for _, each in block.changes for change, before, _ in each}
+        keys |= {row[0]: 0 for _, new in block.new for row, _ in new}
         current = transaction.get([*keys])
         if any(keys[key] != (current[key].revision if key in current else 0) for key in keys):
             return None
@@ -255,6 +260,9 @@ class TableRows(Source[Summary]):
                     if values.get(name) == self._decided_at:
                         values[name] = self.now
             written.append(Written(actor, [each[0] for each in several], [each[2] for each in several]))
+        for actor, new in block.new:
+            date_again([row for row, _ in new], self._decided_at, self.now)
+            written.append(Written(actor, [], [], new))
         return written
 
     def _count(self, block: DecidedBlock) -> None:
@@ -285,11 +293,14 @@ class TableRows(Source[Summary]):
             self._counts = counts
             changes = [
                 (actor, [(change, self._before[change.after.identifier], source or "") for change, source in pairs])
-                for actor, each, sources in decided
+                for actor, each, sources, _ in decided
+                if each
                 for pairs in [zip(each, sources, strict=True)]
             ]
             others, self._others = self._others, []
-            self._blocks.add(DecidedBlock(block.number, added, changes, others))
+            new = [(written.actor, [(row, source or "") for row, source in written.new]) for written in decided]
+            new = [each for each in new if each[1]]
+            self._blocks.add(DecidedBlock(block.number, added, changes, others, new))
         self._last = block.items[-1] if block.items else self._last
         del self._ahead[: block.number]
         self._skipped += block.number
@@ -370,7 +381,10 @@ class TableRows(Source[Summary]):
         self.summary.lines += len(batch)
         if self._keyed:
             batch = [*self._keyed.named(batch)]
-        read = [(row, self._read(row)) for row in batch]
+        plain = PlainRows(self.now)
+        stored = NewRows(plain.example)
+        has_deleted = transaction.has_deleted
+        read = [(row, self._read_plain(row, plain) or self._read(row)) for row in batch]
         keys = [key for _, request in read if (key := _key(request))]
         current = transaction.get(keys)
         if self._checked:
@@ -381,29 +395,37 @@ class TableRows(Source[Summary]):
             # A name that an earlier line of this import has bound is in the database by now.
             first_lines = self._seen.lookup(list(current)) if current else {}
         changes: defaultdict[str | None, list[tuple[Change, str]]] = defaultdict(list)
+        new_rows: defaultdict[str | None, list[tuple[list[Any], str]]] = defaultdict(list)
         new_lines: dict[str, str] = {}
         new: list[tuple[Row, Binding]] = []
         stated_rows: dict[str, Row] = {}
         self._before = {}
         for row, request in read:
+            change, before, earlier, is_plain = None, None, None, False
+            if isinstance(request, Change):
+                change = self._permitted(request, current, transaction)
+                is_plain = change is request
+                if change is None:
+                    request = self._read(row)
             if isinstance(request, (RuleRow, PrefixRow, Setting)):
                 self._apply_other(row, request, transaction)
                 if self._checked:
                     self._others.append((row, request))
                 continue
-            fields = _with_record(row, request, current)
-            if self.table.keeps_numbers and isinstance(fields, Fields):
-                fields = _with_recorded_number(fields, current.get(fields.key))
-            if self.table.renumber and isinstance(fields, Fields):
-                fields = _renumbered(fields, current.get(fields.key))
-            if isinstance(fields, BindingError):
-                self._refuse(row, fields.code, _with_question(fields))
-                continue
-            key = fields.key
-            before, earlier = current.get(key), first_lines.get(key)
-            change = self._decide(row, fields, before, earlier, transaction)
+            if not isinstance(request, Change):
+                fields = _with_record(row, request, current)
+                if self.table.keeps_numbers and isinstance(fields, Fields):
+                    fields = _with_recorded_number(fields, current.get(fields.key))
+                if self.table.renumber and isinstance(fields, Fields):
+                    fields = _renumbered(fields, current.get(fields.key))
+                if isinstance(fields, BindingError):
+                    self._refuse(row, fields.code, _with_question(fields))
+                    continue
+                before, earlier = current.get(fields.key), first_lines.get(fields.key)
+                change = self._decide(row, fields, before, earlier, transaction)
             if change is None:
                 continue
+            key = change.after.identifier
             outcome = "published" if change.outcome == "bound" and before is not None else change.outcome
             expect = self.listeners.expect
             why = expect and expect(ImportEffect(row.line, outcome, before, change.after, row.minted))
@@ -422,9 +444,13 @@ class TableRows(Source[Summary]):
                 current[key], stated_rows[key] = change.after, row
                 first_lines[key] = new_lines[key] = _line_and_spelling(row, key)
                 if change.action:
-                    self._before[key] = before.revision if before else 0
                     # Several records of a dump can be on one line.
-                    changes[row.actor or self.who.name].append((change, self._source(row)))
+                    actor, source = row.actor or self.who.name, self._source(row)
+                    if is_plain and not has_deleted:
+                        new_rows[actor].append((stored.row(change.after), source))
+                    else:
+                        self._before[key] = before.revision if before else 0
+                        changes[actor].append((change, source))
                     self._warn_of_values(row, before, change.after)
                     if change.after.successor and (before is None or before.successor != change.after.successor):
                         self._successors.append((row, key, change.after.successor))
@@ -434,6 +460,8 @@ class TableRows(Source[Summary]):
             self._checked.add((row, new_lines.get(key, ""), current[key]) for key, row in stated_rows.items())
         for actor, written in changes.items():
             yield Written(actor, [change for change, _ in written], [source for _, source in written])
+        for actor, new_of_actor in new_rows.items():
+            yield Written(actor, [], [], new_of_actor)
         if not self._checked:
             self._seen.add(new_lines)
         self._warn_of_encoded_dots(transaction, new)
@@ -442,6 +470,20 @@ class TableRows(Source[Summary]):
         """Return the origin of a change for the history: file and line, and who imported it for another actor."""
         place = f"{self.table.file}, line {row.line}"
         return f"{place}, imported by {self.who.name}" if row.actor and self.who.name else place
+
+    def _read_plain(self, row: Row, plain: PlainRows) -> Change | None:
+        return None if row.fault is not None else plain.change(row.cells)
+
+    def _permitted(self, change: Change, current: Mapping[str, Binding], transaction: Transaction) -> Change | None:
+        """Return the change that binds a new name, or None for a recorded name and for a change that is refused."""
+        if change.after.identifier in current:
+            return None
+        try:
+            change = transaction.checked(None, change)
+            self._records.require_permitted(None, change)
+        except BindingError:
+            return None
+        return change
 
     def _read(self, row: Row) -> Fields | OtherRow | BindingError:
         if row.fault is not None:
@@ -535,18 +577,20 @@ class TableRows(Source[Summary]):
     def _warn(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         if not bound or not self._warns:
             return
-        compared = [ComparedName.of(binding) for _, binding in bound]
         # A minted name has no typing error.
         compared = [
-            each._replace(key="") if row.minted else each._replace(spelling=row.cells["identifier"])
-            for each, (row, _) in zip(compared, bound, strict=True)
+            ComparedName.of(binding)._replace(key="")
+            if row.minted
+            else ComparedName.of(binding, spelling=row.cells["identifier"])
+            for row, binding in bound
         ]
         recorded = self._checked.beside(transaction.recorded) if self._checked else None
         probable = new_names.warnings_inside(transaction, compared, recorded)
         personal = personal_data.of_bindings([binding for _, binding in bound])
         for (row, _), data, mistakes in zip(bound, personal, probable, strict=True):
-            for warning in (*data, *mistakes):
-                self._note_warning(row, warning.code, warning.message)
+            if data or mistakes:
+                for warning in (*data, *mistakes):
+                    self._note_warning(row, warning.code, warning.message)
             if row.minted and all(each.code != "target-shared" for each in mistakes):
                 self._warn_of_target(row)
 
@@ -684,8 +728,10 @@ _NUMBERS = (*_COUNTERS.values(), *_OTHERS.values(), "minted")
 """The numbers of lines by outcome."""
 
 
-def _key(request: Fields | OtherRow | BindingError) -> str | None:
+def _key(request: Change | Fields | OtherRow | BindingError) -> str | None:
     """Return the key of the binding that a row needs."""
+    if isinstance(request, Change):
+        return request.after.identifier
     if isinstance(request, Fields):
         return request.key
     if isinstance(request, BindingError) and request.code == "target-missing":

@@ -38,11 +38,15 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """Changes to write for one ``actor``, each with its origin for the history in ``sources``, or None."""
+    """Changes to write for one ``actor``, each with its origin for the history in ``sources``, or None.
+
+    ``new`` are further names that are new and live: their rows (:class:`.NewRows`), each with its origin.
+    """
 
     actor: str | None
     changes: Sequence[Change]
     sources: Sequence[str | None]
+    new: Sequence[tuple[list[Any], str | None]] = ()
 
 
 class SourceBlock(NamedTuple):
@@ -200,6 +204,7 @@ class OperationRun(Generic[R]):
         self._operation: int | None = None
         self._changed = 0
         self._is_checked = False
+        self._is_kept = False  # whether a connection is open between the transactions
 
     def begun(self) -> int | None:
         """Return the number of the operation that an earlier process began and that :meth:`write` continues, or None.
@@ -274,6 +279,7 @@ class OperationRun(Generic[R]):
             self._pace.rest()
             self._hooks.progress(source.done)
             if not is_last:
+                self._keep_connection()
                 self._hooks.turn()
         self._is_checked = True
         return source.result
@@ -322,6 +328,7 @@ class OperationRun(Generic[R]):
             self._pace.rest()
             self._hooks.progress(source.done)
             if not is_last:
+                self._keep_connection()
                 self._hooks.turn()
         return source.result
 
@@ -352,17 +359,29 @@ class OperationRun(Generic[R]):
             self._source.checked()
         return self._source
 
+    def _keep_connection(self) -> None:
+        """Open a connection for reading, so that SQLite keeps its log and the transactions share one connection.
+
+        Without another connection, each one would begin by reading the schema, and end by writing the log to the file.
+        """
+        if not self._is_kept:
+            self._bindings.store.data_version()
+            self._is_kept = True
+
     def _put(self, transaction: Transaction, decided: Iterable[Written], *, is_dry: bool = False) -> None:
         source = self._source
-        for actor, changes, sources in decided:
-            if not changes or (is_dry and not source.sees_own):
+        for actor, changes, sources, new in decided:
+            if not (changes or new) or (is_dry and not source.sees_own):
                 continue
             if self._operation is None and not is_dry:
                 self._operation = transaction.operations.begin(
                     source.action, self._actor.name, self._bindings.now(), source.parameters, source.undoes
                 )
-            transaction.put(changes, actor, sources, self._operation)
-            self._changed += len(changes)
+            if changes:
+                transaction.put(changes, actor, sources, self._operation)
+            if new:
+                transaction.put_new(new, actor, self._operation)
+            self._changed += len(changes) + len(new)
         source.result.operation = self._operation
 
     def _end(self, transaction: Transaction) -> None:

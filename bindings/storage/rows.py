@@ -7,7 +7,7 @@ The names of the columns are texts, so that a reader does not load SQLAlchemy. A
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from operator import itemgetter
 from types import MappingProxyType
@@ -145,6 +145,39 @@ def row_of(binding: Binding) -> Row:
         values[name] = None if time is None else rfc3339(time)
     values["recorded"] = values["changed"] if binding.recorded is None else rfc3339(binding.recorded)
     return _row(values)
+
+
+class NewRows:
+    """The rows of new names that differ from ``example`` only in the name, its spelling, target, resource and metadata.
+
+    What they share is converted once. :meth:`row` returns what :func:`row_of` and :func:`search_of` return.
+    """
+
+    def __init__(self, example: Binding) -> None:
+        self._shared = [*row_of(example), *search_of(example)]
+
+    def row(self, binding: Binding) -> list[Any]:
+        """Return the values of the columns :data:`STATE` and :data:`SEARCH` for the binding ``binding``.
+
+        Its name has at most :data:`~.keys.MAX_KEY_BYTES` characters, so that it is the key.
+        """
+        values = self._shared.copy()
+        values[_KEY] = key = binding.identifier
+        values[_SPELLING] = None if binding.spelling == key else binding.spelling
+        values[_TARGET], values[_RESOURCE] = binding.target, binding.resource
+        if binding.metadata:
+            values[_METADATA], values[_TITLE] = _TO_JSON(dict(binding.metadata)), sorted_title(binding.metadata)
+        values[_SEARCH_TEXT] = text_of(binding)
+        return values
+
+
+def date_again(rows: Iterable[list[Any]], before: datetime, now: datetime) -> None:
+    """Set the times of ``rows``, which are those of new names (:class:`NewRows`), from ``before`` to ``now``."""
+    old, new = rfc3339(before), rfc3339(now)
+    for row in rows:
+        for place in _TIME_PLACES:
+            if row[place] == old:
+                row[place] = new
 
 
 def element_text(element: str, text: str) -> str:
@@ -288,4 +321,8 @@ _CHOICES = tuple(
     if field.stored
 )
 _FIELDS = STATE[2:]
+_KEY, _SPELLING, _TARGET, _RESOURCE, _METADATA, _SEARCH_TEXT, _TITLE = map(
+    (*STATE, *SEARCH).index, ("key", "spelling", "target", "resource", "metadata", "search_text", "sort_title")
+)
+_TIME_PLACES = tuple(map(STATE.index, ("created", "changed", "recorded")))
 _row = itemgetter(*STATE)

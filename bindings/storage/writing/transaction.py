@@ -440,6 +440,24 @@ class Transaction:
             self.written += written
         return written
 
+    @property
+    def has_deleted(self) -> bool:
+        """Whether the history has a deleted name. The history of such a name continues, so that it is not new."""
+        return self._has_deleted
+
+    def put_new(self, rows: Sequence[tuple[list[Any], str | None]], actor: str | None, operation: int | None) -> None:
+        """Write names that are new and live, and an event for each, as :meth:`put` does.
+
+        ``rows`` are their rows with the columns :data:`~..rows.STATE` and :data:`~..rows.SEARCH`, each with its origin
+        or None. ``actor`` is the name of the user for the history, or None. ``operation`` is the number of the
+        operation, or None. Call it only without :attr:`has_deleted`, and for names without a hold.
+        """
+        if len(rows) >= _MANY_ROWS:
+            self.drop_replacement_triggers()
+        width = len(STATE)
+        events = [(*row[:width], "bound", actor, source, operation) for row, source in rows]
+        self._insert([tuple(row) for row, _ in rows], events)
+
     def get_rule(self, prefix: str) -> Rule | None:
         """Return the rule of exactly the prefix ``prefix``, or None. Other writers of rules wait until the transaction
         ends.

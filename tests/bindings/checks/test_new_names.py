@@ -204,6 +204,34 @@ def test_the_index_finds_the_similar_names_that_a_lookup_of_all_finds(
         assert [each.split()[-1] for each in said] == ([f"{beginning}{wanted}"] if wanted else [])
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    letters=st.lists(st.text(alphabet="aabB", min_size=1, max_size=4), min_size=1, max_size=3),
+    known=st.lists(st.text(alphabet="aabB019", min_size=4, max_size=7), max_size=6),
+    number=st.integers(min_value=0, max_value=9999),
+)
+@example(letters=["x"], known=["1x01"], number=101)
+@example(letters=["ab"], known=["ba105"], number=105)
+@example(letters=["ab"], known=["a1b05"], number=105)
+@example(letters=["ab", "ba"], known=[], number=1000)
+@example(letters=["xm"], known=["xm17"], number=1)
+def test_numbered_names_are_warned_of_exchanged_neighbours_as_others(
+    bindings: Bindings, letters: list[str], known: list[str], number: int
+) -> None:
+    beginning = f"ark:{next(_NAANS)}/"
+    for name in known:
+        bindings.reserve(f"{beginning}{name}")
+    typed = [f"{begin}{number + more}" for begin in dict.fromkeys(letters) for more in range(25)]
+    found = warnings_before(bindings, [ComparedName(f"{beginning}{name}", None, None) for name in typed])
+    for name, warnings in zip(typed, found, strict=True):
+        others = {*known, *typed} - {name}
+        pairs = ((name[:place], name[place : place + 2], name[place + 2 :]) for place in range(len(name) - 1))
+        exchanged = [f"{first}{pair[::-1]}{last}" for first, pair, last in pairs if not pair.isdigit()]
+        said = [each.message.split()[-1] for each in warnings if each.code == "name-similar"]
+        wanted = [each for each in exchanged if each in others and len(name) >= 4]
+        assert said == [f"{beginning}{each}" for each in wanted[:1]]
+
+
 def test_a_minted_name_is_compared_with_no_similar_name(bindings: Bindings) -> None:
     bindings.reserve("ark:12345/mapsb7")
     for is_typed in (True, False):

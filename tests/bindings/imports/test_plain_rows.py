@@ -1,0 +1,127 @@
+"""The rows that are converted at once, compared with the general conversion of a row."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from io import BytesIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ararat.bindings.collection import Bindings
+from ararat.bindings.imports.importing import import_table
+from ararat.bindings.imports.plain_rows import PlainRows
+from ararat.bindings.names.assignment import bind
+from ararat.bindings.names.errors import BindingError
+from ararat.bindings.storage.rows import NewRows, binding_of, date_again, row_of, search_of
+from ararat.bindings.tables import columns
+
+NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
+LATER = datetime(2026, 11, 28, 12, 30, tzinfo=UTC)
+
+
+def require_equal(cells: dict[str, str]) -> bool:
+    """Compare the two conversions of a row. Return whether it is converted at once."""
+    rows = PlainRows(NOW)
+    change = rows.change(cells)
+    if change is None:
+        return False
+    general = bind(None, columns.fields(cells), NOW)
+    assert change == general
+    assert change.after.__dict__ == general.after.__dict__
+    row = NewRows(rows.example).row(change.after)
+    assert tuple(row) == row_of(general.after) + search_of(general.after)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_plain"),
+    [
+        pytest.param({"target": "https://example.org/1"}, True, id="a target"),
+        pytest.param({"target": "HTTPS://EXAMPLE.org/Köln?a#b"}, True, id="a target in another form"),
+        pytest.param({"target": "/objects/1"}, True, id="a path"),
+        pytest.param({"target": "/1", "identifier": "ark:/12345/x-5/p.b.a"}, True, id="a spelling"),
+        pytest.param({"target": "/1", "resource": "INV 7", "who": "Müller", "when": ""}, True, id="values"),
+        pytest.param({"target": "/1", "policy": "p", "what": " ", "who": "w"}, True, id="the order of the elements"),
+        pytest.param({"target": "/1", "status": "", "redirect": ""}, True, id="empty columns"),
+        pytest.param({"target": "/1", "resource": " "}, False, id="white space"),
+        pytest.param({"target": "/1", "what": "a\nb"}, False, id="a line break"),
+        pytest.param({"target": "/1", "what": "a\u200bb"}, False, id="a hidden character"),
+        pytest.param({"target": "/1", "what": "a" * 3000}, False, id="a long text"),
+        pytest.param({"target": "/1", "redirect": "307"}, False, id="a redirect status"),
+        pytest.param({"target": "/1", "kind": "rule"}, False, id="a rule"),
+        pytest.param({"target": "/1", "dc.title": "T"}, False, id="a further element"),
+        pytest.param({"target": "/ark:12345/x5"}, False, id="its own path"),
+        pytest.param({"target": "ftp://example.org/"}, False, id="a wrong target"),
+        pytest.param({"target": ""}, False, id="no target"),
+        pytest.param({"target": "/1", "identifier": "ark:99999/x5"}, False, id="a test"),
+        pytest.param({"target": "/1", "identifier": "ARK:12345/x5"}, False, id="an upper case label"),
+        pytest.param({"target": "/1", "identifier": "urn:isbn:9780451450524"}, False, id="a URN"),
+        pytest.param({"target": "/1", "identifier": "ark:12345/x?info"}, False, id="an inflection"),
+    ],
+)
+def test_a_row_of_the_usual_columns_is_converted_at_once(cells: dict[str, str], is_plain: bool) -> None:
+    assert require_equal({"identifier": "ark:12345/x5", **cells}) == is_plain
+
+
+texts = st.one_of(st.sampled_from(["", " ", "INV 7", "Köln", "a\tb", "\xa0", "(:unkn)"]), st.text(max_size=8))
+rows_of_cells = st.fixed_dictionaries(
+    {
+        "identifier": st.one_of(
+            st.from_regex(r"\A(?:ark:/?)[0-9b-z]{1,5}/[a-z0-9./%-]{1,9}\Z"), st.sampled_from(["ark:12345/x", "x", ""])
+        ),
+        "target": st.one_of(
+            st.from_regex(r"\A(?:https?://[a-zA-Z.]{1,9}|)/[ -~]{0,9}\Z"), st.sampled_from(["", "/", "/x", "//y"])
+        ),
+    },
+    optional=dict.fromkeys(("resource", "who", "what", "when", "erc.what", "reason", "test"), texts),
+)
+
+
+@given(rows_of_cells)
+def test_each_row_that_is_converted_at_once_is_as_in_general(cells: dict[str, str]) -> None:
+    try:
+        require_equal(cells)
+    except BindingError as error:
+        raise AssertionError("a row is refused in general") from error
+
+
+@pytest.mark.parametrize("atomic", [True, False])
+@pytest.mark.parametrize(
+    "other", ["", "ark:12345/gone,,,withdrawn", "ark:12345/x7b,https://example.org/7b,Seven,reserved"]
+)
+def test_an_import_writes_the_same_without_it(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, atomic: bool, other: str
+) -> None:
+    lines = [f"ark:12345/x{number},https://example.org/{number},Map {number}," for number in range(1200)]
+    lines.insert(600, other)
+    # A name of an earlier line, and one with another spelling, in later blocks.
+    lines += [lines[3], "ark:/12345/x-4,https://example.org/4,Map 4,", "ark:12345/y,https://example.org/y,a\u200bb,"]
+    monkeypatch.setattr(bindings, "now", lambda: NOW)
+
+    def imported(prefix: str) -> list[object]:
+        text = "\n".join(["identifier,target,what,status", *lines]).replace("12345/", f"12345/{prefix}")
+        text = text.replace("example.org", f"{prefix}.example")
+        summary = import_table(bindings, BytesIO(f"{text}\n".encode()), atomic=atomic, actor="jane")
+        assert summary.written
+        with bindings.store.snapshot() as snapshot:
+            names = [each for each in snapshot.bindings() if each.identifier.startswith(f"ark:12345/{prefix}")]
+        events = [event.as_dict() for each in names for event in bindings.history(each.identifier)]
+        found = repr([summary.added, summary.withdrawn, summary.unchanged, summary.warned, names, events])
+        found = found.replace(f"12345/{prefix}", "12345/").replace(f"{prefix}.example", "example")
+        return [found.replace(f"'operation': {summary.operation}", "")]
+
+    with_it = imported("p")
+    monkeypatch.setattr(PlainRows, "change", lambda self, cells: None)
+    assert imported("q") == with_it
+
+
+def test_the_times_of_rows_are_set_again() -> None:
+    rows = PlainRows(NOW)
+    change = rows.change({"identifier": "ark:12345/x", "target": "/x"})
+    assert change is not None
+    row = NewRows(rows.example).row(change.after)
+    date_again([row], NOW, LATER)
+    found = binding_of(tuple(row[:-2]))
+    assert (found.created, found.changed, found.recorded_at) == (LATER, LATER, LATER)
