@@ -191,7 +191,7 @@ def test_a_list_has_one_headline_one_line_for_each_and_no_cards(client, read_pag
     assert page.one("section", "found").one("h1").text == "Four identifiers: two fine, one to check, one wrong or dead"
     assert page.all("article", "card") == []
     rows = page.one("div", "list").one("tbody").all("tr")
-    assert [row.classes for row in rows] == [{"good"}, {"warn"}, {"good"}, {"bad"}]
+    assert [row.classes for row in rows] == [set(), {"warn"}, set(), {"bad"}]
     assert "not an id" in page.one("p", id="without").text
     opened = rows[0].one("details")
     assert opened.one("a").attributes["href"] == "/?q=ark:12345/x"
@@ -545,3 +545,19 @@ def test_a_text_without_an_identifier_gets_examples_of_what_can_be_pasted(client
     page = read_page(client.get("/", query_string={"q": text}).text)
     assert "Paste an ARK, a URN, a link that contains one" in page.text
     assert len(page.one("ul", "tries").all("a")) == len(EXAMPLES)
+
+
+def test_a_line_of_a_long_list_has_at_most_300_bytes(client):
+    def size(number: int) -> int:
+        return len(client.post("/", data={"q": "\n".join(f"ark:/12345/x{each}" for each in range(number))}).data)
+
+    # With the line in the text box.
+    assert (size(600) - size(400)) / 200 <= 300
+
+
+def test_a_list_has_the_columns_of_its_values_only(answer):
+    def headings(text: str) -> list[str]:
+        return [each.text.strip() for each in answer(text).one("div", "list").one("thead").all("th")]
+
+    assert headings("ark:/12345/x1\nark:/12345/x2") == ["Select", "No.", "Identifier", "Result"]
+    assert headings("ark:/12345/x1\nark:12345/x-1") == ["Select", "No.", "Identifier", "Result", "Equivalent to"]
