@@ -34,10 +34,11 @@ NOT_VALID = "not-valid"
 class Match(NamedTuple):
     """An identifier that was found in a text, at ``text[start:end]``, counted in code points.
 
-    ``literal`` is that text. ``suggestion`` is the identifier that the author probably meant, or None if that is the
-    literal. ``why`` lists the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
-    :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar. :data:`NOT_VALID` is the
-    reason of a text that is not an identifier.
+    - ``start``, ``end``: the places of its first code point and of the one after it. ``literal``: that text.
+    - ``suggestion``: the identifier that the author probably meant, or None if that is the literal.
+    - ``why``: the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
+      :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar. :data:`NOT_VALID` is
+      the reason of a text that is not an identifier.
     """
 
     start: int
@@ -57,11 +58,7 @@ class Match(NamedTuple):
 
     @property
     def corrections(self) -> tuple[str, ...]:
-        """The corrections that lead from the text to the suggested identifier, by the codes of
-        :data:`.repairs.REASONS`.
-
-        They are the items of ``why`` that are codes.
-        """
+        """The corrections that lead from the text to the suggested identifier: the items of ``why`` that are codes."""
         return tuple(each for each in self.why if each != NOT_VALID and not each.startswith(FOLLOWED_BY))
 
     @property

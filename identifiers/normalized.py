@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Normalized:
     """The base class of ARKs and URNs: a valid identifier as written, with its normal form.
 
-    ``text`` is the identifier as written. ``normal_form`` is the text that equivalent identifiers share.
+    - ``text``: the identifier as written. ``normal_form``: the text that equivalent identifiers share.
 
     Its parts are split on each access, because most identifiers are only compared and looked up.
 

@@ -58,7 +58,7 @@ class Report:
       text is outside the specification (:mod:`.ark.outside`), else None.
     - ``parts``: the parts as written; outside the specification, up to the first error. ``segments``: the same parts
       with their places.
-    - ``normal_form``, ``hierarchy``, ``variant_of``: in normal form; for an embedded ARK, those of the ARK inside.
+    - ``normal_form``, ``hierarchy``, ``variant_of``: see :class:`.Ark`; for an embedded ARK, those of the ARK inside.
     - ``inflection``, ``service``: the query with its question mark, and what it requests (:attr:`.Ark.service`).
     - ``equivalents``: spellings of the identifier, first as given, as text or as the URL at a resolver.
     - ``check_character``: the check character of the Name, if its last character is one (:mod:`.ark.check_character`),

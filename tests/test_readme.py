@@ -324,14 +324,17 @@ def test_server_of_the_tutorial_answers_a_request(site, start_server: Callable[.
 # Settings and security ------------------------------------------------------------------------------------------------
 
 
-def test_settings_page_lists_the_settings_of_the_code():
-    script = ROOT / "tests" / "generate_settings.py"
-    spec = importlib.util.spec_from_file_location("generate_settings", script)
+@pytest.mark.parametrize("name", ["attributes", "settings"])
+def test_a_generated_page_is_that_of_the_code(name):
+    script = ROOT / "tests" / f"generate_{name}.py"
+    spec = importlib.util.spec_from_file_location(script.stem, script)
     assert spec is not None
     assert spec.loader is not None
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
-    assert generate.page(PAGES["settings.md"]) == PAGES["settings.md"], f"run: python tests/{script.name}"
+    page = PAGES[f"{name}.md"]
+    assert generate.page(page) == page, f"run: python tests/{script.name}"
+    assert not re.search(r"\|  ?\|$", page, re.MULTILINE), "each attribute and setting has a meaning"
 
 
 def test_every_test_that_the_security_page_names_exists():

@@ -80,7 +80,8 @@ class SplitAddress(NamedTuple):
 class EmbeddedArk:
     """An address that contains an ARK: ``prefix`` followed by ``ark``. Query and fragment belong to the ARK (E-06).
 
-    ``text`` is the whole address. ``boundary`` is whether the label starts a segment of the path.
+    - ``text``: the whole address. ``prefix``: the address up to the label. ``ark``: the :class:`.Ark` after it.
+    - ``boundary``: whether the label starts a segment of the path.
 
     Two values are equal if their ARKs are equivalent. The prefix does not count (N-06).
 
