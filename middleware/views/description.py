@@ -109,8 +109,11 @@ class Description(Formatted):
             "citation_public_url": self.address,
             "citation_abstract": reference.description,
             "DC.type": reference.type and reference.type.zotero,
+            "DC.rights": reference.licence,
+            "DCTERMS.accessRights": reference.access,
         }
         elements += [(name, text) for name, text in others.items() if text]
+        elements += [("DC.relation", text) for _, text in reference.relations]
         elements += [("citation_keywords", subject) for subject in reference.subjects]
         return [(name, display.visible(" ".join(text.split()))) for name, text in elements]
 

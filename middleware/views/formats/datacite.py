@@ -8,6 +8,7 @@ with the name as its identifier.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from ....bindings.names.errors import BindingError
@@ -15,7 +16,7 @@ from ....bindings.names.metadata.datacite_and_schema_checks import check_datacit
 from ....bindings.names.metadata.datacite_identifier import with_identifier
 from ....identifiers.text import xml_text
 from ..messages import TEST
-from .reference import UNKNOWN, Reference
+from .reference import RELATIONS, UNKNOWN, Reference, web_address
 from .resource_types import OTHER
 
 NAMESPACE = "http://datacite.org/schema/kernel-4"
@@ -60,7 +61,12 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "subjects": [{"subject": text} for text in reference.subjects],
         "language": reference.language,
         "descriptions": [{"description": text, "descriptionType": kind} for kind, text in _descriptions(reference)],
-        "rightsList": reference.licence and [{"rights": reference.licence, "rightsUri": reference.licence}],
+        "rightsList": [{"rights": text, **({"rightsUri": uri} if uri else {})} for text, uri in _rights(reference)],
+        "relatedIdentifiers": [
+            {"relatedIdentifier": text, "relatedIdentifierType": kind, "relationType": relation}
+            for text, kind, relation in _related(reference)
+        ],
+        "formats": [reference.format] if reference.format else None,
         "url": reference.address,
         "schemaVersion": NAMESPACE,
     }
@@ -98,7 +104,18 @@ def serialize_xml(reference: Reference) -> str:
         _element("resourceType", kind, resourceTypeGeneral=kind),
         _group("subjects", *(_element("subject", text) for text in reference.subjects)),
         _element("language", reference.language),
-        _group("rightsList", _element("rights", reference.licence, rightsURI=reference.licence or "")),
+        _group("formats", _element("format", reference.format)),
+        _group(
+            "rightsList",
+            *(_element("rights", text, **({"rightsURI": uri} if uri else {})) for text, uri in _rights(reference)),
+        ),
+        _group(
+            "relatedIdentifiers",
+            *(
+                _element("relatedIdentifier", text, relatedIdentifierType=kind, relationType=relation)
+                for text, kind, relation in _related(reference)
+            ),
+        ),
         _group(
             "descriptions",
             *(_element("description", text, descriptionType=kind) for kind, text in _descriptions(reference)),
@@ -106,6 +123,21 @@ def serialize_xml(reference: Reference) -> str:
         "</resource>",
     ]
     return "".join(f"{line}\n" for line in lines if line)
+
+
+def _rights(reference: Reference) -> list[tuple[str, str | None]]:
+    """Return the licence and the access rights, each with its URL or None."""
+    texts = dict.fromkeys(filter(None, (reference.licence, reference.access)))
+    return [(text, web_address(text)) for text in texts]
+
+
+def _related(reference: Reference) -> Iterator[tuple[str, str, str]]:
+    """Yield the related identifiers with their types and relations. DataCite has no place for other texts."""
+    for element, text in reference.relations:
+        scheme = text.partition(":")[0].upper()
+        kind = scheme if scheme in ("ARK", "DOI", "URN") else "URL" if web_address(text) else None
+        if kind is not None:
+            yield text.partition(":")[2] if kind == "DOI" else text, kind, RELATIONS[element][0]
 
 
 def _descriptions(reference: Reference) -> list[tuple[str, str]]:

@@ -34,6 +34,7 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "type": ("dc.type", "dcterms.type", "datacite.resourcetype"),
     "licence": ("dcterms.license", "dc.rights", "dcterms.rights"),
     "access": ("dcterms.accessRights",),
+    "format": ("dc.format", "dcterms.format"),
     "language": ("dc.language", "dcterms.language"),
     "description": ("dc.description", "dcterms.description", "dcterms.abstract"),
     "subject": ("dc.subject", "dcterms.subject"),
@@ -49,10 +50,23 @@ _IN_SCHEMA = {
     "type": "@type",
     "licence": "license",
     "access": "conditionsOfAccess",
+    "format": "encodingFormat",
     "language": "inLanguage",
     "description": "description",
     "subject": "keywords",
 }
+
+RELATIONS: Mapping[str, tuple[str, str]] = {
+    "dcterms.relation": ("References", "citation"),
+    "dc.relation": ("References", "citation"),
+    "dcterms.references": ("References", "citation"),
+    "dcterms.isReferencedBy": ("IsReferencedBy", "subjectOf"),
+    "dcterms.isPartOf": ("IsPartOf", "isPartOf"),
+    "dcterms.hasPart": ("HasPart", "hasPart"),
+    "dcterms.source": ("IsDerivedFrom", "isBasedOn"),
+    "dc.source": ("IsDerivedFrom", "isBasedOn"),
+}
+"""The elements that name related things, each with its relation in DataCite and its member in schema.org."""
 
 # Several values of an element are separated by semicolons (Dublin Core Kernel Metadata, section 4; EZID), or by lines.
 _SEVERAL = frozenset({"creator", "subject"})
@@ -60,8 +74,13 @@ _SEPARATORS = re.compile("[;\r\n]")
 _CODE = re.compile(r"\A\(:[a-z]+\)\s*")
 _DATE = re.compile(r"([0-9]{4})(?:[-.]?([0-9]{2})(?:[-.]?([0-9]{2}))?)?(?![0-9])")
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
+# An era of several languages: no format has a field for a year before Christ.
+_BEFORE_CHRIST = re.compile(
+    r"\b(?:B\.? ?C\.?(?: ?E\.?)?|v\. ?(?:Chr|u\. ?Z|C)\.|a\. ?C\.|av\. J\.?-?C\.?|p\. ?n\. ?e\.)(?!\w)", re.IGNORECASE
+)
 _TIME = re.compile(r"(?:[T ][0-9:.,Z+-]*)?")
 _ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
+_MEDIA_TYPE = re.compile(r"[a-z]+/[A-Za-z0-9.+-]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 _MAX_ADDRESS = 1000
@@ -77,7 +96,8 @@ class Reference:
     - ``withdrawal``: a sentence that the name is withdrawn, and the reason; None for a live name.
     - ``hold``: a sentence that the redirect is on hold, and the reason; None for another name.
     - ``issued``: the parts of the date: year, or year and month, or year, month and day.
-    - ``access``: who can use the resource, such as "open access".
+    - ``access``: who can use the resource, such as "open access". ``format``: the format of its file.
+    - ``relations``: related things, each with its metadata element.
     - ``licence``: the URL of a licence; ``authors``: URLs of the creators, such as that of an ORCID.
     - ``statements``: the persistence statements, by the short names of their elements; ``policy``: the address of the
       policy for the name, or None.
@@ -97,6 +117,8 @@ class Reference:
     type: ResourceType | None
     licence: str | None
     access: str | None
+    format: str | None
+    relations: tuple[tuple[str, str], ...]
     language: str | None
     description: str | None
     subjects: tuple[str, ...]
@@ -124,6 +146,11 @@ class Reference:
     def year(self) -> str | None:
         """The year of the publication date in four digits, or None."""
         return f"{self.issued[0]:04}" if self.issued else None
+
+    @property
+    def media_type(self) -> str | None:
+        """The media type of the file, or None if its format is not one, such as "photograph"."""
+        return self.format if self.format and _MEDIA_TYPE.fullmatch(self.format) else None
 
     @property
     def written_date(self) -> str | None:
@@ -179,6 +206,8 @@ def reference(
         type=resource_type(values.first("type")),
         licence=next(filter(None, map(web_address, values.every("licence"))), None),
         access=values.first("access"),
+        format=values.first("format"),
+        relations=values.relations(),
         language=values.first("language"),
         description=values.first("description"),
         subjects=values.every("subject"),
@@ -217,6 +246,15 @@ class _Values:
         texts = [*self.every("creator"), *numbers, *(text for text in schema if isinstance(text, str))]
         urls = (web_address(f"https://orcid.org/{text}" if _ORCID.fullmatch(text) else text) for text in texts)
         return tuple(dict.fromkeys(filter(None, urls)))
+
+    def relations(self) -> tuple[tuple[str, str], ...]:
+        """Return the related things, each with its metadata element. A thing in two elements occurs once."""
+        found: dict[str, str] = {}
+        for element in RELATIONS:
+            for piece in _SEPARATORS.split(self._recorded.get(element, "")):
+                if value := without_code(piece):
+                    found.setdefault(value, element)
+        return tuple((element, value) for value, element in found.items())
 
     def _sources(self, part: str) -> Iterator[list[str]]:
         for element in SOURCES[part]:
@@ -278,9 +316,11 @@ def date_parts(text: str) -> tuple[int, ...]:
 
     >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
     ((2026, 11, 23), (2026,), (), (1999,))
-    >>> date_parts("ca. 1890-1895"), date_parts("Room 12345, 1901")
-    ((1890,), (1901,))
+    >>> date_parts("ca. 1890-1895"), date_parts("Room 12345, 1901"), date_parts("1200 v. Chr."), date_parts("1200 BCE")
+    ((1890,), (1901,), (), ())
     """
+    if _BEFORE_CHRIST.search(text):
+        return ()
     match = _DATE.match(text)
     if match is None or match[1] == "0000":
         years = (found[0] for found in _YEAR.finditer(text))

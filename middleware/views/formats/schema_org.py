@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....bindings.names.metadata import persistence
-from .reference import Reference, schema_object
+from .reference import RELATIONS, Reference, schema_object, web_address
 from .resource_types import OTHER
 
 CONTEXT = "https://schema.org"
@@ -36,6 +36,8 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "creativeWorkStatus": reference.status,
         "conditionsOfAccess": reference.hold or reference.access,
         "publishingPrinciples": reference.policy,
+        "distribution": _distribution(reference),
+        **_relations(reference),
     }
     recorded = schema_object(reference.documents.get("schema"))
     members = {name: value for name, value in derived.items() if value is not None}
@@ -52,6 +54,22 @@ def as_object(reference: Reference) -> dict[str, Any]:
     } | _state(reference)
     context = recorded.get("@context", CONTEXT)
     return {"@context": context, **members, **{k: v for k, v in recorded.items() if k != "@context"}, **about}
+
+
+def _distribution(reference: Reference) -> dict[str, str] | None:
+    """Return the content at the target of a live name, as F-UJI and harvesters look for it."""
+    if reference.target is None or reference.withdrawal or reference.hold:
+        return None
+    format_member = {"encodingFormat": reference.media_type} if reference.media_type else {}
+    return {"@type": "DataDownload", "contentUrl": reference.target, **format_member}
+
+
+def _relations(reference: Reference) -> dict[str, list[Any]]:
+    """Return the related things by the members of schema.org: URLs as objects, and others as texts."""
+    found: dict[str, list[Any]] = {}
+    for element, value in reference.relations:
+        found.setdefault(RELATIONS[element][1], []).append({"@id": value} if web_address(value) else value)
+    return found
 
 
 def _state(reference: Reference) -> dict[str, str]:

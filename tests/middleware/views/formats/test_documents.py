@@ -221,6 +221,9 @@ def test_every_type_of_datacite_is_known(schema45):
         pytest.param("um 1650", "um 1650", {"literal": "um 1650"}, "1650", "um 1650", id="about"),
         pytest.param("1999/2002", "1999/2002", {"literal": "1999/2002"}, "1999", "1999/2002", id="years"),
         pytest.param("19. Jh.", "19. Jh.", {"literal": "19. Jh."}, None, "19. Jh.", id="without a year"),
+        pytest.param("1200 B.C.", "1200 B.C.", {"literal": "1200 B.C."}, None, "1200 B.C.", id="before Christ"),
+        pytest.param("1890s", "1890s", {"literal": "1890s"}, "1890", "1890s", id="a decade"),
+        pytest.param("[1923?]", "[1923?]", {"literal": "[1923?]"}, "1923", "[1923?]", id="a guess"),
         pytest.param("0890", "0890", {"date-parts": [[890]]}, "0890", None, id="four digits"),
         pytest.param("1890-05", "1890", {"date-parts": [[1890, 5]]}, "1890-05", None, id="a month"),
         pytest.param("2026-11-23T10:00:00Z", "2026", {"date-parts": [[2026, 11, 23]]}, "2026-11-23", None, id="a time"),
@@ -238,3 +241,52 @@ def test_a_date_that_a_person_wrote_is_in_every_format(described, when, bibtex, 
 def test_json_ld_states_the_access_rights(described):
     found = json.loads(described("jsonld", RECORDED | {"dcterms.accessRights": "open access"}))
     assert found["conditionsOfAccess"] == "open access"
+
+
+def test_json_ld_states_where_the_content_is(described):
+    found = json.loads(described("jsonld", RECORDED | {"dc.format": "application/pdf"}))
+    expected = {"@type": "DataDownload", "contentUrl": "https://example.org/1", "encodingFormat": "application/pdf"}
+    assert found["distribution"] == expected
+    found = json.loads(described("jsonld", RECORDED | {"dc.format": "photograph"}))
+    assert found["distribution"] == {"@type": "DataDownload", "contentUrl": "https://example.org/1"}
+    assert "distribution" not in json.loads(described("jsonld", RECORDED, **WITHDRAWAL))
+
+
+RELATED = {
+    "dcterms.relation": "https://example.org/2; ark:12345/y",
+    "dcterms.isPartOf": "https://example.org/fonds",
+    "dc.source": "a painting",
+    "dcterms.hasPart": "doi:10.5555/12345678\nurn:nbn:de:101-1",
+    "dcterms.accessRights": "https://purl.org/coar/access_right/c_abf2",
+}
+
+
+def test_related_things_are_in_json_ld_and_datacite(described, schema45):
+    found = json.loads(described("jsonld", RECORDED | RELATED))
+    assert found["citation"] == [{"@id": "https://example.org/2"}, "ark:12345/y"]
+    assert found["isPartOf"] == [{"@id": "https://example.org/fonds"}]
+    assert found["isBasedOn"] == ["a painting"]
+    record = json.loads(described("datacite-json", RECORDED | RELATED))
+    assert list(schema45.validator.iter_errors(record)) == []
+    listed = [(each["relatedIdentifier"], *list(each.values())[1:]) for each in record["relatedIdentifiers"]]
+    assert listed == [
+        ("https://example.org/2", "URL", "References"),
+        ("ark:12345/y", "ARK", "References"),
+        ("https://example.org/fonds", "URL", "IsPartOf"),
+        ("10.5555/12345678", "DOI", "HasPart"),
+        ("urn:nbn:de:101-1", "URN", "HasPart"),
+    ]
+    access = RELATED["dcterms.accessRights"]
+    assert record["rightsList"][1] == {"rights": access, "rightsUri": access}
+    document = fromstring(described("datacite-xml", RECORDED | RELATED))
+    assert [each.text for each in document.iterfind("{*}relatedIdentifiers/*")] == [each[0] for each in listed]
+    assert [each.text for each in document.iterfind("{*}rightsList/*")] == [RECORDED["dc.rights"], access]
+
+
+def test_the_page_states_relations_and_rights_for_harvesters(binding):
+    metadata = RECORDED | RELATED | {"dcterms.accessRights": "open access"}
+    view = describe(binding("ark:12345/x", "https://example.org/1", metadata=metadata), "https://r.example")
+    elements = view.citation_elements
+    assert ("DCTERMS.accessRights", "open access") in elements
+    assert ("DC.rights", RECORDED["dc.rights"]) in elements
+    assert [text for name, text in elements if name == "DC.relation"][:2] == ["https://example.org/2", "ark:12345/y"]
