@@ -49,6 +49,7 @@ _SECTIONS = {
         "history": ("bindings.names", "Show all changes of an identifier."),
         "undo": ("bindings.bulk", "Undo an operation, or the last change of a name."),
         "operations": ("bindings.bulk", "List the operations that changed many names."),
+        "jobs": ("bindings.jobs", "List the unfinished jobs of the site, or continue one."),
         "list": ("bindings.listing", "List names by prefix, state, target, text, resource or time."),
         "count": ("bindings.listing", "Count names by shoulder, state or month."),
         "stats": ("bindings.statistics", "Show how often names were requested."),

@@ -70,6 +70,12 @@ class BindingsLocked(BindingsUnavailable):
     """Raised if another writer has locked the bindings for some seconds. Nothing was written."""
 
 
+class DatabaseFull(BindingsUnavailable):
+    """Raised if the disk of the database has no space for a change. Nothing was written."""
+
+    code = "database-full"
+
+
 class StatementStopped(BindingsUnavailable):
     """Raised if the database stopped a statement at the limit of its time. The database itself works."""
 

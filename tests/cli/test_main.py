@@ -48,6 +48,7 @@ COMMANDS = [
     "history",
     "undo",
     "operations",
+    "jobs",
     "list",
     "count",
     "stats",

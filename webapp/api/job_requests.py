@@ -16,7 +16,7 @@ from ..jobs.model import Job
 from ..jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
 from ..management.permissions import require_curator
 from ..responses import as_json
-from . import idempotency, parameters
+from . import bodies, idempotency, parameters
 from .blueprint import caller, management
 from .idempotency import OneRequest, StoredReply
 
@@ -64,6 +64,17 @@ def shown_job(job: Job, represent: Callable[[Job], Any]) -> Response:
     if not job.is_finished:
         response.headers["Retry-After"] = str(idempotency.JOB_SECONDS)
     return response
+
+
+def resumed(job: Job, represent: Callable[[Job], Any]) -> Response:
+    """Continue a job that its server ended, and return its state as JSON. Another job is returned as it is.
+
+    ``job`` is the job. ``represent`` returns its JSON.
+    """
+    parameters.read()
+    bodies.require_empty()
+    current_imports().resume(job)
+    return shown_job(current_imports().get(job.number) or job, represent)
 
 
 def conditions(given: Mapping[str, str]) -> dict[str, Any]:

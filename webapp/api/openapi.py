@@ -297,6 +297,9 @@ PATHS: dict[str, dict[str, Schema]] = {
     f"{BASE}/imports/{{number}}": {
         "get": _operation("getImport", "Show the progress or the result of an import", "Import", _NUMBER)
     },
+    f"{BASE}/imports/{{number}}/resume": {
+        "post": _operation("resumeImport", "Continue an import that its server ended", "Import", _NUMBER, errors=(409,))
+    },
     f"{BASE}/imports/{{number}}/table": {
         "get": _operation(
             "getImportedTable",
@@ -338,6 +341,11 @@ PATHS: dict[str, dict[str, Schema]] = {
     f"{BASE}/changes/{{number}}": {
         "get": _operation("getChange", "Show the progress or the result of a check or change", "ChangeJob", _NUMBER)
     },
+    f"{BASE}/changes/{{number}}/resume": {
+        "post": _operation(
+            "resumeChange", "Continue a check or change that its server ended", "ChangeJob", _NUMBER, errors=(409,)
+        )
+    },
     f"{BASE}/changes/{{number}}/apply": {
         "post": _operation(
             "applyChange",
@@ -365,6 +373,11 @@ PATHS: dict[str, dict[str, Schema]] = {
     },
     f"{BASE}/exports/{{number}}": {
         "get": _operation("getExport", "Show the progress or the result of an export", "ExportJob", _NUMBER)
+    },
+    f"{BASE}/exports/{{number}}/resume": {
+        "post": _operation(
+            "resumeExport", "Continue an export that its server ended", "ExportJob", _NUMBER, errors=(409,)
+        )
     },
     f"{BASE}/exports/{{number}}/file": {
         "get": _operation(

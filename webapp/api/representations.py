@@ -13,7 +13,7 @@ from ...bindings.operations.plan import BulkResult
 from ..accounts.model import Caller
 from ..config import url
 from ..jobs.exports import expires
-from ..jobs.model import Job
+from ..jobs.model import WAITS, Job
 from ..jobs.uploads import IMPORT, PREVIEW
 from ..management.permissions import shown_to
 
@@ -70,6 +70,7 @@ def of_import(job: Job) -> dict[str, Any]:
         "total": job.total,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
+        "waits": _waits(job),
         "result": None if problem else _of_result(job, "refused", "warned"),
         "problem": problem,
         "emptied": job.emptied,
@@ -95,6 +96,7 @@ def of_change(job: Job) -> dict[str, Any]:
         "total": job.total,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
+        "waits": _waits(job),
         "result": result or None,
         "problem": problem,
         "emptied": job.emptied,
@@ -114,11 +116,17 @@ def of_export(job: Job) -> dict[str, Any]:
         "names": job.progress,
         "created": rfc3339(job.created),
         "changed": rfc3339(job.changed),
+        "waits": _waits(job),
         "file": url("management.show_exported_file", number=job.number) if is_done else None,
         "expires": rfc3339(expires(job)) if is_done else None,
         "problem": result.get("problem"),
         "emptied": job.emptied,
     }
+
+
+def _waits(job: Job) -> dict[str, str] | None:
+    """Return why a job cannot go on now, or None."""
+    return None if job.waits is None else {"code": job.waits, "detail": WAITS[job.waits]}
 
 
 def _of_result(job: Job, *lists: str) -> dict[str, Any] | None:

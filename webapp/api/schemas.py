@@ -263,6 +263,7 @@ _NAME = {
 }
 _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}
 
+_WAITS = {"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "the code and sentence of what the job waits for"}
 _EMPTIED = {**MAYBE_TEXT, "description": "the time at which its values, refused rows and effects were deleted"}
 
 _RECORDED_OPERATION = _shown(
@@ -340,6 +341,7 @@ RESPONSES: dict[str, Schema] = {
         total={**MAYBE_NUMBER, "description": "the number of names, 0 while they are collected"},
         created=TEXT,
         changed=TEXT,
+        waits=_WAITS,
         result={"anyOf": [ref("Operation"), {"type": "null"}]},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
         emptied=_EMPTIED,
@@ -353,6 +355,7 @@ RESPONSES: dict[str, Schema] = {
         names={**NUMBER, "description": "the number of names so far"},
         created=TEXT,
         changed=TEXT,
+        waits=_WAITS,
         file={**MAYBE_TEXT, "description": "the URL of the file, when the job is done"},
         expires={**MAYBE_TEXT, "description": "the time from which the file is deleted"},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
@@ -367,6 +370,7 @@ RESPONSES: dict[str, Schema] = {
         total={**MAYBE_NUMBER, "description": "the number of lines of the file, which is an estimate until the end"},
         created=TEXT,
         changed=TEXT,
+        waits=_WAITS,
         result={"anyOf": [ref("ImportResult"), {"type": "null"}]},
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the import failed"},
         emptied=_EMPTIED,

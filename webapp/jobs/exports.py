@@ -107,17 +107,7 @@ class ExportJobs:
 
         Raises :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of the account wait or run.
         """
-        unfinished = connection.execute(_UNFINISHED, {"account": caller.account.number}).scalar_one()
-        if unfinished >= MAX_UNFINISHED:
-            raise HTTPRefusal(
-                429,
-                "too-many-exports",
-                Translatable(
-                    "%(number)s exports of your account wait or run, the maximum. Wait for one of them.",
-                    number=MAX_UNFINISHED,
-                ),
-                retry_after=RETRY_SECONDS,
-            )
+        require_few(connection, caller.account.number)
         parameters = {"chain": [*map(_stored, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
         return self.jobs.add(connection, caller.account.number, KIND, parameters, b"", 0)
 
@@ -241,6 +231,23 @@ class ExportJobs:
     def _store(self, connection: Connection, claim: Claim, row: Mapping[str, Any], names: int) -> None:
         self.jobs.advance(connection, claim, names)
         connection.execute(insert(export_parts), [row])
+
+
+def require_few(connection: Connection, account: int | None) -> None:
+    """Raise :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of an account wait or run.
+
+    ``connection`` is the connection of a transaction. ``account`` is the number of the account.
+    """
+    if connection.execute(_UNFINISHED, {"account": account}).scalar_one() >= MAX_UNFINISHED:
+        raise HTTPRefusal(
+            429,
+            "too-many-exports",
+            Translatable(
+                "%(number)s exports of your account wait or run, the maximum. Wait for one of them.",
+                number=MAX_UNFINISHED,
+            ),
+            retry_after=RETRY_SECONDS,
+        )
 
 
 def expires(job: Job) -> datetime:

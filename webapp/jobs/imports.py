@@ -28,6 +28,7 @@ from .worker import Worker
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..management import Management
 
@@ -69,7 +70,8 @@ class Imports:
         if job is None or job.is_finished:
             return job
         self.worker.wake()
-        return replace(job, progress=max(job.progress, self.worker.progress_of(number)))
+        waits = self.worker.waits_for(number) or self.jobs.watched(job).waits
+        return replace(job, progress=max(job.progress, self.worker.progress_of(number)), waits=waits)
 
     def add(
         self,
@@ -116,19 +118,18 @@ class Imports:
         found = self.management.accounts.read(_JOB_OF_OPERATION, operation=number)
         return self.get(found[0][0]) if found else None
 
-    def can_resume(self, job: Job) -> bool:
-        """Return whether a job ended by a defect of its server, and can continue where it was. ``job`` is the job."""
-        return job.kind in (CHANGE, IMPORT) and job.has_stopped
+    def resume(self, job: Job) -> bool:
+        """Let a job that its server ended continue where it was. Return False if it cannot (:attr:`.Job.has_stopped`).
 
-    def resume(self, number: int) -> bool:
-        """Let the job of an operation that its server ended continue. Return False if it cannot.
-
-        ``number`` is the number of the operation. Raises :class:`BindingError` with the code ``operation-undone``.
+        Raises :class:`BindingError` with the code ``operation-undone``, and :class:`HTTPRefusal` for too many exports.
         """
-        job = self.of_operation(number)
-        if job is None or not self.can_resume(job):
-            return False
-        is_resumed = self.management.bindings.write(lambda transaction: self.jobs.resume(transaction, job.number))
+
+        def resume(transaction: Transaction) -> bool:
+            if job.kind == exports.KIND:
+                exports.require_few(transaction.connection, job.account)
+            return self.jobs.resume(transaction, job.number)
+
+        is_resumed = job.has_stopped and self.management.bindings.write(resume)
         self.worker.wake()
         return is_resumed
 

@@ -21,6 +21,16 @@ STATES: tuple[State, ...] = get_args(State)
 STOPPED = ("attempts", "internal-error")
 """The codes of the problems of a job that its worker did not end itself."""
 
+Wait = Literal["database-locked", "database-full", "unavailable"]
+WAITS: Mapping[Wait, Translatable] = {
+    "database-locked": Translatable("Another program writes to the database. The job continues when it ends."),
+    "database-full": Translatable("The disk of the database is full. Free space on it, and the job continues."),
+    "unavailable": Translatable(
+        "The database cannot be written, or the process of the job ended. The job continues when it is back."
+    ),
+}
+"""The reasons for which a job waits, by their codes."""
+
 FINISHED: tuple[State, ...] = ("done", "failed", "cancelled")
 """The states of a job that has ended."""
 
@@ -34,6 +44,7 @@ class Job:
     - ``parameters``: the arguments of the work without its data.
     - ``progress``, ``total``: the parts of the work that are done, and all parts. ``total`` is None if it is unknown.
     - ``result``: the result; None until the job ends.
+    - ``waits``: why the job cannot go on now (:data:`WAITS`); None for a job that runs, ended or waits for its turn.
     - ``created``, ``changed``: times in UTC.
     """
 
@@ -47,6 +58,7 @@ class Job:
     result: Mapping[str, Any] | None
     created: datetime
     changed: datetime
+    waits: Wait | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -59,9 +71,15 @@ class Job:
         return self.parameters.get(EMPTIED)
 
     @property
+    def reason(self) -> Translatable | None:
+        """The sentence about what the job waits for, or None."""
+        return None if self.waits is None else WAITS[self.waits]
+
+    @property
     def has_stopped(self) -> bool:
-        """Whether the job failed because its worker ended several times, or by a defect."""
-        return self.state == "failed" and ((self.result or {}).get("problem") or {}).get("code") in STOPPED
+        """Whether the job failed because its worker ended several times, or by a defect, so that it can be resumed."""
+        problem = (self.result or {}).get("problem") or {}
+        return self.state == "failed" and problem.get("code") in STOPPED and not self.emptied
 
 
 def stored_caller(caller: Caller) -> list[str | int | None]:

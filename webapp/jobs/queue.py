@@ -33,7 +33,7 @@ from ...bindings.storage.writing.inserts import new_row_number
 from ...bindings.storage.writing.operations import stop
 from ...identifiers.text.translatable import Translatable, each_text, restored, sentence, stored
 from ..accounts.records.database import CLOCK_SKEW
-from .model import FINISHED, Job, State
+from .model import FINISHED, STOPPED, Job, State, Wait
 
 if TYPE_CHECKING:
     from ...bindings.storage.writing.transaction import Transaction
@@ -66,11 +66,15 @@ _LATER = (
     .limit(100)
 )
 _UNFINISHED = select(*_COLUMNS).where(_IS_OPEN).order_by(table.c.id)
+_FAILED = select(*_COLUMNS).where(text("state = 'failed'")).order_by(table.c.id.desc()).limit(100)
 _DATA = select(table.c.result).where(table.c.id == bindparam("number"))
 _WRITTEN = select(bulk_progress.c.result).where(bulk_progress.c.job == bindparam("job"))
 _OPERATION = select(bulk_progress.c.operation).where(bulk_progress.c.job == bindparam("job"))
 _OF_ACCOUNT = select(func.count()).where(table.c.account == bindparam("account"), _IS_OPEN)
 
+
+_KEPT = "data"
+"""The member of the result of a stopped job that has its data, so that it can be resumed."""
 
 _log = logging.getLogger(__name__)
 
@@ -151,6 +155,10 @@ class Jobs:
         """Return the jobs that wait or run, the oldest first."""
         return [_job(row) for row in self.accounts.read(_UNFINISHED)]
 
+    def stopped(self) -> list[Job]:
+        """Return the jobs that have stopped and can be resumed, the newest first; a hundred at most."""
+        return [job for row in self.accounts.read(_FAILED) if (job := _job(row)).has_stopped]
+
     def is_full(self, connection: Connection, account: int) -> bool:
         """Return whether :data:`MAX_UNFINISHED` jobs of an account wait or run.
 
@@ -192,7 +200,7 @@ class Jobs:
             marks = self._marks(job)
             if marks["deaths"] and busy:
                 continue
-            marked = json.dumps({**job.parameters, **marks, "claim": secrets.token_hex(8)})
+            marked = json.dumps({**job.parameters, **marks, "claim": secrets.token_hex(8), "waits": None})
             claimed = Claim(job, json.dumps(dict(job.parameters)))
             values = {"state": "running", "parameters": marked, "changed": rfc3339(now), "progress": 0}
             if not self.accounts.write(lambda connection, held=claimed, new=values: _update(connection, held, **new)):
@@ -222,6 +230,11 @@ class Jobs:
         ((time,),) = self.accounts.read(_CLOCK, connection) if connection is None else connection.execute(_CLOCK)
         return now + (time - utc_now())
 
+    def watched(self, job: Job) -> Job:
+        """Return ``job`` as one that waits, if its worker has reported nothing for half of the lease."""
+        is_silent = job.state == "running" and self._now() - job.changed > timedelta(seconds=self.lease / 2)
+        return replace(job, waits="unavailable") if is_silent else job
+
     def _marks(self, job: Job) -> dict[str, int]:
         """Return the parameters of a job that count the workers that ended since the last progress.
 
@@ -240,7 +253,7 @@ class Jobs:
     def resume(self, transaction: Transaction, number: int) -> bool:
         """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
 
-        ``number`` is the number of the job. The work must not need data. Raises :class:`BindingError` with the code
+        ``number`` is the number of the job. Raises :class:`BindingError` with the code
         ``operation-undone`` if the operation of the job was undone.
         """
         connection = transaction.connection
@@ -250,20 +263,21 @@ class Jobs:
         job = found and _job(found)
         if not job or not job.has_stopped:
             return False
+        result = connection.execute(_DATA, {"number": number}).scalar_one()
         values = {
             "state": "waiting",
             "parameters": json.dumps({**job.parameters, "deaths": 0}),
-            "result": _stored(b""),
+            "result": json.loads(result).get(_KEPT, _stored(b"")),
             "changed": rfc3339(self._now(connection)),
         }
         is_same = table.c.id == number, table.c.state == "failed"
         return bool(connection.execute(update(table).where(*is_same).values(values)).rowcount)
 
-    def release(self, claim: Claim) -> None:
+    def release(self, claim: Claim, waits: Wait | None = None) -> None:
         """Let a job that cannot go on wait again. ``claim`` is the claim to it, which does not count for
-        :data:`MAX_DEATHS`.
+        :data:`MAX_DEATHS`. ``waits`` is the reason, which is shown until the job continues.
         """
-        parameters = {**claim.job.parameters, "claim": ""}
+        parameters = {**claim.job.parameters, "claim": "", "waits": waits}
         values = {"state": "waiting", "parameters": json.dumps(parameters)}
         self.accounts.write(lambda connection: _update(connection, claim, **values))
 
@@ -322,6 +336,8 @@ class Jobs:
             if found is not None:
                 stop(connection, found[0], self.accounts.bindings.now())
             result: dict[str, Any] = {} if found is None else {"operation": found[0]}
+            if code in STOPPED:
+                result[_KEPT] = connection.execute(_DATA, {"number": claim.job.number}).scalar()
             ended = problem(connection, code, detail, *found or ())
             self.finish(connection, claim, "failed", result | {"problem": ended})
 
@@ -388,7 +404,14 @@ def _job(row: Sequence[Any]) -> Job:
         parameters=json.loads(parameters),
         progress=progress,
         total=total,
-        result=None if result is None else each_text(json.loads(result), restored),
+        result=None if result is None else _result(result),
         created=datetime.fromisoformat(created),
         changed=datetime.fromisoformat(changed),
+        waits=json.loads(parameters).get("waits") if state == "waiting" else None,
     )
+
+
+def _result(text: str) -> dict[str, Any]:
+    result = json.loads(text)
+    result.pop(_KEPT, None)
+    return each_text(result, restored)

@@ -17,11 +17,18 @@ import weakref
 from collections.abc import Callable, Mapping
 
 from ...bindings.log import kept_copies
-from ...bindings.names.errors import BindingsLocked, BindingsUnavailable, CatalogueError, ReadOnlyBindings
+from ...bindings.names.errors import (
+    BindingsLocked,
+    BindingsUnavailable,
+    CatalogueError,
+    DatabaseFull,
+    ReadOnlyBindings,
+)
 from ...bindings.publication import publish_due
 from ...bindings.system.fork_safety import ForkSafeLock
 from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
+from .model import Wait
 from .queue import Claim, ClaimLost, Jobs
 from .turns import Turns
 
@@ -43,6 +50,13 @@ def _end(reference: weakref.ref[Worker]) -> None:
         worker.end()
 
 
+def _wait_of(error: BindingsUnavailable) -> Wait:
+    """Return what a job waits for after an error of the database."""
+    if isinstance(error, BindingsLocked):
+        return "database-locked"
+    return "database-full" if isinstance(error, DatabaseFull) else "unavailable"
+
+
 class _ProcessEnds(Exception):
     """The process ends, so the job is interrupted."""
 
@@ -59,6 +73,7 @@ class Worker:
         self._pid = os.getpid()
         self.begun: int | None = None
         self._progress: dict[int, int] = {}
+        self._waits: dict[int, Wait] = {}
         self._unreleased: list[Claim] = []
         self._turns = Turns()
         self._active: dict[tuple[int | None, bool], threading.Thread] = {}
@@ -82,7 +97,7 @@ class Worker:
             # A forked process has no threads of its parent. A thread of the parent can have held the locks at the fork.
             self._lock, self._woken = ForkSafeLock(), threading.Event()
             self._pid, self._thread, self._progress = os.getpid(), None, {}
-            self._unreleased, self._ends = [], False
+            self._unreleased, self._waits, self._ends = [], {}, False
             self._turns, self._active, self._alone = Turns(), {}, None
         self._woken.set()
         with self._lock:
@@ -97,6 +112,13 @@ class Worker:
         A database of one file cannot show the progress while it is locked.
         """
         return self._progress.get(number, 0)
+
+    def waits_for(self, number: int) -> Wait | None:
+        """Return why a job of this process cannot go on now. ``number`` is that of the job.
+
+        A database that is full or locked cannot store it.
+        """
+        return self._waits.get(number)
 
     def end(self) -> None:
         """Interrupt the job of this process, and let it wait for another process."""
@@ -152,6 +174,15 @@ class Worker:
             self._publish_due()
             minutes += 1
             time.sleep(60)
+            self._take_up()
+
+    def _take_up(self) -> None:
+        """Carry out the jobs that no process of the site carries out, such as those resumed by the command."""
+        try:
+            if self._jobs.unfinished():
+                self.wake()
+        except BindingsUnavailable:
+            pass  # the next time
 
     def _publish_due(self) -> None:
         """Write the events of the names whose embargo is reached. Several processes write each of them once."""
@@ -207,11 +238,9 @@ class Worker:
             self._unreleased.append(claim)
         except ClaimLost:
             _log.warning("job %d was taken over by another worker", job.number)
-        except BindingsLocked as error:
-            _log.warning("job %d waits for another writer: %s", job.number, error)
-            self._unreleased.append(claim)
         except BindingsUnavailable as error:
-            _log.warning("job %d was interrupted: %s", job.number, error)
+            _log.warning("job %d (%s) waits, and continues by itself: %s", job.number, job.kind, error)
+            self._waits[job.number] = _wait_of(error)
             self._unreleased.append(claim)
         except CatalogueError as error:
             self._fail(
@@ -239,8 +268,8 @@ class Worker:
         back = "it changed nothing; correct its cause, and start it again"
         if (operation := result.get("operation")) is not None:
             back = f"to change its names back, run: ararat undo {operation}"
-            if job.has_stopped:
-                back = f"to continue it, send POST /operations/{operation}/resume, or {back}"
+        if job.has_stopped:
+            back = f"to continue it, run: ararat jobs --resume {number}; or {back}"
         _log.warning("job %d (%s) failed: %s; %s", number, job.kind, code, back)
 
     def _note(self, number: int, progress: int) -> None:
@@ -252,7 +281,9 @@ class Worker:
     def _release_all(self) -> None:
         """Release the claims to interrupted jobs as soon as the database can be written."""
         while self._unreleased:
-            self._jobs.release(self._unreleased[0])
+            claim = self._unreleased[0]
+            self._jobs.release(claim, self._waits.get(claim.job.number))
+            self._waits.pop(claim.job.number, None)
             del self._unreleased[0]
 
     def _fail(self, claim: Claim, code: str, detail: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, LiteralString
 
-from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable, StatementStopped
+from ...names.errors import BindingError, BindingsLocked, BindingsUnavailable, DatabaseFull, StatementStopped
 from ..protocols import READ_SECONDS
 from ..statements import TIMELINE, Statements
 from ..tables.triggers import PROTECTED
@@ -394,6 +394,8 @@ class PostgreSQL:
             return StatementStopped(
                 f"{self}: {first}; the limit is --read-seconds, or the statement_timeout of the user"
             )
+        if isinstance(error, self._psycopg.errors.DiskFull):
+            return DatabaseFull(f"{self}: {first}; free space on the disk of the server")
         if isinstance(error, self._psycopg.errors.InsufficientPrivilege):
             first = f"{first}; grant the user SELECT on this table"
         return BindingsUnavailable(f"{self}: {first}")

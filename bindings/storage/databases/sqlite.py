@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ...names.errors import BindingsLocked, BindingsUnavailable, ReadOnlyBindings
+from ...names.errors import BindingsLocked, BindingsUnavailable, DatabaseFull, ReadOnlyBindings
 from ...system.file_access import create_private
 from ...system.fork_safety import ForkSafeLock
 from ..tables import search_indexes
@@ -409,7 +409,8 @@ class SQLite:
             return BindingsUnavailable(f"{self}: {error}")
         if self.is_missing_table(error):
             return BindingsUnavailable(f"{self}: {error}; run: ararat migrate --database {self}")
-        return BindingsUnavailable(f"{self}: {error}; {_remedy(error)}")
+        remedy = _remedy(error)
+        return (DatabaseFull if remedy == _FREE_SPACE else BindingsUnavailable)(f"{self}: {error}; {remedy}")
 
     def _what_is_missing(self) -> str:
         if not self.path.parent.is_dir():

@@ -123,6 +123,8 @@ _ARGUMENTS = {
     "prefix set": ["12345/n", "--who", "M"],
     "prefix succeed": ["12345/n", "--to", "M"],
     "undo": ["1"],
+    "restore": ["ark:12345/n"],
+    "jobs": [],
     "import": ["names.csv"],
     "export": ["-"],
     "copy": ["OLD", "new.sqlite"],
@@ -144,7 +146,10 @@ _OTHERS = ("migrate", "recover", "backup", "serve", "stats")
 
 
 def _commands(group: click.Group, *above: str) -> Iterator[tuple[str, click.Command]]:
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command
         if isinstance(command, click.Group):
             yield from _commands(command, *above, name)
         elif any(option.name == "database" for option in command.params) or name == "copy":

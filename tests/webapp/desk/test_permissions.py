@@ -152,6 +152,7 @@ CASES = (
     form("/changes/<int:number>/resume", OF_ADA, "/changes/1/resume"),
     form("/changes/<int:number>/stop", OF_ADA, "/changes/1/stop"),
     page("/answers/<number>", frozenset(), "/answers/1"),
+    form("/jobs/<int:number>/resume", frozenset(), "/jobs/999/resume"),
     page("/many/<int:number>", frozenset(), "/many/1"),
     form("/many/<int:number>", frozenset(), "/many/1"),
     page("/audit", ADMINISTRATORS),
@@ -203,6 +204,7 @@ OTHER_STATUSES = {
     **{(method, "/desk/many/1", caller): 404 for method in ("GET", "POST") for caller in ALL},
     **{("GET", "/desk/exports/1", caller): 404 for caller in ALL},
     **{("GET", "/desk/answers/1", caller): 404 for caller in ALL},
+    **{("POST", "/desk/jobs/999/resume", caller): 404 for caller in ALL},
     ("POST", "/desk/moves", "joan"): 422,
     **{
         (case.method, case.path, caller): 404

@@ -11,7 +11,13 @@ from sqlalchemy import insert, select
 
 from ararat.bindings.log.kept_copies import delete_all_old
 from ararat.bindings.names.binding import rfc3339
-from ararat.bindings.names.errors import BindingError, BindingsLocked, BindingsUnavailable, ReadOnlyBindings
+from ararat.bindings.names.errors import (
+    BindingError,
+    BindingsLocked,
+    BindingsUnavailable,
+    DatabaseFull,
+    ReadOnlyBindings,
+)
 from ararat.bindings.storage.tables.account_tables import idempotency
 from ararat.webapp.jobs.model import Job
 from ararat.webapp.jobs.queue import MAX_DEATHS, Jobs
@@ -147,25 +153,28 @@ def test_a_job_waits_for_the_database_without_a_limit(run, clock, error):
 
 def test_a_claim_is_released_when_the_database_is_back(run, monkeypatch):
     """The job fails while nothing can be written, and its claim is released later."""
-    tries, release = [], Jobs.release
+    tries, release, waits = [], Jobs.release, []
 
-    def away(jobs, claim):
+    def away(jobs, claim, reason):
+        waits.append((worker.waits_for(number), reason))
         if len(tries) == 1:
             tries.append("away")
             raise BindingsUnavailable("away")
-        release(jobs, claim)
+        release(jobs, claim, reason)
 
     monkeypatch.setattr(Jobs, "release", away)
 
     def work(jobs, claim, progress):
         tries.append(claim)
         if len(tries) == 1:
-            raise BindingsUnavailable("away")
+            raise DatabaseFull("full")
         jobs.end(claim, "done", {})
 
-    jobs, _, number = run(work)
+    jobs, worker, number = run(work)
     assert finished(jobs, number).state == "done"
     assert (len(tries), tries[-1].job.parameters["deaths"]) == (3, 0)
+    assert waits == [("database-full", "database-full")] * 2
+    assert worker.waits_for(number) is None
 
 
 def test_a_job_waits_for_another_process_when_this_one_ends(run):

@@ -19,7 +19,7 @@ from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
-from ..job_requests import conditions, shown_job, start_job
+from ..job_requests import conditions, resumed, shown_job, start_job
 from .imports import MAX_NUMBER
 
 
@@ -61,6 +61,12 @@ def apply_change(number: int) -> Response:
     bodies.require_empty()
     checked, bulk, who = _known(number), current_imports().bulk, require_curator(caller())
     return _start(lambda connection: bulk.change(connection, who, checked, **options))
+
+
+@blueprint.post("/changes/<int:number>/resume")
+def resume_change(number: int) -> Response:
+    """Continue a check or change that its server ended, and return its job as JSON. ``number`` is that of the job."""
+    return resumed(_known(number), representations.of_change)
 
 
 @blueprint.get("/operations")
@@ -107,7 +113,8 @@ def resume_operation(number: int) -> Response:
     who = require_curator(caller())
     management().operation(who, number)
     management().bulk.require_undoable(who, number)
-    current_imports().resume(number)
+    if (job := current_imports().of_operation(number)) is not None:
+        current_imports().resume(job)
     return as_json(management().operation(who, number).as_dict())
 
 

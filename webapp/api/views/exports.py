@@ -14,7 +14,7 @@ from ...jobs.model import Job
 from ...management.permissions import require_reader
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller
-from ..job_requests import conditions, shown_job, start_job
+from ..job_requests import conditions, resumed, shown_job, start_job
 from .imports import MAX_NUMBER
 
 
@@ -41,6 +41,12 @@ def show_export(number: int) -> Response:
     """
     parameters.read()
     return shown_job(_known(number), representations.of_export)
+
+
+@blueprint.post("/exports/<int:number>/resume")
+def resume_export(number: int) -> Response:
+    """Continue an export that its server ended, and return its job as JSON. ``number`` is the number of the job."""
+    return resumed(_known(number), representations.of_export)
 
 
 @blueprint.get("/exports/<int:number>/file")

@@ -29,7 +29,7 @@ from ...uploads.model import MAX_UPLOADS
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..job_requests import RETRY_SECONDS as JOB_SECONDS
-from ..job_requests import shown_job, start_job
+from ..job_requests import resumed, shown_job, start_job
 from . import bulk
 
 MAX_NUMBER = 2**31 - 1
@@ -185,6 +185,12 @@ def show_import(number: int) -> Response:
     """Return the state of a job that imports a table as JSON. ``number`` is the number of the job."""
     parameters.read()
     return shown_job(_known(number), representations.of_import)
+
+
+@blueprint.post("/imports/<int:number>/resume")
+def resume_import(number: int) -> Response:
+    """Continue an import that its server ended, and return its job as JSON. ``number`` is the number of the job."""
+    return resumed(_known(number), representations.of_import)
 
 
 @blueprint.post("/imports/<int:number>/undo")

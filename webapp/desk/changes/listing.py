@@ -162,7 +162,7 @@ def operation(number: int) -> str:
         "desk/operation.html",
         operation=found,
         job=job,
-        can_resume=job is not None and imports.can_resume(job),
+        can_resume=job is not None and job.has_stopped,
         shown=ChangesPage(entries=entries, next=None, unreadable=some.unreadable),
         exports=exports.addresses("desk.export_operation", number=number),
         first=url("desk.operation", number=number) if below else None,

@@ -48,7 +48,8 @@ def resume(number: int) -> AnyResponse:
     """
     management().bulk.require_undoable(require_curator(caller()), number)
     management().operation(caller(), number)
-    if current_imports().resume(number):
+    job = current_imports().of_operation(number)
+    if job is not None and current_imports().resume(job):
         messages.put(Translatable("The operation %(operation)s continues.", operation=str(number)))
     else:
         messages.put(
