@@ -132,6 +132,7 @@ def bindings_at(
     test_naans: Iterable[str] = (),
     read_seconds: float | None = READ_SECONDS,
     older: bool = False,
+    reading: bool = False,
 ) -> Bindings:
     """Return the bindings at a URL or path without opening the store.
 
@@ -141,7 +142,8 @@ def bindings_at(
     file; None is the folder of the file.
 
     ``read_seconds`` is the limit of a statement of a reader; None permits any time. With ``older``, a database of the
-    schema before is opened, too (:data:`.versions.LACKING`).
+    schema before is opened, too (:data:`.versions.LACKING`). With ``reading``, the process only reads: an SQLite file
+    and its log that no program uses stay as they are (:mod:`.databases.resting`).
 
     The store is opened when it is first used.
     """
@@ -153,6 +155,10 @@ def bindings_at(
     from .storage.store import open_store
 
     database = database_at(url_or_path, read_seconds)
+    if reading and isinstance(database, SQLite):
+        from .storage.databases.resting import at_rest
+
+        database = at_rest(database)
     opening: Opening[Store] = Opening(
         str(database), lambda: open_store(database, create=create, older=older, clock=clock)
     )

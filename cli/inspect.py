@@ -84,7 +84,7 @@ def _look_up_in(database: str | None, opened: ExitStack) -> Callable[[Report], S
     from ..webapp.report.inspection import keys, look_up
     from .bindings.stores import open_store
 
-    bindings = opened.enter_context(open_store(database))
+    bindings = opened.enter_context(open_store(database, reading=True))
     return lambda report: look_up([keys(report)], bindings)[0]
 
 

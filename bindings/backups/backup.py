@@ -14,7 +14,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,8 @@ from ..log.kept_copies import delete_all_old
 from ..names.binding import rfc3339
 from ..names.errors import BackupError, BindingError, BindingsUnavailable
 from ..open import bindings_at, database_at, table_file
+from ..storage.databases import wal
+from ..storage.databases.resting import log_of
 from ..storage.databases.snapshot_file import SnapshotFile
 from ..storage.databases.sqlite import SQLite
 from ..storage.reopening import Opening
@@ -111,6 +113,7 @@ def back_up(
         progress("copy")
         if isinstance(database, SQLite):
             _copy(database, copy)
+            _note(copy, LAST_BACKUP, _fact(new, began))
         else:
             dump(cast("PostgreSQL", database), copy, program)
         progress("verify")
@@ -133,7 +136,12 @@ def check_backup(file: str | Path, *, progress: Progress = lambda what: None) ->
         file_stat = path.stat()
     except OSError as error:
         raise _unreadable(path, error) from error
-    return Backup(path, datetime.fromtimestamp(file_stat.st_mtime, UTC), _names_of(path), file_stat.st_size)
+    changed = file_stat.st_mtime
+    # The last changes of SQLite are in the log.
+    with suppress(OSError):
+        log = log_of(path).stat()
+        changed = max(changed, log.st_mtime) if log.st_size else changed
+    return Backup(path, datetime.fromtimestamp(changed, UTC), _names_of(path), file_stat.st_size)
 
 
 def record(
@@ -152,10 +160,27 @@ def record(
     name = FAILED_BACKUP if backup is None else LAST_BACKUP
     fact = {"time": rfc3339(clock()), "why": why[:500]}
     if backup is not None:
-        fact = {"time": rfc3339(backup.began), "file": str(backup.file)}
+        fact = _fact(backup.file, backup.began)
     with bindings_at(url_or_path, clock=clock, read_seconds=None).open() as bindings:
         bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
         delete_all_old(bindings)
+
+
+def _fact(file: Path, began: datetime) -> dict[str, str]:
+    return {"time": rfc3339(began), "file": str(file)}
+
+
+def _note(copy: Path, name: str, fact: Mapping[str, str]) -> None:
+    """Record a fact in the copy of an SQLite database, so that a restored database knows its own backup."""
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        # The copy stays one file, without a log.
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchone()
+        connection.execute("BEGIN IMMEDIATE")
+        value = json.dumps(fact)
+        if not connection.execute("UPDATE ararat SET value = ? WHERE name = ?", (value, name)).rowcount:
+            connection.execute("INSERT INTO ararat (name, value) VALUES (?, ?)", (name, value))
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
 
 _BEGINNINGS = (b"SQLite format 3\0", b"PGDMP")
@@ -184,7 +209,7 @@ def _refuse_itself(database: SQLite, new: Path) -> None:
 
 def _refuse_database_in_use(new: Path) -> None:
     """Refuse to replace a database beside its log, which SQLite would apply to the new file."""
-    log = new.with_name(f"{new.name}-wal")
+    log = log_of(new)
     with suppress(OSError):
         if log.stat().st_size:
             raise BackupError(f"{log} exists, so a program uses {new}", "name another file", is_file=True)
@@ -275,14 +300,16 @@ def _names_of(file: Path) -> int | None:
 
 def _names_of_sqlite(file: Path) -> int | None:
     """Return the number of names in a copy of a database, which stays as it is, with its write-ahead log."""
-    log = file.with_name(f"{file.name}-wal")
+    log = log_of(file)
     if not (log.exists() and log.stat().st_size):
         return _verified(file, file)
+    if not wal.belongs(wal.header_of(file), wal.first_pages(log)):
+        raise BackupError(f"{log} is the log of another file", "move it to another folder, and check the backup again")
     # SQLite writes the log into the file when the last connection is closed.
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, file.name)
         shutil.copyfile(file, copy)
-        shutil.copyfile(log, copy.with_name(log.name))
+        shutil.copyfile(log, log_of(copy))
         return _verified(copy, file)
 
 
@@ -302,7 +329,7 @@ def _verified(copy: Path, file: Path) -> int | None:
         with Bindings(opening, utc_now, None, is_local=True).open() as bindings:
             findings = [f"{result.identifier} {result.message}".strip() for result in verify(bindings)]
     except (sqlite3.Error, BindingsUnavailable, BindingError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].replace(str(copy), str(file))
         raise BackupError(f"{file} is not a backup of Ararat: {reason}", "use another backup") from error
     if findings:
         more = len(findings) - _MOST_SHOWN

@@ -66,7 +66,7 @@ def add_command(
 @database_option
 def list_command(as_json: bool, database: str) -> int:
     """List all accounts with their roles, prefixes and linked identities, also disabled ones."""
-    with open_accounts(database) as accounts:
+    with open_accounts(database, reading=True) as accounts:
         accounts_and_identities = [(account, accounts.identities.list(account)) for account in accounts.list()]
     sheet = Sheet.of(sys.stdout)
     for account, identities in accounts_and_identities:

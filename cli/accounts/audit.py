@@ -44,7 +44,7 @@ def audit_command(
     from ...bindings.names.binding import rfc3339
     from ...webapp.accounts.audit_listing import AuditSelection, all_audit
 
-    with open_accounts(database) as accounts:
+    with open_accounts(database, reading=True) as accounts:
         selection = AuditSelection(account=account, token=token, operation=operation)
         requests = [*islice(all_audit(accounts, selection), limit)]
     sheet = Sheet.of(sys.stdout)

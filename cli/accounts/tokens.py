@@ -92,7 +92,7 @@ def tokens_command(name: str, as_json: bool, database: str) -> int:
 
     Exit code: 0 done, 1 no such account, 69 no database.
     """
-    with open_accounts(database) as accounts:
+    with open_accounts(database, reading=True) as accounts:
         tokens = accounts.tokens.list(name)
         now = accounts.bindings.now()
     sheet = Sheet.of(sys.stdout)

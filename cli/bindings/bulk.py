@@ -147,7 +147,7 @@ def operations_command(database: str, limit: int | None, stop: int | None, as_js
     from ...bindings.operations.runner import stop_operation
 
     before, left = None, sys.maxsize if limit is None else limit
-    with open_store(database) as bindings:
+    with open_store(database, reading=stop is None) as bindings:
         if stop is not None:
             left = 0
             _show(stop_operation(bindings, stop, actor=actor), as_json=as_json)

@@ -93,7 +93,7 @@ def holds_command(with_ended: bool, as_json: bool, database: str) -> int:
     """
     from ...bindings import holding
 
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         holdings = holding.current(bindings, with_ended=with_ended)
     if as_json:
         for each in holdings:

@@ -33,7 +33,7 @@ def jobs_command(resume: int | None, as_json: bool, database: str) -> int:
     """
     from ...webapp.jobs.queue import Jobs
 
-    with open_accounts(database) as accounts:
+    with open_accounts(database, reading=resume is None) as accounts:
         jobs = Jobs(accounts)
         if resume is not None and not accounts.bindings.write(lambda transaction: jobs.resume(transaction, resume)):
             raise CommandError(

@@ -89,7 +89,7 @@ def list_command(database: str, limit: int | None, as_json: bool, as_csv: bool, 
     if as_json and as_csv:
         raise click.UsageError("--json and --csv exclude each other")
     selection = read_selection(conditions)
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         names = _names(bindings, selection, limit)
         if as_csv:
             _print_csv(bindings, names)
@@ -120,7 +120,7 @@ def count_command(database: str, by: str | None, as_json: bool, **conditions: An
     Exit code: 0 done, 2 a condition is not valid, 69 no database.
     """
     selection = read_selection(conditions)
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         counts = bindings.count_names(selection, by=by)  # type: ignore[arg-type]  click checks the choice
     if as_json:
         for group, number in counts.items():

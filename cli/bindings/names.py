@@ -509,7 +509,7 @@ def show_command(identifier: str, database: str, as_json: bool) -> int:
     from ..render import bindings as records
 
     name = read_name(identifier)
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         binding = bindings.lookup(name)
         inherited = bindings.prefixes.statements(binding).by_element if binding else {}
     if binding is None:
@@ -534,7 +534,7 @@ def history_command(identifier: str, database: str, as_json: bool) -> int:
     from ..render import bindings as records
 
     name = read_name(identifier)
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         events = bindings.history(name)
     if not events:
         raise _not_bound(name)

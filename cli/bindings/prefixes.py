@@ -107,7 +107,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
     """
     from ..render import bindings as records
 
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         record = bindings.prefixes.get(prefix)
     if record is None:
         raise CommandError(f"{prefix} has no record", ("Fix", "to list records, run: ararat prefix list"), exit_code=NO)
@@ -123,7 +123,7 @@ def show_command(prefix: str, as_json: bool, database: str) -> int:
 @database_option
 def list_command(as_json: bool, database: str) -> int:
     """List the prefixes that have a record, in order, with the kind of things that their names identify."""
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         records = bindings.prefixes.list()
     sheet = Sheet.of(sys.stdout)
     for record in records:
@@ -245,7 +245,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
     """
     from ..render import bindings as records
 
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         events = bindings.prefixes.history(prefix)
     if not events:
         fix = "to list records, run: ararat prefix list"

@@ -91,7 +91,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
     """
     from ..render import bindings as records
 
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         events = bindings.rules.history(prefix)
     if not events:
         raise CommandError(
@@ -110,7 +110,7 @@ def history_command(prefix: str, as_json: bool, database: str) -> int:
 @database_option
 def list_command(as_json: bool, database: str) -> int:
     """List the redirect rules, sorted by prefix, with their templates."""
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         rules = bindings.rules.list()
     sheet = Sheet.of(sys.stdout)
     for rule in rules:

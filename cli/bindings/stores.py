@@ -29,11 +29,12 @@ SERVED_ADVICE = "a served name needs a site behind ResolverMiddleware. For `arar
 
 @contextmanager
 def open_store(
-    url: str, *, create: bool = False, profile: Profile | None = None, older: bool = False
+    url: str, *, create: bool = False, profile: Profile | None = None, older: bool = False, reading: bool = False
 ) -> Iterator[Bindings]:
     """Open the database or file at ``url`` for a command. Its errors become :class:`~ararat.cli.errors.CommandError`.
 
-    With ``older``, a database of the schema before is opened, too, and keeps its version.
+    With ``older``, a database of the schema before is opened, too, and keeps its version. With ``reading``, the command
+    writes nothing, and leaves the files of a copy as they are.
 
     A missing database is created only with ``create``. If the block then raises an exception and nothing was written,
     the new file or the new tables are deleted. Changes must follow the IRI policy ``profile``, if it is set.
@@ -47,7 +48,13 @@ def open_store(
         if table is None:
             # A command can read millions of names, and no reader waits for it.
             bindings = bindings_at(
-                url, create=create, policy=profile, test_naans=test_naans(), read_seconds=None, older=older
+                url,
+                create=create,
+                policy=profile,
+                test_naans=test_naans(),
+                read_seconds=None,
+                older=older,
+                reading=reading,
             )
             if create and is_new(url):
                 after.push(lambda kind, *_: delete_if_empty(url) if kind else None)
@@ -76,14 +83,14 @@ def _warn_of_policy(check: ChangeCheck | None) -> None:
 
 
 @contextmanager
-def open_accounts(url: str) -> Iterator[Accounts]:
+def open_accounts(url: str, *, reading: bool = False) -> Iterator[Accounts]:
     """Open the accounts of the store at ``url`` for a command. Their errors become
-    :class:`~ararat.cli.errors.CommandError`.
+    :class:`~ararat.cli.errors.CommandError`. ``reading`` is that of :func:`open_store`.
     """
     from ...webapp.accounts.model import AccountError
     from ...webapp.accounts.store import Accounts
 
-    with open_store(url) as bindings:
+    with open_store(url, reading=reading) as bindings:
         try:
             yield Accounts(bindings)
         except AccountError as error:

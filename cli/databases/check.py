@@ -171,7 +171,7 @@ def check_command(
         raise click.UsageError("no database is given; set --database or ARARAT_DATABASE")
     output = _as_json if as_json else _as_csv if as_csv else _as_text
     count = 0
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         if promises:
             links = Links(bindings)
             hosts = [host for each in own if (host := urlsplit(each).hostname)]

@@ -101,7 +101,7 @@ def check_by_trace(
         earlier, result_file = open_files.enter_context(_result_file(resume)) if resume else ([], None)
         bindings: Any = None
         if database is not None and (file is None or resolver is None):
-            bindings = open_files.enter_context(open_store(database))
+            bindings = open_files.enter_context(open_store(database, reading=True))
             own = OwnNames(bindings, prefix)
             open_files.enter_context(_kept_pauses(bindings, retry_after))
         texts = dict.fromkeys(_of_file(file) if file is not None else _of_database(bindings))

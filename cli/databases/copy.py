@@ -43,7 +43,7 @@ def copy_command(old: str, new: str, dry_run: bool) -> int:
             ("Expected", "postgresql://HOST/NAME, sqlite:///FILE, or a file that ends in .sqlite or .db"),
         )
     with ExitStack() as stack:
-        source = stack.enter_context(open_store(old))
+        source = stack.enter_context(open_store(old, reading=True))
         target = None if dry_run and has_no_tables(new) else stack.enter_context(open_store(new, create=not dry_run))
         if dry_run and target is not None:
             require_empty(target)

@@ -127,7 +127,7 @@ def export_command(
             return write_redirects(bindings, stream, edge, settings, omit=omit)
         return _export(bindings, stream, file, form, since, history=history)
 
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         if file == "-":
             sys.stdout.flush()
             export(bindings, _standard_output())

@@ -76,10 +76,10 @@ def recover_command(
 
     if is_url(newer) or Path(newer).is_dir():
         logged = _names_of_log(newer, policy_file, vkey, destinations)
-        with open_store(database, older=True) as bindings:
+        with open_store(database, older=True, reading=dry_run) as bindings:
             result = recover(bindings, logged, dry_run=dry_run, actor=actor)
     else:
-        with open_store(database, older=True) as bindings, opened(newer, older=True) as other:
+        with open_store(database, older=True, reading=dry_run) as bindings, opened(newer, older=True) as other:
             _refuse_itself(bindings, other)
             result = recover(bindings, of_store(other), dry_run=dry_run, actor=actor)
     _print(result, as_json=as_json, dry_run=dry_run)

@@ -93,7 +93,7 @@ def rounds_command(
         own = None if prefix is None else origins.check_prefix(prefix)
     except PrefixError as error:
         raise click.BadParameter(error.message, param_hint="--prefix") from None
-    with open_store(database) as bindings:
+    with open_store(database, reading=recorded) as bindings:
         one = Round(
             bindings,
             older_than=timedelta(days=days),

@@ -41,7 +41,7 @@ def snapshot_command(file: str, database: str) -> int:
 
     if Path(file).suffix != _SUFFIX:
         raise click.BadParameter(f"the name must end in {_SUFFIX}", param_hint="FILE")
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         if bindings.kind == "snapshot":
             raise click.BadParameter(f"{database} is a snapshot already; copy the file", param_hint="--database")
         try:

@@ -50,7 +50,7 @@ def verify_command(against: str | None, as_json: bool, database: str) -> int:
     from ...bindings.checks.verification import verify
 
     sheet = Sheet.of(sys.stdout)
-    with open_store(database) as bindings:
+    with open_store(database, reading=True) as bindings:
         count = sum(_print(finding, sheet, as_json=as_json) for finding in verify(bindings))
         if against is not None:
             with opened(against) as other:
@@ -83,7 +83,7 @@ def opened(against: str, *, older: bool = False) -> Iterator[Bindings]:
             import_history(bindings, against)
             yield bindings
     else:
-        with open_store(against, older=older) as bindings:
+        with open_store(against, older=older, reading=True) as bindings:
             yield bindings
 
 

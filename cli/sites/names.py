@@ -83,7 +83,7 @@ def expected_names(
         return
     if file is not None and streams.does_not_exist(file):
         raise CommandError(f"cannot read {file}: there is no such file", exit_code=NO_INPUT)
-    bindings = open_files.enter_context(open_store(file or database or ""))
+    bindings = open_files.enter_context(open_store(file or database or "", reading=True))
     settings, source = settings_of(bindings, {}), bindings.source
     with bindings.store.snapshot() as snapshot:
         for each in snapshot.bindings():

@@ -69,7 +69,7 @@ IDLE_CACHE = -512
 """The size of the cache of a writing connection between two changes."""
 
 _MIXED = (
-    "the file was replaced, and {log} is the log of the previous file. Stop all programs that use them, "
+    "the file was replaced, and {log} is the log of the previous file; stop all programs that use them, "
     "move {log} and {shm} to another folder, and start the programs"
 )
 _REMEDY = "give the user of this process write permission on the file and its folder (chown, or chmod u+w)"
