@@ -131,6 +131,7 @@ FILES = (
     HeldFile("webapp/jobs/exports.py", "an export that runs", "open"),
     HeldFile("webapp/uploads/downloads.py", "a workbook that is sent", "open"),
     HeldFile("bindings/backups/postgresql_dump.py", "messages of pg_dump", "open"),
+    HeldFile("bindings/storage/databases/resting.py", "a copy of a database that a command reads", "open"),
     HeldFile("cli/databases/verify.py", "a history that is compared", "open"),
     HeldFile("cli/databases/import_table.py", "an empty database for a dry run", "open"),
     HeldFile("bindings/backups/backup.py", "the copy of `ararat migrate`", "written"),
