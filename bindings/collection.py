@@ -190,9 +190,7 @@ class Bindings:
         Source: ARK-084, ARK-085, ARK-106, ARK-108, POL-023, URN-002.
         """
         fields = _fields(target, arguments)
-        checked = (fields if fields.kind else fields._replace(kind="located")).for_name(
-            identifier, self.naming.test_naans
-        )
+        checked = (fields if fields.kind else fields._replace(kind="located")).for_name(identifier, self.naming)
         assignment.require_later(checked, self.now)
         decide: Decide = lambda existing, now: [assignment.bind(existing, checked, now)]  # noqa: E731
         outcome = self._change(NameChange(checked.key, decide, revision), actor)
@@ -254,7 +252,7 @@ class Bindings:
         ('deleted', None)
         >>> b.close(); folder.cleanup()
         """
-        fields = _fields(target, arguments)._replace(status="reserved").for_name(identifier, self.naming.test_naans)
+        fields = _fields(target, arguments)._replace(status="reserved").for_name(identifier, self.naming)
         assignment.require_later(fields, self.now)
         decide: Decide = lambda existing, now: [assignment.reserve(existing, fields, now)]  # noqa: E731
         return self._change(NameChange(fields.key, decide, revision), actor)

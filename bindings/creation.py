@@ -120,7 +120,7 @@ def mint_one(
         fields = fields._replace(status="reserved")
 
     def change(name: str) -> NameChange:
-        stated = fields.for_name(name, bindings.naming.test_naans)
+        stated = fields.for_name(name, bindings.naming)
         return NameChange(name, lambda _, now: [assignment.first(stated, now)])
 
     key = fields.resource if unless else None

@@ -93,7 +93,7 @@ def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str,
     """
     if (key := _name(bindings, text, kind, lambda name: True)) is not None:
         return key, "name"
-    prefix = prefixes.check_prefix(text, bindings.naming.test_naans)
+    prefix = prefixes.check_prefix(text, bindings.naming)
     is_known = (
         bindings.prefixes.get(prefix) is not None
         or any(rule.prefix == prefix for rule in bindings.rules.list())
@@ -176,7 +176,7 @@ def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple
     """
     if (key := _name(bindings, text, kind, lambda name: name.hold_until is not None)) is not None:
         return key, "name"
-    prefix = prefixes.check_prefix(text, bindings.naming.test_naans)
+    prefix = prefixes.check_prefix(text, bindings.naming)
     record = bindings.prefixes.get(prefix)
     if record is None or record.hold_until is None:
         raise BindingError("hold-missing", identifier=prefix)

@@ -117,9 +117,7 @@ def mint(
             pattern = pattern_below(namespace, records, bindings.naming, length=length, check=check, digits=digits)
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
             options = [
-                Fields(kind="described", status="reserved", embargo=embargo or None).for_name(
-                    name, bindings.naming.test_naans
-                )
+                Fields(kind="described", status="reserved", embargo=embargo or None).for_name(name, bindings.naming)
                 for name in names
             ]
             now = bindings.now()
@@ -205,7 +203,7 @@ def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRu
     The characters of the shoulder need not be those of minted names, because another minter can have other ones.
     """
     try:
-        beginning = check_prefix(namespace, naming.test_naans)
+        beginning = check_prefix(namespace, naming)
     except BindingError:
         return  # read_pattern reports it
     records.require_minted_here(beginning)

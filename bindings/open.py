@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .collection import Bindings, utc_now
 from .names import validation
 from .names.errors import BindingError
-from .names.naming import naans_for_tests
+from .names.naming import NamingRules, naans_for_tests
 from .names.policy import PolicyCheck
 from .storage.protocols import READ_SECONDS
 from .storage.reopening import Opening
@@ -187,9 +187,8 @@ def _file_at(
     check_change = PolicyCheck(policy) if policy else None
     tests = naans_for_tests(test_naans)
     folder = None if state is None else Path(state)
-    store = lambda: FileStore(  # noqa: E731
-        path, check_change, served=served, state=folder, test_naans=tests, clock=clock
-    )
+    rules = NamingRules(policy, tests)
+    store = lambda: FileStore(path, check_change, served=served, state=folder, rules=rules, clock=clock)  # noqa: E731
     where = validation.shown(str(path.absolute()), 200)
     return Bindings(Opening(where, store), clock, policy, kind="file", is_local=True, test_naans=tests)
 

@@ -182,7 +182,7 @@ class Prefixes:
         >>> b.close(); folder.cleanup()
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming)
         checked = prefixes.check(key, texts)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
@@ -206,19 +206,19 @@ class Prefixes:
         names below it are on hold.
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming)
         return self._bindings.write(
             lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name), actor=by
         )
 
     def get(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly the NAAN or shoulder ``prefix``, or None if no record exists."""
-        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming)
         return next((record for record in self.list() if record.prefix == key), None)
 
     def history(self, prefix: str) -> list[PrefixEvent]:
         """Return the changes of the record of the NAAN or shoulder ``prefix``, the oldest first."""
-        return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
+        return self._bindings.store.prefix_history(prefixes.check_prefix(prefix, self._bindings.naming))
 
     def remembered(self) -> PrefixRecords:
         """Return the records of all NAANs and shoulders from the memory of this process, without reading the store.
@@ -266,7 +266,7 @@ class Rules:
         >>> b.close(); folder.cleanup()
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming)
 
         def write(transaction: Transaction) -> Literal["set", "changed", "unchanged"]:
             outcome = set_rule(transaction, key, template, redirect, self._bindings.now(), by.name)
@@ -284,14 +284,14 @@ class Rules:
         Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
         """
         by = Actor.of(actor)
-        key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+        key = prefixes.check_prefix(prefix, self._bindings.naming)
         return self._bindings.write(
             lambda transaction: remove_rule(transaction, key, self._bindings.now(), by.name), actor=by
         )
 
     def history(self, prefix: str) -> list[RuleEvent]:
         """Return the changes of the rule of the NAAN or shoulder ``prefix``, the oldest first."""
-        return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
+        return self._bindings.store.rule_history(prefixes.check_prefix(prefix, self._bindings.naming))
 
     def list(self) -> list[Rule]:
         """Return the redirect rules of all NAANs and shoulders, in the order of their prefixes."""

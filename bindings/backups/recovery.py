@@ -31,7 +31,7 @@ from ..names.assignment import Change, next_revision, reserve
 from ..names.binding import Binding
 from ..names.errors import BindingError
 from ..names.fields import Fields
-from ..names.naming import TEST_NAANS
+from ..names.naming import RECORDED
 from ..names.prefixes.patterns import Pattern
 from ..names.prefixes.prefixes import PrefixRecord
 from ..tables.other_rows import Setting
@@ -297,7 +297,7 @@ def _fields(lost: LostName) -> Fields:
     bare = Fields(status="reserved", once_public=once_public)
     binding = lost.binding
     if binding is None:
-        return bare.for_name(lost.identifier, TEST_NAANS)
+        return bare.for_name(lost.identifier, RECORDED)
     fields = bare._replace(resource=binding.resource, spelling=binding.spelling, created=binding.created)
     if binding.hold_until is not None:
         fields = fields._replace(hold_until=binding.hold_until, hold_reason=binding.hold_reason)
@@ -312,9 +312,9 @@ def _fields(lost: LostName) -> Fields:
         numbers=binding.numbers,
     )
     try:
-        return full.for_name(lost.identifier, TEST_NAANS)
+        return full.for_name(lost.identifier, RECORDED)
     except BindingError:
-        return fields.for_name(lost.identifier, TEST_NAANS)
+        return fields.for_name(lost.identifier, RECORDED)
 
 
 def _behind_names(bindings: Bindings) -> list[Setting]:

@@ -492,9 +492,7 @@ class TableRows(Source[Summary]):
             # Only an administrator, who migrates, states when a name was created.
             row = row._replace(cells={name: text for name, text in row.cells.items() if name not in _TIMES})
         try:
-            request = other_rows.read(row.cells, self._naming.test_naans) or rows.fields(
-                row.cells, self._naming.test_naans
-            )
+            request = other_rows.read(row.cells, self._naming) or rows.fields(row.cells, self._naming)
             if isinstance(request, Fields):
                 latest = request.changed or request.created
                 if latest is not None and latest > self.now:

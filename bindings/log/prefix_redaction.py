@@ -47,7 +47,7 @@ def redact_prefix(bindings: Bindings, prefix: str, *, actor: Actor | str | None 
     (2, [None, 'arks@lake.example', 'arks@lake.example'])
     >>> b.close(); folder.cleanup()
     """
-    key, who = prefixes.check_prefix(prefix, bindings.naming.test_naans), Actor.of(actor)
+    key, who = prefixes.check_prefix(prefix, bindings.naming), Actor.of(actor)
     with bindings.transaction(exclusive=True, actor=who) as transaction:
         connection, now = transaction.connection, bindings.now()
         record = transaction.get_prefix(key)

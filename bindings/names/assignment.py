@@ -42,7 +42,7 @@ from .fields import (
 )
 from .metadata import metadata as elements
 from .metadata import numbers
-from .naming import TEST_NAANS, Name
+from .naming import RECORDED, Name
 from .passthrough import can_append
 from .prefixes import holds
 
@@ -533,17 +533,17 @@ def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetim
         raise BindingConflict("embargo-reached", existing, existing)
     status = existing.status if fields.status is None else check_status(fields.status)
     if status == "reserved" and not existing.is_reserved:
-        return [reserve(existing, Fields(status="reserved").for_name(identifier, TEST_NAANS), now)]  # a conflict
+        return [reserve(existing, Fields(status="reserved").for_name(identifier, RECORDED), now)]  # a conflict
     request = with_recorded_place(fields, existing)
     if existing.is_reserved or status == existing.status == "withdrawn":
-        return _in_status(existing, request._replace(status=status).for_name(identifier, TEST_NAANS), now)
+        return _in_status(existing, request._replace(status=status).for_name(identifier, RECORDED), now)
     result: list[Change] = []
     if existing.is_withdrawn:
         result.append(restore(existing, fields.resource or existing.resource, now))
         existing = result[0].after
     if status == "withdrawn":
         request = request._replace(reason=None, successor=None)
-    result.append(bind(existing, request._replace(status=None).for_name(identifier, TEST_NAANS), now, decided=relocate))
+    result.append(bind(existing, request._replace(status=None).for_name(identifier, RECORDED), now, decided=relocate))
     if status == "withdrawn":
         result.append(withdraw(result[-1].after, fields.reason, now, fields.successor))
     return result

@@ -9,7 +9,7 @@ the declarations. ``tests/bindings/names/test_fields.py`` lists which place hand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import islice
@@ -38,7 +38,7 @@ from .metadata import metadata as elements
 from .metadata import numbers
 from .metadata.datacite_identifier import with_identifier
 from .metadata.datacite_schema import check_record
-from .naming import MAX_CHARACTERS, TEST_NAANS, Name, assignable, is_test, spelling_of
+from .naming import MAX_CHARACTERS, NO_RULES, RECORDED, Name, NamingRules, assignable, is_test, spelling_of
 from .passthrough import can_append
 
 MAX_RESOURCE = MAX_REASON = 2000
@@ -98,16 +98,16 @@ class Fields(NamedTuple):
     numbers: Mapping[str, Any] | None = None
     key: str = ""
 
-    def for_name(self, identifier: Name, test_naans: Collection[str] = ()) -> Fields:
+    def for_name(self, identifier: Name, rules: NamingRules = NO_RULES) -> Fields:
         """Check the fields of a request for the name ``identifier``. Return them in stored form, with the key of the
         name.
 
         The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
-        ``identifier``. ``test_naans`` are the NAANs below which names can be bound for tests.
+        ``identifier``. ``rules`` are those of the site for its names.
 
         Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
         """
-        return self._checked(assignable(identifier, test_naans), identifier)
+        return self._checked(assignable(identifier, rules), identifier)
 
     def for_key(self, key: str) -> Fields:
         """Check the fields of a request for the recorded name with the key ``key``. Return them in stored form. Raises
@@ -374,7 +374,7 @@ def check_successor(key: str, successor: str) -> str:
 def _successor(key: str, successor: str) -> str:
     if successor[:4].lower() in ("ark:", "urn:"):
         # Only a test can be replaced by a test.
-        stored = assignable(successor, TEST_NAANS if is_test(key) else ())
+        stored = assignable(successor, RECORDED if is_test(key) else NO_RULES)
         if stored == key:
             raise BindingError("successor-itself")
         return stored
@@ -386,7 +386,7 @@ def _successor(key: str, successor: str) -> str:
 
 
 def _check_spelling(spelling: str, fields: Fields, key: str) -> str:
-    if assignable(spelling, TEST_NAANS) != key:
+    if assignable(spelling, RECORDED) != key:
         raise BindingError(
             "spelling-other-name",
             Translatable("the spelling %(spelling)s is of another name", spelling=validation.shown(spelling)),

@@ -57,6 +57,9 @@ class NamingRules(NamedTuple):
 NO_RULES: Final = NamingRules()
 """The rules of a site without an IRI policy and without NAANs for tests."""
 
+RECORDED: Final = NamingRules(test_naans=TEST_NAANS)
+"""The rules for a name that is recorded: a name for tests is changed and restored also without the setting."""
+
 
 def is_test(key: str) -> bool:
     """Return whether the name ``key`` in normal form is a test: its NAAN is in :data:`TEST_NAANS`.
@@ -151,10 +154,10 @@ def key_of(identifier: Name) -> str:
     return key(read(identifier))
 
 
-def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
+def assignable(identifier: Name, rules: NamingRules = NO_RULES) -> str:
     """Check that the name ``identifier`` can be bound, and return the key under which its binding is stored.
 
-    ``test_naans`` has the NAANs below which names are bound for tests (:class:`NamingRules`).
+    ``rules`` are those of the site, with the NAANs below which names are bound for tests.
 
     Raises :class:`BindingError` for a text that is not an identifier. It is also raised for names that are never bound,
     such as those of NAAN 99999.
@@ -168,7 +171,7 @@ def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
     ... except BindingError as error:
     ...     print(error.identifier, error.code)
     ark:99999/x naan-reserved-invalid
-    >>> assignable("ark:9-9999/x", ["99999"])
+    >>> assignable("ark:9-9999/x", NamingRules(test_naans=["99999"]))
     'ark:99999/x'
     """
     if isinstance(identifier, str) and len(identifier) <= length.ALWAYS_ACCEPTED:
@@ -178,7 +181,7 @@ def assignable(identifier: Name, test_naans: Collection[str] = ()) -> str:
             return plain
     name = read(identifier)
     name_key = key(name)
-    if code := _never_bound(name, name_key, test_naans):
+    if code := _never_bound(name, name_key, rules):
         error = BindingError(code, identifier=name_key)
         # Such an ARK is mostly the percent-encoded copy of another one (A-04).
         raise error.with_suggestion(name.text) if code == "naan-not-base29" else error
@@ -228,7 +231,7 @@ def spelling_of(identifier: Name) -> str:
     return read(identifier).text
 
 
-def _never_bound(name: Ark | Urn, key: str, test_naans: Collection[str]) -> str | None:
+def _never_bound(name: Ark | Urn, key: str, rules: NamingRules) -> str | None:
     # "The <query> part MUST NOT be present in any *assigned* URN." The name of an ARK has no fragment (A-12).
     if name.normal_form != (name.basic if isinstance(name, Ark) else name.assigned_name):
         return "inflected-ark" if isinstance(name, Ark) else "urn-not-assigned"
@@ -238,7 +241,7 @@ def _never_bound(name: Ark | Urn, key: str, test_naans: Collection[str]) -> str 
         return "dot-segment"
     if isinstance(name, Urn):
         return None
-    if name.reserved_naan and name.normal_naan not in test_naans:
+    if name.reserved_naan and name.normal_naan not in rules.test_naans:
         return "naan-reserved-invalid"
     if not BASE29_ONLY.fullmatch(name.normal_naan):
         return "naan-not-base29"

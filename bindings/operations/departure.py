@@ -68,7 +68,7 @@ def depart(
     from ..names.prefixes.rule_templates import check_template  # it loads the registries
     from ..storage.writing.operations import KeyRange
 
-    key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
+    key = prefixes.check_prefix(prefix, bindings.naming)
     template = resolver if "$" in resolver else f"{delegation.check_resolver(resolver)}/${{pid:given}}"
     rule = Rule(key, check_template(template), 302, bindings.now(), None)
     keys = KeyRange(selection.beginning(key))

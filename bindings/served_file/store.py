@@ -22,7 +22,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -35,6 +35,7 @@ from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedir
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.event_selection import EventPage, EventSelection
 from ..names.metadata.folding import sorted_title
+from ..names.naming import NO_RULES, NamingRules
 from ..names.operation import Operation
 from ..names.policy import ChangeCheck
 from ..names.prefixes.patterns import Pattern
@@ -93,12 +94,12 @@ class FileStore:
         *,
         served: bool = True,
         state: Path | None = None,
-        test_naans: Collection[str] = (),
+        rules: NamingRules = NO_RULES,
         clock: Clock = utc_now,
     ) -> None:
         self._clock = clock
         self._check_change = check_change
-        self._test_naans = test_naans
+        self._rules = rules
         self.path = path.absolute()
         self.refusal: str | None = None
         """Why the current version of the file is not served, in printable ASCII; None if it is served."""
@@ -400,7 +401,7 @@ class FileStore:
 
     def _read_once(self) -> FileTable:
         try:
-            return read_table(read(self.path), self._check_change, self._test_naans, self._clock)
+            return read_table(read(self.path), self._check_change, self._rules, self._clock)
         except OSError as error:
             raise BindingsUnavailable(f"{self}: {error.strerror or error}") from error
 
@@ -441,7 +442,7 @@ class FileStore:
         table = self._table
         if table is not None and table.digest == version.digest:
             return table
-        return read_table(version, self._check_change, self._test_naans, self._clock)
+        return read_table(version, self._check_change, self._rules, self._clock)
 
     def _served_before(self, previous: FileVersion | None, copy: ServedCopy) -> Iterator[FileTable]:
         """Return the tables that a new version must follow."""

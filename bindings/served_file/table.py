@@ -13,7 +13,7 @@ The rules for a change of a name are those of :mod:`assignment` for imports.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from ..names import assignment, validation
 from ..names.binding import PLACE, Binding
 from ..names.errors import BindingConflict, BindingError, TableError
 from ..names.fields import Fields
+from ..names.naming import NO_RULES, NamingRules
 from ..names.policy import ChangeCheck, TemporarySettings
 from ..names.prefixes import holds
 from ..names.prefixes.prefixes import PrefixRecord, record
@@ -119,14 +120,14 @@ class FileTable(NamedTuple):
 def read_table(
     version: FileVersion,
     check_change: ChangeCheck | None = None,
-    test_naans: Collection[str] = (),
+    rules: NamingRules = NO_RULES,
     clock: Clock = utc_now,
 ) -> FileTable:
     """Parse ``version``, one version of a table file, and check all of its lines. ``check_change`` checks each binding.
 
     ``clock`` returns the current time in UTC.
 
-    ``test_naans`` are the NAANs below which names can be bound for tests.
+    ``rules`` are those of the site for its names.
 
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
     that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
@@ -141,7 +142,7 @@ def read_table(
         for row in rows:
             last = row.line
             try:
-                if (other := other_rows.read(row.cells, test_naans)) is not None:
+                if (other := other_rows.read(row.cells, rules)) is not None:
                     if isinstance(other, (RuleRow, PrefixRow)):
                         first = prefixes.setdefault((type(other), other.prefix), row.line)
                         if first < row.line:
@@ -152,7 +153,7 @@ def read_table(
                         holds.require_limited(datetime.fromisoformat(until), datetime.now(UTC))
                     table.others.append(other)
                     continue
-                fields = columns.fields(row.cells, test_naans)
+                fields = columns.fields(row.cells, rules)
                 if fields.hold_until is not None:
                     holds.require_limited(fields.hold_until, datetime.now(UTC))
                 if fields.key not in bindings:

@@ -7,7 +7,7 @@ would run as a formula has a mark, which an import removes (:mod:`.formulas`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from ..names.errors import BindingError
 from ..names.fields import FIELDS, Fields
 from ..names.metadata import metadata, numbers
 from ..names.metadata.metadata import ELEMENTS
+from ..names.naming import NO_RULES, NamingRules
 from ..names.prefixes import holds
 from . import wrong_text
 
@@ -127,12 +128,12 @@ def _closest(name: str) -> str | None:
     return next(iter(get_close_matches(name.strip().lower(), COLUMNS, 1)), None)
 
 
-def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields:
+def fields(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> Fields:
     """Convert ``cells``, the texts of a row by column, to checked :class:`Fields`: the change of a binding that the row
     requests.
 
-    A line break in a one-line value, such as a title, becomes a space. ``test_naans`` are the NAANs below which names
-    can be bound for tests. Raises :class:`BindingError` if a value is not valid.
+    A line break in a one-line value, such as a title, becomes a space. ``rules`` are those of the site
+    for its names. Raises :class:`BindingError` if a value is not valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307
@@ -165,7 +166,7 @@ def fields(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> Fields
     if test is not None:
         _check_test(test, identifier)
     values |= {"alternates": alternates or None, "metadata": elements or None, "numbers": own_numbers or None}
-    return Fields(**values).for_name(identifier, test_naans)
+    return Fields(**values).for_name(identifier, rules)
 
 
 def _check_test(text: str, identifier: str) -> None:

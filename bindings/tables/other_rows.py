@@ -16,7 +16,7 @@ rows before the bindings.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ...identifiers.text.translatable import Translatable
@@ -25,6 +25,7 @@ from ..names import validation
 from ..names.binding import rfc3339
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, MAX_RESOURCE, redirect_status
+from ..names.naming import NO_RULES, NamingRules
 from ..names.prefixes import holds, prefixes
 from ..names.prefixes.patterns import COUNTER
 from ..names.prefixes.rule_templates import check_template
@@ -97,13 +98,13 @@ def setting(name: str, value: str) -> Setting | None:
     return Setting(name, value) if match else None
 
 
-def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow | None:
+def read(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> OtherRow | None:
     """Parse a table row that is a rule, prefix record, counter or UUID. ``cells`` are its texts by column; the column
     "kind" decides.
 
     Return None for a row that is a binding.
 
-    ``test_naans`` are the NAANs below which names can be bound for tests.
+    ``rules`` are those of the site for its names.
 
     Raises :class:`BindingError` if a value is not valid.
 
@@ -124,16 +125,16 @@ def read(cells: Mapping[str, str], test_naans: Collection[str] = ()) -> OtherRow
                 column=validation.shown(column),
             )
             raise BindingError("row-columns", message)
-    return parse(cells.get("identifier", ""), cells, test_naans)
+    return parse(cells.get("identifier", ""), cells, rules)
 
 
-def _rule(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) -> RuleRow:
+def _rule(prefix: str, cells: Mapping[str, str], rules: NamingRules) -> RuleRow:
     redirect = redirect_status(columns.redirect(cells.get("redirect", "") or "302"))
-    return RuleRow(prefixes.check_prefix(prefix, test_naans), check_template(cells.get("target", "")), redirect)
+    return RuleRow(prefixes.check_prefix(prefix, rules), check_template(cells.get("target", "")), redirect)
 
 
-def _prefix(prefix: str, cells: Mapping[str, str], test_naans: Collection[str]) -> PrefixRow:
-    key = prefixes.check_prefix(prefix, test_naans)
+def _prefix(prefix: str, cells: Mapping[str, str], rules: NamingRules) -> PrefixRow:
+    key = prefixes.check_prefix(prefix, rules)
     texts = prefixes.check(key, {field: cells.get(COLUMNS[field], "") for field in FIELDS})
     until, reason = (cells.get(column, "").strip() for column in HOLD_FIELDS)
     if until or reason:
@@ -150,7 +151,7 @@ def _stated(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _counter(beginning: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
+def _counter(beginning: str, cells: Mapping[str, str], rules: NamingRules) -> Setting:
     counter = _NEXT.fullmatch(cells.get("target", ""))
     name = f"next {beginning} {counter[2]}" if counter else ""
     if counter is None or not COUNTER.fullmatch(name):
@@ -161,7 +162,7 @@ def _counter(beginning: str, cells: Mapping[str, str], test_naans: Collection[st
     return Setting(name, str(int(counter[1])))
 
 
-def _uuid(urn: str, cells: Mapping[str, str], test_naans: Collection[str]) -> Setting:
+def _uuid(urn: str, cells: Mapping[str, str], rules: NamingRules) -> Setting:
     match = _UUID.fullmatch(urn)
     if match is None:
         raise BindingError("counter-text", Translatable("%(urn)s is not the URN of a UUID", urn=validation.shown(urn)))

@@ -75,7 +75,7 @@ def _ask(bindings: Bindings, prefix: str, texts: dict[Any, str | None]) -> bool:
     from ...bindings.names.prefixes import prefixes
     from ...middleware.views.prefix import describe_prefix
 
-    key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
+    key = prefixes.check_prefix(prefix, bindings.naming)
     recorded = bindings.prefixes.get(key)
     recorded_texts: dict[Any, str] = dict(recorded.texts) if recorded else {}
     for text in sorted(TEXTS, key=lambda each: each.rank):

@@ -134,7 +134,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     from ...bindings.names.metadata import personal_data
 
     try:
-        checked = fields.for_name(identifier, bindings.naming.test_naans)
+        checked = fields.for_name(identifier, bindings.naming)
     except BindingError:
         return
     if bindings.lookup(checked.key) is not None:

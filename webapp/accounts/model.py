@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -19,6 +19,7 @@ from ...bindings.names import validation
 from ...bindings.names.actor import Actor
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import CatalogueError
+from ...bindings.names.naming import NO_RULES, NamingRules
 from ...bindings.names.prefixes import prefixes
 from ...identifiers.text.translatable import Translatable
 from .rights import RIGHTS, Right
@@ -336,11 +337,11 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
     return tuple(right for right in RIGHTS if right in found)
 
 
-def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
+def read_prefix(text: str, rules: NamingRules = NO_RULES) -> str:
     """Return a prefix to grant in its stored form.
 
-    ``text`` is a NAAN, a shoulder, or the beginning of URNs. ``test_naans`` are the NAANs for tests that this site
-    permits.
+    ``text`` is a NAAN, a shoulder, or the beginning of URNs. ``rules`` are those of the site
+    for its names.
 
     Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.
 
@@ -350,4 +351,4 @@ def read_prefix(text: str, test_naans: Collection[str] = ()) -> str:
     if text[:4].lower() == "urn:":
         return listing.beginning(text)
     prefixes.require_length(text, MAX_PREFIX)
-    return prefixes.check_prefix(text, test_naans)
+    return prefixes.check_prefix(text, rules)

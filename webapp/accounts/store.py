@@ -203,7 +203,7 @@ class Accounts:
         - ``by``: the caller who makes the change; None for the command line.
         """
         name, role = read_name(name), read_role(role)
-        granted = sorted({read_prefix(prefix, self.bindings.naming.test_naans) for prefix in prefixes})
+        granted = sorted({read_prefix(prefix, self.bindings.naming) for prefix in prefixes})
         hashed = _hashed(password, name)
         if is_program and hashed is not None:
             raise _of_program(name)
@@ -269,7 +269,7 @@ class Accounts:
         - ``prefix``: a NAAN, a shoulder or the beginning of URNs.
         - ``by``: the caller who makes the change; None for the command line.
         """
-        granted = read_prefix(prefix, self.bindings.naming.test_naans)
+        granted = read_prefix(prefix, self.bindings.naming)
 
         def change(connection: Connection, account: Account) -> str:
             if granted not in account.prefixes:
@@ -285,7 +285,7 @@ class Accounts:
         - ``prefix``: exactly the prefix that was granted.
         - ``by``: the caller who makes the change; None for the command line.
         """
-        granted = read_prefix(prefix, self.bindings.naming.test_naans)
+        granted = read_prefix(prefix, self.bindings.naming)
 
         def change(connection: Connection, account: Account) -> str:
             of_account = tables.grants.c.account == account.number, tables.grants.c.prefix == granted

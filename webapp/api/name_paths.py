@@ -11,7 +11,7 @@ with ``ark%3A``, so the two forms cannot be confused. In this form the name has 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -19,6 +19,7 @@ from werkzeug.exceptions import NotFound
 
 from ...bindings.names import naming as names
 from ...bindings.names.errors import BindingError
+from ...bindings.names.naming import NO_RULES, NamingRules
 from ...bindings.names.prefixes import prefixes
 from ...identifiers.text import display
 from ...middleware.http import request_target
@@ -59,25 +60,25 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     return found
 
 
-def require_assignable(name: str, test_naans: Collection[str] = ()) -> None:
+def require_assignable(name: str, rules: NamingRules = NO_RULES) -> None:
     """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound.
 
-    ``name`` is the text in the path. ``test_naans`` are the NAANs for tests that this site permits.
+    ``name`` is the text in the path. ``rules`` are those of the site for its names.
     """
     try:
-        names.assignable(name, test_naans)
+        names.assignable(name, rules)
     except BindingError as error:
         raise HTTPRefusal(
             400, error.code, f"The name in the path is refused: {error.message}.{error.question}"
         ) from None
 
 
-def read_prefix(environ: Mapping[str, Any], base: str, test_naans: Collection[str] = ()) -> str:
+def read_prefix(environ: Mapping[str, Any], base: str, rules: NamingRules = NO_RULES) -> str:
     """Return the NAAN or shoulder in the path of a request in its stored form.
 
     - ``environ``: the WSGI environ of the request.
     - ``base``: the path before the prefix.
-    - ``test_naans``: the NAANs for tests that this site permits.
+    - ``rules``: the rules of the site for its names.
 
     Raises :class:`HTTPRefusal` with 400 if the prefix cannot be read, and NotFound for another path.
     """
@@ -85,7 +86,7 @@ def read_prefix(environ: Mapping[str, Any], base: str, test_naans: Collection[st
     found = _decoded(target.path[len(base) :])
     _require_exact(target, found)
     try:
-        return prefixes.check_prefix(found, test_naans)
+        return prefixes.check_prefix(found, rules)
     except BindingError as error:
         raise HTTPRefusal(400, error.code, f"The prefix in the path is refused: {error.message}.") from None
 

@@ -52,7 +52,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
     """
     known = require_caller()
     statement = elements.stated(anvl_body.read(asked.body))
-    key = names.assignable(asked.subject, ezid().management.bindings.naming.test_naans)
+    key = names.assignable(asked.subject, ezid().management.bindings.naming)
     if asked.is_set("update_if_exists") and _is_recorded(known, key):
         return _updated(known, asked.subject, statement)
     fields = _as_new(known, statement).fields(key, ezid().prefix, passthrough=ezid().passthrough)

@@ -61,7 +61,7 @@ class PrefixOperations:
         """
         require_account(caller)
         if (found := self._bindings.prefixes.get(prefix)) is None:
-            raise _missing(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
+            raise _missing(prefixes.check_prefix(prefix, self._bindings.naming))
         return found
 
     def history(self, caller: Caller | None, prefix: str) -> list[PrefixEvent]:
@@ -72,7 +72,7 @@ class PrefixOperations:
         """
         require_account(caller)
         if not (events := self._bindings.prefixes.history(prefix)):
-            raise _missing(prefixes.check_prefix(prefix, self._bindings.naming.test_naans))
+            raise _missing(prefixes.check_prefix(prefix, self._bindings.naming))
         return events
 
     def set(
@@ -96,7 +96,7 @@ class PrefixOperations:
         - ``etag``: the entity tag that the record must have, :data:`NO_RECORD` for a new record, None for any.
         """
         with self._recorder.acting(caller, "prefix.set", prefix, require=require_administrator) as actor:
-            key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+            key = prefixes.check_prefix(prefix, self._bindings.naming)
             checked = prefixes.check(key, texts)
 
             def write(transaction: Transaction) -> None:
@@ -123,7 +123,7 @@ class PrefixOperations:
         Raises :class:`Missing` for a prefix without a record.
         """
         with self._recorder.acting(caller, "prefix.remove", prefix, require=require_administrator) as actor:
-            key = prefixes.check_prefix(prefix, self._bindings.naming.test_naans)
+            key = prefixes.check_prefix(prefix, self._bindings.naming)
 
             def write(transaction: Transaction) -> None:
                 rule = _require_etag(transaction, key, etag)

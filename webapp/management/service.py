@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ from ...bindings.names.binding import Binding, Event
 from ...bindings.names.errors import BindingConflict, BindingError
 from ...bindings.names.event_selection import EventPage, EventSelection
 from ...bindings.names.fields import Fields
-from ...bindings.names.naming import Name
+from ...bindings.names.naming import Name, NamingRules
 from ...bindings.names.operation import Operation
 from ...bindings.names.prefixes import prefixes
 from ...bindings.names.prefixes.prefixes import PrefixRecords
@@ -228,7 +228,7 @@ class Management:
 
         def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
             if existing is None:
-                return [assignment.first(fields.for_name(name, self.bindings.naming.test_naans), now)]
+                return [assignment.first(fields.for_name(name, self.bindings.naming), now)]
             whole = assignment.replacing(existing, fields)
             return assignment.set_fields(name, existing, whole, now, relocate=relocate)
 
@@ -258,7 +258,7 @@ class Management:
             if existing is not None:
                 return assignment.set_fields(name, existing, patch, now, relocate=relocate)
             if create:
-                return [assignment.first(patch.for_name(name, self.bindings.naming.test_naans), now)]
+                return [assignment.first(patch.for_name(name, self.bindings.naming), now)]
             raise _missing(name)
 
         return self._make(caller, "change", name, decide, revision)
@@ -281,7 +281,7 @@ class Management:
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
         with self.recorder.acting(caller, "create", one, warns=True) as actor:
-            known, tests = actor.caller, self.bindings.naming.test_naans
+            known, tests = actor.caller, self.bindings.naming
             shoulders: dict[str, str] = {}
             each_change: list[NameChange | MintedChange] = []
             for number, each in enumerate(wanted):
@@ -409,7 +409,7 @@ class Management:
 
     def _shoulder(self, caller: Caller, shoulder: str) -> str:
         """Return the key of a known shoulder that the caller can mint below."""
-        key = prefixes.check_prefix(shoulder, self.bindings.naming.test_naans)
+        key = prefixes.check_prefix(shoulder, self.bindings.naming)
         records = PrefixRecords(self.bindings.store.prefixes())
         # Who asks the wrong resolver learns where the names are minted, with or without a grant.
         records.require_minted_here(key)
@@ -468,14 +468,14 @@ class Management:
         return list_audit(self.accounts, selection, below=below, limit=limit)
 
 
-def _new(name: Name, fields: Fields | Callable[[str], Fields], test_naans: Collection[str]) -> NameChange:
+def _new(name: Name, fields: Fields | Callable[[str], Fields], rules: NamingRules) -> NameChange:
     """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
     try:
-        key = names.assignable(name, test_naans)
+        key = names.assignable(name, rules)
     except BindingError as error:
         error.field = "name"
         raise
-    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name, test_naans)
+    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name, rules)
 
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
         first = assignment.first(stated, now)
@@ -495,8 +495,8 @@ def _new(name: Name, fields: Fields | Callable[[str], Fields], test_naans: Colle
     return NameChange(key, decide)
 
 
-def _minted(shoulder: str, fields: Fields | Callable[[str], Fields], test_naans: Collection[str]) -> MintedChange:
-    return MintedChange(shoulder, lambda name: _new(name, fields, test_naans))
+def _minted(shoulder: str, fields: Fields | Callable[[str], Fields], rules: NamingRules) -> MintedChange:
+    return MintedChange(shoulder, lambda name: _new(name, fields, rules))
 
 
 def _resource(new: NewName) -> str:

@@ -94,7 +94,7 @@ def succeed(
     :class:`AccountError` with the code ``account-unknown``.
     """
     bindings, who = accounts.bindings, Actor.of(actor)
-    key = prefixes.check_prefix(prefix, bindings.naming.test_naans)
+    key = prefixes.check_prefix(prefix, bindings.naming)
     texts = prefixes.check(key, {"who": to, "contact": contact or ""})
     if not texts["who"]:
         raise BindingError("prefix-text", Translatable("the institution is missing"))

@@ -10,7 +10,6 @@ of a public name, stay in the row: the import leaves such a name out (X-11).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from datetime import datetime
 
 from ....identifiers.ark.grammar import RESERVED_NAAN
@@ -21,6 +20,7 @@ from ...names.fields import MAX_ACTOR, MAX_REASON
 from ...names.metadata import metadata
 from ...names.metadata.datacite_identifier import with_identifier
 from ...names.metadata.datacite_schema import check_record
+from ...names.naming import NO_RULES, NamingRules
 from ...names.passthrough import can_append
 from ...tables.columns import Row
 from .record import DumpRecord, Omission
@@ -33,10 +33,10 @@ _CONTROL_IN_LINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029
 _SHORTEN = "shorten the value in the dump"
 
 
-def not_imported(record: DumpRecord, test_naans: Collection[str] = ()) -> Omission | None:
+def not_imported(record: DumpRecord, rules: NamingRules = NO_RULES) -> Omission | None:
     """Return the reason why the name of a dump cannot be imported, or None if it can.
 
-    ``test_naans`` are the NAANs below which names can be bound for tests. ``record`` is the record of the name.
+    ``rules`` are the rules of the site for its names. ``record`` is the record of the name.
 
     >>> print(not_imported(DumpRecord(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN
@@ -45,7 +45,7 @@ def not_imported(record: DumpRecord, test_naans: Collection[str] = ()) -> Omissi
         return Omission(
             "identifier", "the name is neither an ARK nor a URN", "keep it in the system that it belongs to"
         )
-    if not test_naans and _RESERVED.match(record.identifier):
+    if not rules.test_naans and _RESERVED.match(record.identifier):
         reason = "the NAAN 99999 is reserved for tests, so the name is not persistent"
         return Omission("identifier", reason, "mint a name under your own NAAN, or set --test-naans 99999")
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -15,6 +15,7 @@ from ...names import naming as names
 from ...names import targets, validation
 from ...names.actor import Actor
 from ...names.errors import BindingError
+from ...names.naming import NamingRules
 from ...names.passthrough import takes_text
 from ...tables.columns import Row
 from ...tables.text_stream import ReadAs
@@ -175,7 +176,7 @@ class _Reading:
                         yield from self._unknown(some)
 
     def _row(self, record: DumpRecord) -> Row | None:
-        if skipped := conversion.not_imported(record, self._bindings.naming.test_naans):
+        if skipped := conversion.not_imported(record, self._bindings.naming):
             self._migration.skipped += 1
             self._omit(record.line, record.identifier, skipped)
             return None
@@ -184,7 +185,7 @@ class _Reading:
         self._migration.appended += row.cells.get("passthrough") == "given" and takes_text(row.cells["target"])
         for each in omitted:
             self._omit(record.line, record.identifier, each)
-        self._index.add(*_key_and_target(row, self._bindings.naming.test_naans))
+        self._index.add(*_key_and_target(row, self._bindings.naming))
         return row
 
     def _unknown(self, minted: list[MintedName]) -> Iterator[Row]:
@@ -192,7 +193,7 @@ class _Reading:
         keys: dict[str, MintedName] = {}
         for each in minted:
             try:
-                keys[names.assignable(each.identifier, self._bindings.naming.test_naans)] = each
+                keys[names.assignable(each.identifier, self._bindings.naming)] = each
             except BindingError as error:
                 self._omit(each.line, each.identifier, Omission("identifier", error.message, error.expected))
         recorded_keys = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
@@ -210,11 +211,11 @@ class _Reading:
             self._report(value)
 
 
-def _key_and_target(row: Row, test_naans: Collection[str]) -> tuple[str, str]:
+def _key_and_target(row: Row, rules: NamingRules) -> tuple[str, str]:
     """Return the name in normal form and the target as stored, or the texts of the dump if not valid."""
     key, target = row.cells["identifier"], row.cells.get("target", "")
     try:
-        key = names.assignable(key, test_naans)
+        key = names.assignable(key, rules)
         target = targets.check(target, "located") or "" if target else ""
     except BindingError:
         pass

@@ -28,7 +28,7 @@ from .. import naming, selection, validation
 from ..binding import Binding, Hold, rfc3339
 from ..errors import BindingError, MintedElsewhere
 from ..metadata import persistence
-from ..naming import NameWarning
+from ..naming import NO_RULES, NameWarning, NamingRules
 from . import character_sets, delegation
 from .patterns import Pattern, read_form
 from .texts import BY_NAME, FIELDS, PROMISES, RECORDED, State
@@ -525,12 +525,12 @@ def require_length(prefix: str, most: int = naming.MAX_CHARACTERS) -> None:
         raise BindingError("rule-prefix", message)
 
 
-def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
+def check_prefix(prefix: str, rules: NamingRules = NO_RULES) -> str:
     """Check a NAAN, a shoulder or the beginning of URNs, and return its stored form. ``ark:`` can be missing.
 
     The beginning of URNs has at least the namespace identifier and its colon, such as ``urn:nbn:``.
 
-    ``test_naans`` are the NAANs below which names can be bound for tests.
+    ``rules`` are those of the site for its names, with its NAANs for tests.
 
     Raises :class:`BindingError` with the code ``rule-prefix`` or ``naan-reserved-invalid``.
 
@@ -552,7 +552,7 @@ def check_prefix(prefix: str, test_naans: Collection[str] = ()) -> str:
             "rule-prefix",
             Translatable("%(prefix)s: %(message)s", prefix=validation.shown(prefix), message=error.problem.message),
         ) from None
-    if ark_below.reserved_naan and ark_below.normal_naan not in test_naans:
+    if ark_below.reserved_naan and ark_below.normal_naan not in rules.test_naans:
         raise BindingError("naan-reserved-invalid", identifier=ark_below.basic)
     if ark_below.variants or ark_below.dot_segment or ark_below.query is not None or ark_below.fragment is not None:
         raise BindingError(

@@ -64,7 +64,7 @@ class Tokens:
         Raises AccountError with the code ``token-label``, ``token-expires``, ``token-right`` or ``token-emergency``.
         """
         label = read_line(label, "token-label", Translatable("the label"), MAX_LABEL)
-        tests = self._accounts.bindings.naming.test_naans
+        tests = self._accounts.bindings.naming
         limited = None if prefixes is None else sorted({read_prefix(prefix, tests) for prefix in prefixes})
         permitted = None if rights is None else read_rights(rights)
         secret = passwords.TOKEN_BEGINS + secrets.token_urlsafe(32)

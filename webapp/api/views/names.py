@@ -80,7 +80,7 @@ def one_name(_: str) -> Response:
         if method == "OPTIONS":
             return Response(headers={"Allow": ", ".join(permitted)})
         raise MethodNotAllowed(valid_methods=permitted)
-    name_paths.require_assignable(name, management().bindings.naming.test_naans)
+    name_paths.require_assignable(name, management().bindings.naming)
     return known[method](name)
 
 

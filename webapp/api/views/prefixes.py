@@ -103,7 +103,7 @@ def succeed() -> Response:
 
 
 def _prefix() -> str:
-    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", management().bindings.naming.test_naans)
+    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", management().bindings.naming)
 
 
 def _tag(prefix: str) -> str | None:

@@ -44,7 +44,7 @@ def _role(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
-    prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.naming.test_naans)
+    prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.naming)
     if problem or not prefixes:
         raise WrongField(
             "prefix",

@@ -64,7 +64,7 @@ def export_accounts(form: str) -> Response:
 def add() -> AnyResponse:
     """Add the account that is described by the form fields. Redirect to its page, or show the form with its errors."""
     asking, form = _administrator("account.add"), request.form
-    prefixes, wrong = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
+    prefixes, wrong = read_prefixes(form.get("prefixes", ""), management().bindings.naming)
     problems = {"prefixes": wrong} if wrong else {}
     if not problems:
         try:

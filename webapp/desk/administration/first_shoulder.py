@@ -68,7 +68,7 @@ def create() -> AnyResponse:
 
 def _read(naan: str, letters: str, problems: dict[str, FieldProblem]) -> FirstShoulder | None:
     """Return the shoulder of a form, or None with the problems of its fields."""
-    known = management().bindings.naming.test_naans
+    known = management().bindings.naming
     if not naan:
         problems["naan"] = FieldProblem(
             Translatable("The NAAN is missing."), Translatable("five digits, such as 12345")

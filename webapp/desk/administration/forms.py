@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from ....bindings.names import validation
 from ....bindings.names.errors import BindingError
+from ....bindings.names.naming import NO_RULES, NamingRules
 from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import AccountError, read_prefix
 from ..forms import FieldProblem
@@ -38,11 +39,11 @@ def account_problem(error: AccountError) -> FieldProblem:
     return FieldProblem(Translatable("%(problem)s %(fix)s", problem=sentence(error.message), fix=sentence(fix)))
 
 
-def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str], FieldProblem | None]:
+def read_prefixes(text: str, rules: NamingRules = NO_RULES) -> tuple[list[str], FieldProblem | None]:
     r"""Return the prefixes in the lines of a text in normal form, and the problem of the first wrong line or None.
 
-    ``text`` is the value of a form field, with a prefix on each line. ``test_naans`` are the NAANs for tests that this
-    site permits.
+    ``text`` is the value of a form field, with a prefix on each line. ``rules`` are those of the
+    site for its names.
 
     >>> read_prefixes("12345/x5\n\nark:/12345/x-5")
     (['ark:12345/x5'], None)
@@ -55,7 +56,7 @@ def read_prefixes(text: str, test_naans: Collection[str] = ()) -> tuple[list[str
     found: list[str] = []
     for line in lines:
         try:
-            found.append(read_prefix(line, test_naans))
+            found.append(read_prefix(line, rules))
         except BindingError as error:
             problem = FieldProblem.of(error)
             shown = validation.shown(line, 100)

@@ -84,7 +84,7 @@ def preview() -> AnyResponse:
     if problems := _problems(values):
         return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     operations = management()
-    key = prefixes.check_prefix(values["prefix"], operations.bindings.naming.test_naans)
+    key = prefixes.check_prefix(values["prefix"], operations.bindings.naming)
     texts = prefixes.check(key, {field: values[field] for field in EDITED})
     stated = {field: text for field, text in texts.items() if text}
     given = prefixes.record(key, stated, changed=operations.bindings.now())
@@ -114,7 +114,7 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
     problems: dict[str, FieldProblem] = {}
     key = "ark:12345/x"
     try:
-        key = prefixes.check_prefix(values["prefix"], management().bindings.naming.test_naans)
+        key = prefixes.check_prefix(values["prefix"], management().bindings.naming)
     except BindingError as error:
         problems["prefix"] = FieldProblem.of(error)
     naan = key[4:].partition("/")[0] if key.startswith("ark:") else ""
@@ -139,7 +139,7 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
 
 def _conflict(yours: dict[str, str]) -> Response:
     """Show the recorded version and that of the form."""
-    key = prefixes.check_prefix(yours["prefix"], management().bindings.naming.test_naans)
+    key = prefixes.check_prefix(yours["prefix"], management().bindings.naming)
     found: PrefixRecord | None = management().bindings.prefixes.get(key)
     recorded = values_of(found)
     del recorded["lineage"]  # the form does not change it

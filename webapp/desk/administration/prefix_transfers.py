@@ -95,7 +95,7 @@ def depart() -> AnyResponse:
     except BindingError as error:
         problems["prefix" if error.code == "rule-prefix" else "resolver"] = FieldProblem.of(error)
     if result is not None and result.written:
-        key = prefixes.check_prefix(_text("prefix"), management().bindings.naming.test_naans)
+        key = prefixes.check_prefix(_text("prefix"), management().bindings.naming)
         done = Translatable.counted(
             "%(prefix)s is retired. %(number)s target moved.",
             "%(prefix)s is retired. %(number)s targets moved.",

@@ -52,7 +52,7 @@ def record() -> str:
     Raises :class:`Missing` for a prefix that never had a record.
     """
     operations = management()
-    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.naming.test_naans)
+    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.naming)
     events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
     if not events and not rule_events:
         raise Missing("prefix-unknown", Translatable("%(prefix)s has no record", prefix=key), identifier=key)

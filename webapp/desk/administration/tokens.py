@@ -38,7 +38,7 @@ def create() -> AnyResponse:
     The list shows the secret of the token once. A reload of the list creates no other token.
     """
     asking, form = require_person(), request.form
-    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.naming.test_naans)
+    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.naming)
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
         wrong_prefix = FieldProblem(

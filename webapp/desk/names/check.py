@@ -84,7 +84,7 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
         return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
     report = valid[0].report
     try:
-        key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.naming.test_naans)
+        key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.naming)
     except BindingError as error:
         return Check(remarks=[_refused(error)])
     recorded = operations.bindings.lookup(key)

@@ -187,7 +187,7 @@ def test_a_one_time_link_is_not_valid_any_more(desk: Desk, event: str, monkeypat
         desk.accounts.set_password("jane", PASSWORD)
     else:
         later = desk.bindings.now() + timedelta(hours=LINK_HOURS)
-        monkeypatch.setattr(type(desk.bindings), "now", lambda _: later)
+        monkeypatch.setattr(desk.bindings, "now", lambda: later)
     assert desk.accounts.of_link(secret) is None
     assert desk.accounts.use_link(secret, PASSWORD) is None
     assert desk.app.test_client().get(f"/set-password/{secret}").status_code == 404
