@@ -225,16 +225,24 @@ def program_command(name: str, remove: bool, force: bool, database: str) -> int:
 @_NAME
 @click.option("--issuer", metavar="URL", required=True, help="The issuer that the sign-in page shows, or iss.")
 @click.option("--subject", metavar="TEXT", required=True, help="The subject that the sign-in page shows, or sub.")
+@click.option("--claim", metavar="NAME", help="The subject is the value of this claim until the first sign-in.")
 @click.option("--remove", is_flag=True, help="Remove the link, and end the sessions of the account.")
 @database_option
-def link_command(name: str, issuer: str, subject: str, remove: bool, database: str) -> int:
+def link_command(name: str, issuer: str, subject: str, claim: str | None, remove: bool, database: str) -> int:
     """Let an identity of an OpenID provider sign in to the account NAME, or send tokens for that of a program.
+
+    With --claim, the provider confirms the value at the first sign-in (ararat serve --openid-claim). Then the link is
+    replaced by the subject.
 
     Exit code: 0 done, 1 no such account or link, 2 the issuer is not a URL, or the identity is
     linked to another account, 69 no database.
+
+    \b
+      ararat account link jane --issuer https://login.example.edu --claim email --subject jane@uni.example
     """
     with open_accounts(database) as accounts:
-        account = (accounts.identities.unlink if remove else accounts.identities.link)(issuer, subject, name)
+        change = accounts.identities.unlink if remove else accounts.identities.link
+        account = change(issuer, subject, name, claim=claim)
     _report("unlinked" if remove else "linked", account)
     return DONE
 

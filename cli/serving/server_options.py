@@ -167,6 +167,13 @@ SERVER_OPTIONS: Final = (
         shown="its host",
     ),
     ServerOption(
+        name="--openid-claim",
+        metavar="NAME",
+        text="Link people before their first sign-in by this claim: email (if email_verified), eppn, orcid or another "
+        "one that the provider verifies (ararat account link --claim).",
+        shown="the subject only",
+    ),
+    ServerOption(
         name="--access-log",
         metavar="FILE",
         text="Log each requested identifier to FILE as a line of JSON, without data of the client. - is standard "

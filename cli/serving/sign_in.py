@@ -32,6 +32,7 @@ class SignIn(NamedTuple):
     openid_client: str | None
     openid_secret_file: str | None
     openid_title: str | None
+    openid_claim: str | None
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> SignIn:
@@ -116,6 +117,7 @@ class SignIn(NamedTuple):
             client_id=self.openid_client,
             client_secret=None if self.openid_secret_file is None else _secret(self.openid_secret_file),
             title=self.openid_title or "",
+            claim=self.openid_claim,
         )
 
 

@@ -5,9 +5,9 @@ Authlib and joserfc implement the protocol. Only signatures with a public key ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from authlib.common.errors import AuthlibBaseError
@@ -20,7 +20,8 @@ from joserfc.jws import JWSRegistry
 from requests.exceptions import RequestException
 
 from ...net.allowed_addresses import Network
-from .provider import INVALID, Provider, ProviderUnavailable, fetch
+from .provider import INVALID, Provider, ProviderUnavailable, fetch, is_safe
+from .records.identities import read_claim
 from .transport import LimitedAdapter
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -36,6 +37,13 @@ class NotConfirmed(Exception):
     """The provider did not confirm the identity of the user. The text is for the server log."""
 
 
+class Confirmed(NamedTuple):
+    """The user whom the provider confirmed: the ``subject``, and the value of the claim of the operator, or None."""
+
+    subject: str
+    claim: str | None
+
+
 @dataclass(kw_only=True, eq=False)
 class OpenID:
     """An OpenID provider at which Ararat is registered as a client.
@@ -43,6 +51,8 @@ class OpenID:
     - ``issuer``: the URL of the provider, as in its metadata; https, or http on a loopback address.
     - ``client_id``, ``client_secret``: those of the registration. The secret is None for a public client.
     - ``denied_networks``: networks to which no request is sent; :func:`~ararat.webapp.create_app` sets its own.
+    - ``claim``: a claim by which people are linked before their first sign-in, such as "email", "eppn" or "orcid"; None
+      links by the subject only.
     - ``title``: the text of the link on the sign-in page; the default is the host of the issuer.
 
     Raises ValueError for another issuer.
@@ -52,6 +62,7 @@ class OpenID:
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
     title: str = ""
+    claim: str | None = None
     denied_networks: Sequence[Network] = ()
     _provider: Provider = field(init=False, repr=False)
 
@@ -70,7 +81,7 @@ class OpenID:
         Raises ProviderUnavailable.
         """
         metadata = self._provider.metadata(*_ENDPOINTS)
-        with self._session(redirect_uri) as session:
+        with self._session(redirect_uri, metadata) as session:
             address, _ = session.create_authorization_url(
                 metadata["authorization_endpoint"], state=state, nonce=nonce, code_verifier=verifier
             )
@@ -84,6 +95,13 @@ class OpenID:
 
         Raises NotConfirmed and ProviderUnavailable.
         """
+        return self.confirmed(redirect_uri=redirect_uri, code=code, nonce=nonce, verifier=verifier).subject
+
+    def confirmed(self, *, redirect_uri: str, code: str, nonce: str, verifier: str) -> Confirmed:
+        """Return the subject of the user, and the verified value of :attr:`claim`. The rest is as of :meth:`subject`.
+
+        The value is that of the ID token, or else of the endpoint of user information for the same subject.
+        """
         metadata = self._provider.metadata(*_ENDPOINTS)
         try:
             with self._session(redirect_uri, metadata) as session:
@@ -94,13 +112,30 @@ class OpenID:
                     code_verifier=verifier,
                     allow_redirects=False,
                 )
-            return self._subject_of(token, nonce)
+                claims = self._claims_of(token, nonce)
+                subject: str = claims["sub"]
+                return Confirmed(subject, self._value(session, metadata, subject, claims))
         except RequestException as error:
             raise ProviderUnavailable(f"{metadata['token_endpoint']}: {error}") from error
         except (AuthlibBaseError, JoseError, *INVALID) as error:
             raise NotConfirmed(f"{type(error).__name__}: {error}") from error
 
-    def _subject_of(self, token: Any, nonce: str) -> str:
+    def _value(self, session: Any, metadata: dict[str, Any], subject: str, claims: Mapping[str, Any]) -> str | None:
+        if self.claim is None:
+            return None
+        needed = {self.claim, "email_verified"} if self.claim == "email" else {self.claim}
+        address = metadata.get("userinfo_endpoint")
+        if not needed <= claims.keys() and is_safe(address):
+            answer = session.get(address, allow_redirects=False)
+            found = answer.json() if answer.status_code == 200 else {}
+            # "The sub Claim in the UserInfo Response MUST be verified" (OpenID Connect Core, 5.3.2).
+            claims = found if isinstance(found, dict) and found.get("sub") == subject else {}
+        if self.claim == "email" and claims.get("email_verified") is not True:
+            return None
+        value = claims.get(self.claim)
+        return read_claim(value) if isinstance(value, str) else None
+
+    def _claims_of(self, token: Any, nonce: str) -> Mapping[str, Any]:
         text = token["id_token"]
         registry = JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
         try:
@@ -127,10 +162,14 @@ class OpenID:
         # No account can be linked to another subject, and the page about it would contain hidden characters.
         if not isinstance(subject, str) or not subject.isprintable() or subject != subject.strip():
             raise TypeError("the subject is not a printable text without white space around it")
-        return subject
+        return claims
 
     def _fetch(self, address: str) -> dict[str, Any]:
         return fetch(address, self.denied_networks)
+
+    def _scope(self, metadata: dict[str, Any]) -> str:
+        wanted = {None: "", "email": "email"}.get(self.claim, "profile")
+        return f"openid {wanted}" if wanted in (metadata.get("scopes_supported") or [wanted]) and wanted else "openid"
 
     def _session(self, redirect_uri: str, metadata: dict[str, Any] | None = None) -> Any:  # the base class has no types
         methods = (metadata or {}).get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
@@ -139,7 +178,7 @@ class OpenID:
             self.client_id,
             self.client_secret,
             token_endpoint_auth_method="client_secret_post" if use_post else None,
-            scope="openid",
+            scope=self._scope(metadata or {}),
             redirect_uri=redirect_uri,
             code_challenge_method="S256",
         )

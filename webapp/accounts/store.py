@@ -27,7 +27,7 @@ from . import audit, passwords
 from .model import Account, AccountError, Caller, Preferences, read_name, read_prefix, read_role
 from .records import rows
 from .records.attempts import Unwritten, failed_attempts, forget_attempts, name_hash
-from .records.database import CLOCK_SKEW, end_sessions, find, locked, secret_hash
+from .records.database import CLOCK_SKEW, end_sessions, find, locked, of_program, secret_hash
 from .records.identities import Identities, set_tokens
 from .records.sessions import Sessions
 from .records.tokens import Tokens
@@ -206,7 +206,7 @@ class Accounts:
         granted = sorted({read_prefix(prefix, self.bindings.naming) for prefix in prefixes})
         hashed = _hashed(password, name)
         if is_program and hashed is not None:
-            raise _of_program(name)
+            raise of_program(name)
 
         def write(connection: Connection) -> Account:
             if only_first and connection.execute(rows.ANY_ACCOUNT).first():
@@ -396,7 +396,7 @@ class Accounts:
 
         def change(connection: Connection, account: Account) -> str:
             if account.is_program and hashed is not None:
-                raise _of_program(account.name)
+                raise of_program(account.name)
             self._replace_password(connection, account, hashed)
             return "removed" if hashed is None else "set"
 
@@ -425,7 +425,7 @@ class Accounts:
 
         def change(connection: Connection, account: Account) -> str:
             if account.is_program:
-                raise _of_program(account.name)
+                raise of_program(account.name)
             expires = rfc3339(self.bindings.now() + timedelta(hours=LINK_HOURS))
             _update(connection, account, link=secret_hash(secret), link_expires=expires)
             return "made"
@@ -513,11 +513,6 @@ class Accounts:
 
 def _hashed(password: str | None, account: str) -> str | None:
     return None if password is None else passwords.hash_password(passwords.read_password(password, account))
-
-
-def _of_program(name: str) -> AccountError:
-    message = Translatable("%(account)s is the account of a program, to which no person signs in", account=name)
-    return AccountError("account-program", message)
 
 
 def _update(connection: Connection, account: Account, **values: str | int | None) -> None:

@@ -79,7 +79,7 @@ def finish() -> AnyResponse:
         raise _not_confirmed(f"error {display.escape(request.args.get('error', '')[:200])}")
     try:
         with slots.acquire("sign-ins", request.remote_addr, each=_EACH):
-            subject = provider.subject(
+            subject, value = provider.confirmed(
                 redirect_uri=redirect_uri(),
                 code=code,
                 nonce=derived(cookie, "nonce"),
@@ -90,7 +90,10 @@ def finish() -> AnyResponse:
     except NotConfirmed as error:
         raise _not_confirmed(display.escape(str(error)[:1000])) from None
     identity = provider.issuer, subject
-    account = identify.accounts().identities.account(*identity)
+    identities = identify.accounts().identities
+    account = identities.account(*identity)
+    if account is None and provider.claim is not None and value is not None:
+        account = identities.adopt(provider.issuer, provider.claim, value, subject)
     if account is None:
         return _unknown(provider, subject)
     return sign_in.begin(account, destination, identity)

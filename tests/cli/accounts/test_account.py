@@ -187,6 +187,10 @@ def test_an_identity_is_linked_and_unlinked(run, accounts):
     assert accounts.identities.account("https://idp.example", "17").name == "jane"
     assert run("link", "jane", *identity, "--remove").stdout == "unlinked jane  reader\n"
     assert run("link", "jane", *identity, "--remove").exit_code == 1
+    claim = ("--issuer", "https://idp.example", "--claim", "email", "--subject", "Jane@Uni.Example")
+    assert run("link", "jane", *claim).exit_code == 0
+    assert "https://idp.example#email jane@uni.example" in run("list").stdout
+    assert run("link", "jane", *claim, "--remove").exit_code == 0
 
 
 def test_an_account_is_marked_as_a_program(run, accounts):

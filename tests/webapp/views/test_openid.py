@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from joserfc.jwk import OctKey, RSAKey
 from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.accounts import openid
+from ararat.webapp.accounts.model import AccountError
 from ararat.webapp.accounts.openid import NotConfirmed, OpenID, ProviderUnavailable
 from ararat.webapp.accounts.records.identities import Identities
 from ararat.webapp.accounts.store import Accounts
@@ -362,3 +364,100 @@ def test_wrong_metadata_are_refused(monkeypatch, changed):
     provider = OpenID(issuer=ISSUER, client_id="ararat")
     with pytest.raises(ProviderUnavailable):
         provider.authorization_url(redirect_uri=RETURN, state="s", nonce="n", verifier="v" * 43)
+
+
+# People that are linked by a claim before their first sign-in ---------------------------------------------------------
+
+
+@pytest.fixture
+def claimed(confirm, monkeypatch):
+    """claimed(name, claims, user_info) is the value of a claim that an ID token and the user information confirm."""
+
+    def run(name, user_info=None, **claims):
+        answer = requests.Response()
+        answer.status_code, answer._content = 200, json.dumps(user_info or {}).encode()
+        monkeypatch.setattr(openid.OAuth2Session, "get", lambda self, address, **options: answer)
+        monkeypatch.setitem(METADATA, "userinfo_endpoint", f"{ISSUER}/me")
+        init = OpenID.__post_init__
+
+        def with_claim(self):
+            self.claim = name
+            init(self)
+
+        monkeypatch.setattr(OpenID, "__post_init__", with_claim)
+        values = []
+        confirmed = OpenID.confirmed
+        monkeypatch.setattr(
+            OpenID, "confirmed", lambda self, **given: values.append(confirmed(self, **given)) or values[0]
+        )
+        confirm(**claims)
+        return values[0].claim
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "claims", "user_info", "value"),
+    [
+        ("email", {"email": "Jane@Uni.Example", "email_verified": True}, {}, "jane@uni.example"),
+        ("email", {"email": "jane@uni.example"}, {}, None),
+        ("email", {"email": "jane@uni.example", "email_verified": False}, {}, None),
+        ("email", {"email": "jane@uni.example", "email_verified": "true"}, {}, None),
+        ("email", {}, {"sub": "17", "email": "jane@uni.example", "email_verified": True}, "jane@uni.example"),
+        ("email", {}, {"sub": "18", "email": "jane@uni.example", "email_verified": True}, None),
+        ("email", {}, {"email": "jane@uni.example", "email_verified": True}, None),
+        ("eppn", {"eppn": "jane@uni.example"}, {}, "jane@uni.example"),
+        ("eppn", {"eppn": ["jane@uni.example"]}, {}, None),
+        ("eppn", {}, {"sub": "17"}, None),
+        ("orcid", {"orcid": "https://orcid.org/0000-0002-1825-009X"}, {}, "0000-0002-1825-009X"),
+        (None, {"email": "jane@uni.example", "email_verified": True}, {}, None),
+    ],
+)
+def test_the_value_of_a_claim_is_that_which_the_provider_verified(claimed, name, claims, user_info, value):
+    assert claimed(name, user_info, **claims) == value
+
+
+@pytest.fixture
+def as_user(accounts, monkeypatch):
+    """as_user(subject, value) is the answer to a sign-in of this user, whom the provider confirms."""
+    monkeypatch.setattr(OpenID, "_fetch", lambda self, address: METADATA)
+    provider = OpenID(issuer=ISSUER, client_id="ararat", claim="eppn")
+    client = create_app(accounts.bindings, prefix=SITE, openid=provider).test_client()
+
+    def sign_in(subject, value):
+        monkeypatch.setattr(OpenID, "confirmed", lambda self, **given: openid.Confirmed(subject, value))
+        state = parse_qs(urlsplit(start(client)).query)["state"][0]
+        return client.get("/sign-in/openid/return", query_string={"state": state, "code": "c"}, base_url=SITE)
+
+    return sign_in
+
+
+def test_the_first_sign_in_links_the_subject(accounts, as_user):
+    accounts.identities.link(ISSUER, "Jane@Uni.Example", "jane", claim="eppn")
+    assert as_user("17", None).status_code == 403
+    assert as_user("17", "joan@uni.example").status_code == 403
+    assert as_user("17", "jane@uni.example").status_code == 303
+    assert accounts.identities.list(accounts.get("jane")) == [(ISSUER, "17")]
+    assert as_user("17", "jane@new.example").status_code == 303
+    # A later owner of the address is another person.
+    assert as_user("18", "jane@uni.example").status_code == 403
+
+
+def test_a_claim_is_no_subject(accounts, as_user):
+    accounts.identities.link(ISSUER, "jane@uni.example", "jane", claim="email")
+    for subject, value in (("jane@uni.example", None), ("17", "jane@uni.example"), ("email=jane@uni.example", None)):
+        assert as_user(subject, value).status_code == 403
+    accounts.identities.unlink(ISSUER, "jane@uni.example", "jane", claim="email")
+    assert accounts.identities.list(accounts.get("jane")) == []
+
+
+def test_a_disabled_account_and_a_program_are_not_linked_by_a_claim(accounts, as_user):
+    accounts.identities.link(ISSUER, "jane@uni.example", "jane", claim="eppn")
+    accounts.disable("jane")
+    assert as_user("17", "jane@uni.example").status_code == 403
+    accounts.enable("jane")
+    accounts.set_program("jane", True)
+    assert as_user("17", "jane@uni.example").status_code == 403
+    accounts.add("robot", "reader", is_program=True)
+    with pytest.raises(AccountError, match="account-program"):
+        accounts.identities.link(ISSUER, "robot@uni.example", "robot", claim="eppn")

@@ -64,6 +64,12 @@ def unknown(name: str) -> AccountError:
     )
 
 
+def of_program(name: str) -> AccountError:
+    """Return the error for a sign-in to the account of a program. ``name`` is the name of the account."""
+    message = Translatable("%(account)s is the account of a program, to which no person signs in", account=name)
+    return AccountError("account-program", message)
+
+
 def secret_hash(secret: str) -> str:
     """Return the hash of a token or session id for the database. ``secret`` has 256 random bits, so a fast hash is
     safe.

@@ -6,6 +6,7 @@ identity in the audit. Neither can do what the other does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -29,22 +30,31 @@ class Identities:
         self._accounts = accounts
         self._tokens = tokens
 
-    def link(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
+    def link(
+        self, issuer: str, subject: str, name: str, *, claim: str | None = None, by: Caller | None = None
+    ) -> Account:
         """Let an identity of an OpenID provider sign in to an account, or use that of a program. Return the account.
 
         - ``issuer``: the URL of the provider.
         - ``subject``: the identifier of the user at the provider.
         - ``name``: the name of the account.
+        - ``claim``: the name of a claim, such as "email". ``subject`` is its value. The first sign-in with the value
+          replaces it by the subject (:meth:`adopt`).
         - ``by``: the caller who makes the change, for the audit; None for the command line.
 
         Raises AccountError: ``identity-taken`` if the identity is linked to another account, ``identity-text`` if
         ``issuer`` is not a URL.
         """
-        issuer, subject = _read(issuer), _read(subject)
+        issuer, subject = _read_identity(issuer, subject, claim)
         if not issuer.startswith(("https://", "http://")):
             raise AccountError("identity-text", Translatable("the issuer is not a URL"))
 
         def change(connection: Connection, account: Account) -> str:
+            if account.is_program and "#" in issuer:
+                message = Translatable(
+                    "%(account)s is the account of a program, to which no person signs in", account=name
+                )
+                raise AccountError("account-program", message)
             known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()
             if known is None:
                 now = self._accounts.bindings.now()
@@ -57,7 +67,28 @@ class Identities:
 
         return self._accounts.change_account(name, "account.link", by, change)
 
-    def unlink(self, issuer: str, subject: str, name: str, *, by: Caller | None = None) -> Account:
+    def adopt(self, issuer: str, claim: str, value: str, subject: str) -> Account | None:
+        """Return the account that was linked by a claim, and link it to the subject of this first sign-in.
+
+        The result is None if no enabled account of a person is linked by this value.
+        """
+        pending = _read_identity(issuer, value, claim)
+        account = self.account(*pending)
+        if account is None:
+            return None
+
+        def change(connection: Connection, locked: Account) -> str:
+            if connection.execute(delete(tables.identities).where(*_is(*pending))).rowcount:
+                row = {"issuer": issuer, "subject": subject, "account": locked.number}
+                connection.execute(insert(tables.identities), row)
+            return f"{subject} by {claim}"
+
+        self._accounts.change_account(account.name, "account.link", Caller(account=account), change)
+        return self.account(issuer, subject)
+
+    def unlink(
+        self, issuer: str, subject: str, name: str, *, claim: str | None = None, by: Caller | None = None
+    ) -> Account:
         """Remove the link of an OpenID identity to an account. Return the account.
 
         The sessions of the account end, and the tokens of the provider are refused at once.
@@ -69,7 +100,7 @@ class Identities:
 
         Raises AccountError with the code ``identity-unknown``.
         """
-        issuer, subject = _read(issuer), _read(subject)
+        issuer, subject = _read_identity(issuer, subject, claim)
 
         def change(connection: Connection, account: Account) -> str:
             of_account = *_is(issuer, subject), tables.identities.c.account == account.number
@@ -134,6 +165,27 @@ def set_tokens(connection: Connection, account: Account, now: datetime, *, is_pr
             revoke_in(connection, each.token, now)
         token = add_of_provider(connection, account, each.issuer, each.subject, now) if is_program else None
         connection.execute(update(tables.identities).where(*_is(each.issuer, each.subject)).values(token=token))
+
+
+_ORCID = re.compile(r"(?:https?://orcid\.org/)?([0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9Xx])")
+
+
+def read_claim(value: str) -> str:
+    """Return the value of a claim in its stored form: ASCII in lower case, and of an ORCID iD only the iD.
+
+    >>> read_claim("Jane@Uni.Example"), read_claim("https://orcid.org/0000-0002-1825-009x")
+    ('jane@uni.example', '0000-0002-1825-009X')
+    """
+    if found := _ORCID.fullmatch(value):
+        return found[1].upper()
+    return value.lower() if value.isascii() else value
+
+
+def _read_identity(issuer: str, subject: str, claim: str | None) -> tuple[str, str]:
+    """Return the issuer and the subject in their stored form. No issuer of a provider has a fragment."""
+    if claim is None:
+        return _read(issuer), _read(subject)
+    return _read(f"{issuer}#{claim}"), _read(read_claim(subject))
 
 
 def _read(text: str) -> str:
