@@ -6,6 +6,7 @@ One function computes them for all who tell them: ``ararat digest``, ``/healthz`
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +35,10 @@ LAST_BACKUP = "backup"
 FAILED_BACKUP = "backup failed"
 """The row about the last backup that failed."""
 
-CODES = ("backup", "disk", "links", "log", "tokens", "imports")
+LAST_ROUND = "rounds"
+"""The row of the table ``ararat`` about the last round of traces that began."""
+
+CODES = ("backup", "disk", "links", "overdue", "log", "tokens", "imports")
 """The subjects of facts, in their order."""
 
 BACKUP_HOURS = 36
@@ -54,6 +58,7 @@ KEPT_SECONDS = 60.0
 """The time for which :class:`Recent` keeps the facts, because programs ask for them often."""
 
 
+_ROUND = select(meta.c.name, meta.c.value).where(meta.c.name == LAST_ROUND)
 _BACKUPS = select(meta.c.name, meta.c.value).where(or_(meta.c.name == LAST_BACKUP, meta.c.name == FAILED_BACKUP))
 # The target and state are compared as an expression. From equal columns PostgreSQL would expect a single row, and would
 # read and sort all names of a state for a few results.
@@ -233,6 +238,33 @@ def _links(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     yield _counted("links", number, message, fix)
 
 
+def _overdue(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
+    """Yield the targets that the last round found too old. A store without a round has no such fact."""
+    for _, value in store.current_rows(_ROUND):
+        try:
+            recorded = json.loads(value)
+            number, days, need = int(recorded["overdue"]), float(recorded["days"]), float(recorded["seconds"]) / 86_400
+        except (TypeError, KeyError) as error:
+            raise ValueError(value) from error
+        message = Translatable.counted(
+            "%(number)s target was not traced in the last round.",
+            "%(number)s targets were not traced in the last round.",
+            number,
+        )
+        if number > MAX_COUNTED:
+            message = Translatable(
+                "More than %(number)s targets were not traced in the last round.", number=f"{MAX_COUNTED:,}"
+            )
+        fix = Translatable("run %(command)s more often", command="ararat rounds")
+        if days and need > days:
+            fix = Translatable(
+                "a round takes %(need)s days and begins each %(days)s days: set a shorter --pause, or more --days",
+                need=math.ceil(need),
+                days=f"{days:g}",
+            )
+        yield _counted("overdue", number, message, fix)
+
+
 def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     searched = store.current_rows(_SEARCHED)
     if not searched:
@@ -279,6 +311,7 @@ def _imports(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
 _SUBJECTS: dict[str, Callable[[DatabaseStore, datetime], Iterator[DigestFact]]] = {
     "backup": _backup,
     "links": _links,
+    "overdue": _overdue,
     "log": _log,
     "tokens": _tokens,
     "imports": _imports,

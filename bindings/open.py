@@ -40,6 +40,8 @@ def open_bindings(
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
     read_seconds: float | None = READ_SECONDS,
+    search_seconds: float | None = None,
+    search_names: int | None = None,
     missing_ok: bool = False,
 ) -> Bindings:
     """Open the bindings in a database, a table file or a snapshot, and return them. Files can only be read.
@@ -60,6 +62,8 @@ def open_bindings(
       these bindings answers for them.
     - ``read_seconds``: the time after which PostgreSQL stops a statement of a reader. None permits any time, as for the
       commands. SQLite has no limit.
+    - ``search_seconds``: the time after which a list or search returns what it has found, 0.25 by default.
+    - ``search_names``: the number of names that a list sorts, and that one query of a list compares, 20,000 by default.
     - ``missing_ok``: whether a site starts without a file that does not exist yet. The ready applications do.
 
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code
@@ -81,6 +85,7 @@ def open_bindings(
         state=state,
         test_naans=test_naans,
         read_seconds=read_seconds,
+        search=(search_seconds, search_names),
     )
     if not (create or missing_ok) and (file := _file(url_or_path)) is not None and not file.exists():
         raise BindingError("database-missing", f"{validation.shown(str(file), 200)} does not exist")
@@ -131,6 +136,7 @@ def bindings_at(
     state: str | Path | None = None,
     test_naans: Iterable[str] = (),
     read_seconds: float | None = READ_SECONDS,
+    search: tuple[float | None, int | None] = (None, None),
     older: bool = False,
     reading: bool = False,
 ) -> Bindings:
@@ -141,9 +147,10 @@ def bindings_at(
     policy of the site, or None. ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table
     file; None is the folder of the file.
 
-    ``read_seconds`` is the limit of a statement of a reader; None permits any time. With ``older``, a database of the
-    schema before is opened, too (:data:`.versions.LACKING`). With ``reading``, the process only reads: an SQLite file
-    and its log that no program uses stay as they are (:mod:`.databases.resting`).
+    ``read_seconds`` is the limit of a statement of a reader; None permits any time. ``search`` are the limits of lists
+    (:class:`.listing.SearchLimits`). With ``older``, a database of the schema before is opened, too
+    (:data:`.versions.LACKING`). With ``reading``, the process only reads: an SQLite file and its log that no program
+    uses stay as they are (:mod:`.databases.resting`).
 
     The store is opened when it is first used.
     """
@@ -152,6 +159,7 @@ def bindings_at(
     # SQLAlchemy takes longer to load than all of Ararat, so it is loaded only for a database.
     from .storage.databases.snapshot_file import SnapshotFile
     from .storage.databases.sqlite import SQLite
+    from .storage.listing import SearchLimits
     from .storage.store import open_store
 
     database = database_at(url_or_path, read_seconds)
@@ -160,7 +168,8 @@ def bindings_at(
 
         database = at_rest(database)
     opening: Opening[Store] = Opening(
-        str(database), lambda: open_store(database, create=create, older=older, clock=clock)
+        str(database),
+        lambda: open_store(database, create=create, older=older, clock=clock, limits=SearchLimits(*search)),
     )
     return Bindings(
         opening,

@@ -53,6 +53,19 @@ _MOST_WALKED = 20_000
 SEARCH_SECONDS = 0.25
 """The time after which a page is returned with the names that were found so far (:attr:`.Page.searched`)."""
 
+
+class SearchLimits(NamedTuple):
+    """The limits of a list, a search or a count. None is the default.
+
+    - ``seconds``: the time after which a page has the names that were found so far; by default :data:`SEARCH_SECONDS`.
+    - ``names``: the number of names up to which they are read first and sorted, and that one query compares; by default
+      20,000.
+    """
+
+    seconds: float | None = None
+    names: int | None = None
+
+
 _FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
 
 # An import can set the time "changed". Readers of changes need the time when this store recorded the change.
@@ -173,10 +186,14 @@ def change_time(now: str, table: str = "") -> str:
 
 
 class Lists:
-    """Queries for lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql"."""
+    """Queries for lists and counts of names in a database of the kind ``dialect_name``, "sqlite" or "postgresql".
 
-    def __init__(self, dialect_name: str, clock: Clock = utc_now) -> None:
+    ``clock`` returns the current time in UTC. ``limits`` are those of a page.
+    """
+
+    def __init__(self, dialect_name: str, clock: Clock = utc_now, limits: SearchLimits = SearchLimits()) -> None:  # noqa: B008  it cannot be changed
         self._clock = clock
+        self._limits = limits
         self._is_sqlite = dialect_name == "sqlite"
         # The placeholder of SQLite is that of the statements here.
         self.marked = str if self._is_sqlite else partial(marked, dialect_name=dialect_name)
@@ -198,6 +215,25 @@ class Lists:
             "instr(bindings.search_text, ?) > 0" if self._is_sqlite else "strpos(bindings.search_text, ?) > 0"
         )
 
+    @property
+    def _seconds(self) -> float:
+        return SEARCH_SECONDS if self._limits.seconds is None else self._limits.seconds
+
+    @property
+    def _few_names(self) -> int:
+        return _FEW_NAMES if self._limits.names is None else self._limits.names
+
+    @property
+    def _most_walked(self) -> int:
+        return _MOST_WALKED if self._limits.names is None else self._limits.names
+
+    def _are_few(self, read: Read | None, selection: Selection) -> bool:
+        """Return whether SQLite has few names with the prefix and state. Without these conditions there are many."""
+        if read is None or not (selection.prefix or selection.status not in (None, "live")):
+            return False
+        conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
+        return _has_few_matches(read, _FIRST_ROWS.format(_where(conditions)), parameters, self._few_names)
+
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
 
@@ -207,7 +243,7 @@ class Lists:
             return named_first(partial(self.page, read), selection, after, limit)
         rows: list[Row] = []
         has_trigrams = not (selection.words or selection.element) or self._has_trigrams(read, selection)
-        until = monotonic() + SEARCH_SECONDS
+        until = monotonic() + self._seconds
         for query, reached in self._parts(selection, after, read, has_trigrams=has_trigrams):
             text, parameters = self._select(query, limit + 1 - len(rows))
             rows += read(text, parameters)
@@ -255,7 +291,7 @@ class Lists:
                     conditions=[*within, f"{place}{begin}{marks}"] if reached else within,
                     parameters=[*values, *reached],
                 )
-                text, parameters = self._select(ahead, 1, f"OFFSET {_MOST_WALKED}", columns="")
+                text, parameters = self._select(ahead, 1, f"OFFSET {self._most_walked}", columns="")
                 rows = read(text, parameters)
                 if not rows:
                     yield here, None
@@ -303,14 +339,14 @@ class Lists:
 
     def _count_some(self, read: Read, selection: Selection, most: int, *, has_trigrams: bool) -> int:
         """Count the names that meet conditions, up to a number. Raise TooBroad if most names do not meet them."""
-        total, until = 0, monotonic() + SEARCH_SECONDS
+        total, until = 0, monotonic() + self._seconds
         for query, reached in self._parts(selection, None, read, has_trigrams=has_trigrams):
             text = f"SELECT count(*) FROM (SELECT 1 FROM {query.tables}{_where(query.conditions)} LIMIT ?) AS counted"
             total += read(self.marked(text), [*query.parameters, most - total])[0][0]
             if total >= most:
                 break
             if reached and monotonic() > until:
-                raise TooBroad(f"the names were counted for {SEARCH_SECONDS} s", total)
+                raise TooBroad(f"the names were counted for {self._seconds:g} s", total)
         return total
 
     def _current(self, binding: Binding) -> Binding:
@@ -396,7 +432,7 @@ class Lists:
         if not self._is_sqlite:
             return None
         are_owned = selection.owner is not None and self._owns_few(read, selection.owner)
-        if not are_owned and not _are_few(read, selection):
+        if not are_owned and not self._are_few(read, selection):
             return None
         conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
         owner = selection.owner
@@ -467,7 +503,7 @@ class Lists:
         without = ("resource",) if selection.sort is None and order == "resource" else ()
         conditions, parameters, is_sorted = self._found(selection, words, read, *without)
         # SQLite then reads the few names of a prefix or state by their index, and sorts them.
-        has_few = self._is_sqlite and not is_sorted and _are_few(read, selection)
+        has_few = self._is_sqlite and not is_sorted and self._are_few(read, selection)
         if self._is_sqlite and not is_sorted and not has_few:
             # The plus sign keeps SQLite from reading the index of the keys: it would sort all names of a prefix.
             conditions = [each.replace("bindings.key", "+bindings.key") for each in conditions]
@@ -543,7 +579,7 @@ class Lists:
         for narrow in self._ranges(selection) if read is not None else ():
             within, values = _conditions(narrow)
             number = self.marked(_FIRST_ROWS.format(_where(within)))
-            if _has_few_matches(read, number, values, _FEW_NAMES):
+            if _has_few_matches(read, number, values, self._few_names):
                 keys = f"SELECT bindings.key FROM bindings{_where(within)}"
                 few = f"bindings.key IN ({keys})" if self._is_sqlite else f"bindings.key = ANY(ARRAY({keys}))"
                 return [few, *conditions], [*values, *parameters], self._is_sqlite
@@ -574,7 +610,7 @@ class Lists:
     def _owns_few(self, read: Read | None, owner: str) -> bool:
         """Return whether an account bound only few names first."""
         text = self.marked(f"SELECT count(*) FROM ({_OWNED_KEYS} LIMIT ?) AS first_rows")
-        return _has_few_matches(read, text, [owner], _FEW_NAMES)
+        return _has_few_matches(read, text, [owner], self._few_names)
 
     def _match(self, selection: Selection) -> _Condition | None:
         """Return the condition for the index of trigrams, or None without a word to search for."""
@@ -705,14 +741,6 @@ class Lists:
                 all_conditions.append(f"({target}, bindings.key) > (?, ?)")
                 values += [reached[0], reached[1]]
             yield _Query("bindings", all_conditions, values, (target, "bindings.key"))
-
-
-def _are_few(read: Read | None, selection: Selection) -> bool:
-    """Return whether SQLite has few names with the prefix and state. Without these conditions there are many."""
-    if read is None or not (selection.prefix or selection.status not in (None, "live")):
-        return False
-    conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-    return _has_few_matches(read, _FIRST_ROWS.format(_where(conditions)), parameters, _FEW_NAMES)
 
 
 def _has_few_matches(read: Read | None, text: str, parameters: list[object], few: int) -> bool:

@@ -22,7 +22,7 @@ from ..names.prefixes.rules import Rule, RuleEvent
 from ..names.selection import MAX_PAGE, Group, Page, Selection
 from . import events
 from .databases.connections import Readers
-from .listing import Lists
+from .listing import Lists, SearchLimits
 from .protocols import Clock, Connection, Database, Row, utc_now
 from .recorded import RecordedNames
 from .reopening import CLOSED
@@ -84,7 +84,7 @@ class DatabaseStore:
     refusal: str | None = None
     unrecorded: str | None = None
 
-    def __init__(self, database: Database, clock: Clock = utc_now) -> None:
+    def __init__(self, database: Database, clock: Clock = utc_now, limits: SearchLimits = SearchLimits()) -> None:  # noqa: B008  it cannot be changed
         self._database = database
         self._clock = clock
         self._readers = Readers(database, self._verify)
@@ -93,7 +93,7 @@ class DatabaseStore:
         # Editors must see what they have just written, also if visitors are answered by a standby.
         self._primary = database.primary()
         self._current = None if self._primary is None else Readers(self._primary, self._verify)
-        self.lists = Lists(database.dialect_name, clock)
+        self.lists = Lists(database.dialect_name, clock, limits)
         self._inserts: Inserts | None = None
         self._compiled: dict[SelectBase, SQLCompiler] = {}
         self._closed = False
@@ -456,12 +456,18 @@ def count_names(rows: Callable[[str], Sequence[Row]], database: Database) -> Nam
 
 
 def open_store(
-    database: Database, *, create: bool = False, older: bool = False, clock: Clock = utc_now
+    database: Database,
+    *,
+    create: bool = False,
+    older: bool = False,
+    clock: Clock = utc_now,
+    limits: SearchLimits = SearchLimits(),  # noqa: B008  it cannot be changed
 ) -> DatabaseStore:
     """Open the store of a database. With ``create``, create a missing SQLite file and missing tables.
 
-    ``clock`` returns the current time in UTC. With ``older``, tables of a version in :data:`.LACKING` can be read and
-    written, too, and keep their version. Lists and searches do not work for them.
+    ``clock`` returns the current time in UTC. ``limits`` are those of lists and searches. With ``older``, tables of a
+    version in :data:`.LACKING` can be read and written, too, and keep their version. Lists and searches do not work for
+    them.
 
     Raises :class:`BindingError` with the code ``foreign-database`` for a database with tables of another program and
     none of Ararat. The code is ``schema-version`` for a database of another version of Ararat. Raises
@@ -472,7 +478,7 @@ def open_store(
     elif not has_tables(database, older=older):
         raise BindingsUnavailable(no_database(database))
     database.prepare()
-    return DatabaseStore(database, clock)
+    return DatabaseStore(database, clock, limits)
 
 
 def create_database(database: Database, *, partitions: int = 0) -> bool:

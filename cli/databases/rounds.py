@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from datetime import timedelta
@@ -22,12 +23,13 @@ from ..options import (
     network_options,
     test_naans_option,
 )
-from ..output import Sheet, Style, identifier
+from ..output import Sheet, Style, counted, identifier
 from ..progress import Progress
 
 if TYPE_CHECKING:
     from ...net.allowed_addresses import Destinations
     from ...tracing.links.model import State, TracedTarget
+    from ...tracing.links.rounds import Forecast
 
 _WIDTH = 9
 _STYLES: dict[State, Style] = {"works": "good", "moved": "warning", "refused": "warning", "unclear": "warning"}
@@ -113,6 +115,7 @@ def rounds_command(
                     after = links[-1].key
         else:
             try:
+                report.begin(one.forecast(), pause, days)
                 counts = one.run(report.add)
             except KeyboardInterrupt:
                 one.stop.set()
@@ -120,6 +123,13 @@ def rounds_command(
                 raise
         report.end(counts, "recorded" if recorded else "traced")
     return NO if counts.total() > counts["works"] else DONE
+
+
+def _time(seconds: float) -> str:
+    minutes, hours, days = (math.ceil(seconds / each) for each in (60, 3_600, 86_400))
+    if minutes < 120:
+        return counted(minutes, "minute")
+    return counted(hours, "hour") if hours < 48 else counted(days, "day")
 
 
 class _Report:
@@ -130,6 +140,20 @@ class _Report:
         self._sheet = Sheet.of(sys.stdout)
         self._progress = Progress("traced")
         self._traced = 0
+
+    def begin(self, forecast: Forecast, pause: float, days: float) -> None:
+        """Say how long a round takes at least, if it takes more than a minute."""
+        if self._as_json or forecast.seconds <= 60:
+            return
+        host = forecast.host or "this site"
+        text = (
+            f"{forecast.due:,} targets are due, {forecast.at_host:,} of them at {identifier(host)}. "
+            f"With one request in {pause:g} s to a host, the round takes at least {_time(forecast.seconds)}."
+        )
+        if days and forecast.seconds > days * 86_400:
+            text += f" This is longer than {days:g} days: set a shorter --pause, or more --days."
+        write(self._sheet.prose(text))
+        sys.stdout.flush()
 
     def add(self, link: TracedTarget) -> None:
         self._traced += 1

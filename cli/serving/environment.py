@@ -115,7 +115,7 @@ def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], N
     store = StoreOption(options["database"] or options["table"], is_table=not options["database"])
     policy = next(iter(options["profiles"]), None)
     creates = options["create"] and options["only"] != "names"
-    given = {name: options[name] for name in ("state", "test_naans", "read_seconds")}
+    given = {name: options[name] for name in ("state", "test_naans", "read_seconds", "search_seconds", "search_names")}
     bindings = opened(store, policy, create=creates, **given)
     for each in exposed(store, bindings, options) if options["only"] != "names" else ():
         _log.warning("%s; run: %s", each.message, each.fix)

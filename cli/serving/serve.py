@@ -107,6 +107,8 @@ def serve_command(
             state=state,
             test_naans=options["test_naans"],
             read_seconds=options["read_seconds"],
+            search_seconds=options["search_seconds"],
+            search_names=options["search_names"],
         ) as bindings,
         open_access_log(access_log) as on_resolve,
     ):
@@ -300,6 +302,8 @@ def opened(
     state: str | None,
     test_naans: Sequence[str] = (),
     read_seconds: float | None = None,
+    search_seconds: float | None = None,
+    search_names: int | None = None,
 ) -> Bindings:
     """Return the bindings of a store that a command names.
 
@@ -309,6 +313,7 @@ def opened(
     - ``state``: the file with the served copy of a table, or None.
     - ``test_naans``: the NAANs for tests that this site permits.
     - ``read_seconds``: the limit of a statement of a reader; None permits any time.
+    - ``search_seconds``, ``search_names``: the limits of a list or search; None is the default.
     """
     from ...bindings.open import open_file
     from ...middleware import open_bindings
@@ -325,6 +330,8 @@ def opened(
         state=state,
         test_naans=test_naans,
         read_seconds=read_seconds,
+        search_seconds=search_seconds,
+        search_names=search_names,
         missing_ok=True,
     )
     if store.is_demo:

@@ -104,6 +104,20 @@ SERVER_OPTIONS: Final = (
         text="The time after which PostgreSQL stops a statement of a reader.",
     ),
     ServerOption(
+        name="--search-seconds",
+        metavar="SECONDS",
+        type=Number(0.01, 60),
+        text="The time after which a page of a list or search has the names that were found so far.",
+        shown="0.25",
+    ),
+    ServerOption(
+        name="--search-names",
+        metavar="N",
+        type=WholeNumber(1000),
+        text="The number of names that a list sorts, and that one query of a list compares.",
+        shown="20,000",
+    ),
+    ServerOption(
         name="--prefix",
         metavar="URL",
         text="The public URL of the resolver.",

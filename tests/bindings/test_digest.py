@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -73,6 +74,39 @@ def test_a_disk_that_is_almost_full(
     store = open_store(tmp_path / "bindings.sqlite")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(total=10**11, free=free))
     assert fact(store, "disk").problem is problem
+
+
+ROUND = {"time": "2026-11-26T10:00:00Z", "days": 30.0, "due": 9, "overdue": 0, "host": "a.test", "at_host": 9}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "problem", "message", "fix"),
+    [
+        ({"overdue": 0, "seconds": 9}, False, "0 targets were not traced in the last round.", ""),
+        (
+            {"overdue": 1, "seconds": 9},
+            True,
+            "1 target was not traced in the last round.",
+            "run ararat rounds more often",
+        ),
+        (
+            {"overdue": 10_001, "seconds": 10**7},
+            True,
+            "More than 10,000 targets were not traced in the last round.",
+            "a round takes 116 days and begins each 30 days: set a shorter --pause, or more --days",
+        ),
+    ],
+)
+def test_targets_that_missed_a_round(
+    store: Bindings, recorded: dict[str, int], problem: bool, message: str, fix: str
+) -> None:
+    store.write(lambda transaction: transaction.set_setting(digest.LAST_ROUND, json.dumps(ROUND | recorded)))
+    assert fact(store, "overdue") == DigestFact("overdue", problem, recorded["overdue"], message, fix)
+
+
+def test_a_round_that_another_program_recorded_is_a_problem(store: Bindings) -> None:
+    store.write(lambda transaction: transaction.set_setting(digest.LAST_ROUND, '{"days": null}'))
+    assert "Another program" in fact(store, "overdue").message
 
 
 def test_dead_links_of_live_names_count(store: Bindings) -> None:

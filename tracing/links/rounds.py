@@ -8,8 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
+from ...bindings.digest import MAX_COUNTED
+from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text.display import counted
 from ...net.allowed_addresses import ANYWHERE, Destinations
@@ -33,6 +37,25 @@ _BLOCK = 20
 _BLOCK_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
+
+
+_MOST_HOSTS = 100_000
+
+
+class Forecast(NamedTuple):
+    """The work of a round.
+
+    - ``due``: the number of targets to trace. ``overdue``: the number of names whose target missed a whole round, up to
+      :data:`~ararat.bindings.digest.MAX_COUNTED` and one more.
+    - ``host``: the host with the most of the targets, "" for paths of this site. ``at_host``: the number of them.
+    - ``seconds``: the least time that the round takes, because each host gets one request at a time.
+    """
+
+    due: int
+    overdue: int
+    host: str
+    at_host: int
+    seconds: float
 
 
 class Round:
@@ -65,6 +88,7 @@ class Round:
         self._own = OwnNames(bindings, prefix)
         self._retry_after = RetryAfter()
         self._fetch = self._retry_after.wrap(GuardedClient.to(destinations, stop=self.stop))
+        self._pause = pause
         self._throttle = PerHostThrottle(pause, stop=self.stop)
 
     def run(self, progress: Callable[[TracedTarget], object] | None = None) -> Counter[State]:
@@ -90,6 +114,23 @@ class Round:
         finally:
             self._record(block)
         return counts
+
+    def forecast(self) -> Forecast:
+        """Return what the round has to do, and record it for the digest. It reads all names."""
+        hosts: Counter[str] = Counter()
+        number = 0
+        for each in islice(self._due(), self._most):
+            number += 1
+            host = urlsplit(each.target).netloc
+            if host in hosts or len(hosts) < _MOST_HOSTS:
+                hosts[host] += 1
+        now, period = self._bindings.now(), self._older_than
+        overdue = self.links.overdue(now, period, MAX_COUNTED + 1) if period else 0
+        (host, at_host), *_ = hosts.most_common(1) or [("", 0)]
+        found = Forecast(number, overdue, host, at_host, at_host * self._pause)
+        days = period.total_seconds() / 86_400
+        self.links.record_round({"time": rfc3339(now), "days": days, **found._asdict()})
+        return found
 
     def _record(self, block: list[TracedTarget]) -> None:
         if block:
@@ -150,7 +191,9 @@ def run_continuously(new_round: Callable[[], Round], stop: threading.Event, paus
     """
     while not stop.is_set():
         try:
-            counts = new_round().run()
+            next_round = new_round()
+            next_round.forecast()
+            counts = next_round.run()
             if counts:
                 listed = ", ".join(f"{number:,} {state}" for state, number in counts.items())
                 _log.info("Traced the targets of %s: %s", counted(counts.total(), "name"), listed)

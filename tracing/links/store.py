@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select
 
-from ...bindings.digest import IS_CURRENT
+from ...bindings.digest import IS_CURRENT, LAST_ROUND
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import ReadOnlyBindings
 from ...bindings.names.metadata.folding import title_of
@@ -77,6 +78,20 @@ _DUE = (
 )
 
 
+_OVERDUE = (
+    select(names.c.key)
+    .select_from(names.outerjoin(links, names.c.key == links.c.key))
+    .where(names.c.status == "live", names.c.target.is_not(None), names.c.kind != "served")
+    .where(
+        or_(
+            and_(links.c.key.is_(None), names.c.recorded < bindparam("before")),
+            links.c.traced < bindparam("long_before"),
+        )
+    )
+)
+_NUMBER_OVERDUE = select(func.count()).select_from(_OVERDUE.limit(bindparam("most")).subquery())
+
+
 class SameError(NamedTuple):
     """The same error of several targets: the beginning of the targets, such as ``https://old.example/``, the sentence
     of the error, and the number of targets. ``is_least``: whether there can be more.
@@ -119,6 +134,22 @@ class Links:
             for key, long_identifier, target in found:
                 yield Due(key, long_identifier or key, target)
             after = found[-1][0]
+
+    def overdue(self, now: datetime, period: timedelta, most: int) -> int:
+        """Return the number of names whose target missed a whole round.
+
+        Its last trace is older than two periods, or it has none and the name was recorded before the last period.
+
+        ``now`` is the current time in UTC, ``period`` the time between two rounds, and ``most`` the number at which
+        counting stops. The query reads all names, so that only a round asks it.
+        """
+        times = {"before": rfc3339(now - period), "long_before": rfc3339(now - 2 * period)}
+        return self._rows(_NUMBER_OVERDUE, most=most, **times)[0][0]
+
+    def record_round(self, values: Mapping[str, str | int | float]) -> None:
+        """Record ``values`` about the round that begins, for the digest (:mod:`~ararat.bindings.digest`)."""
+        with self._store().transaction() as transaction:
+            transaction.set_setting(LAST_ROUND, json.dumps(values))
 
     def record(self, results: Iterable[TracedTarget]) -> None:
         """Record traces of targets. The time ``since`` of the trace before stays if its state and target are the

@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.errors import BindingError, TooBroad
 from ararat.bindings.names.selection import SORTS, Selection, select
-from ararat.bindings.open import bindings_at
+from ararat.bindings.open import bindings_at, open_bindings
 from ararat.bindings.storage import listing
 from ararat.bindings.storage.tables import search_indexes
 
@@ -240,6 +241,17 @@ def test_a_wrong_condition_is_refused(conditions: dict[str, Any], code: str) -> 
     with pytest.raises(BindingError) as refused:
         select(**conditions)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(("limits", "is_cut"), [({}, False), ({"search_seconds": 0, "search_names": 3}, True)])
+def test_the_limits_of_a_page_are_settings(tmp_path: Path, limits: dict[str, Any], is_cut: bool) -> None:
+    with open_bindings(tmp_path / "bindings.sqlite", create=True, **limits) as limited:
+        for number in range(9):
+            limited.bind(f"ark:12345/x{number}", "/x")
+        selection = select(hold="no", sort="created")
+        page = limited.list_names(selection)
+        assert ((page.searched is not None), len(page.names)) == (is_cut, 4 if is_cut else 9)
+        assert len(names(limited, selection)) == 9
 
 
 def test_a_changed_name_is_found_by_its_new_text_only(bindings: Bindings) -> None:

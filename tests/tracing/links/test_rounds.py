@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from ararat.bindings.digest import facts
 from ararat.bindings.names.errors import ReadOnlyBindings
 from ararat.cli import main
 from ararat.middleware import Bindings
@@ -123,7 +125,7 @@ def test_the_pause_of_a_host_is_kept_for_the_next_process(bindings, site, monkey
     assert site.asked == ["/busy"]
     assert states(bindings) == {"/busy": "unclear"}
     later = bindings.now() + timedelta(seconds=601)
-    monkeypatch.setattr(bindings, "_clock", lambda: later)
+    monkeypatch.setattr(bindings, "now", lambda: later)
     assert Links(bindings).pauses() == {}
     assert run(bindings) == {"unclear": 1}
     assert site.asked == ["/busy", "/busy"]
@@ -281,3 +283,43 @@ def test_the_commands_send_no_request_to_a_refused_host(
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.accept()
+
+
+def test_a_round_says_how_long_it_takes_and_what_missed_the_last_one(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, day = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=1)
+
+    def at(days: float) -> None:
+        monkeypatch.setattr(bindings, "now", lambda: start + days * day)
+
+    at(0)
+    for number in range(5):
+        bindings.bind(f"ark:12345/x{number}", f"https://{'a' if number else 'b'}.test/{number}")
+    one = Round(bindings, older_than=30 * day, pause=2.0)
+    assert one.forecast() == (5, 0, "a.test", 4, 8.0)
+    assert Round(bindings, older_than=30 * day, most=1).forecast()[:2] == (1, 0)
+    Links(bindings).record([replace(link(0), key="ark:12345/x1", target="https://a.test/1", traced=start)])
+    at(31)
+    bindings.bind("ark:12345/new", "/new")
+    # The traced one is due, and those without a trace are late.
+    assert one.forecast()[:2] == (6, 4)
+    at(61)
+    assert one.forecast()[:2] == (6, 5)
+    [fact] = [each for each in facts(bindings) if each.code == "overdue"]
+    assert (fact.problem, fact.number) == (True, 5)
+    assert Round(bindings, older_than=timedelta()).forecast().overdue == 0
+
+
+def test_the_command_says_how_long_a_round_takes(
+    bindings: Bindings, monkeypatch: pytest.MonkeyPatch, database: str
+) -> None:
+    for number in range(3):
+        bindings.bind(f"ark:12345/x{number}", "https://a.test/")
+    monkeypatch.setattr(Round, "run", lambda self, progress: Counter())
+    said = CliRunner().invoke(main.main, ["rounds", "--pause", "60", "--days", "0.001", "--database", database]).output
+    assert " ".join(said.split()).startswith(
+        "3 targets are due, 3 of them at a.test. With one request in 60 s to a host, the round takes at least "
+        "3 minutes. This is longer than 0.001 days: set a shorter --pause, or more --days."
+    )
+    assert "are due" not in CliRunner().invoke(main.main, ["rounds", "--pause", "1", "--database", database]).output
