@@ -19,6 +19,11 @@ PREFIX = "http://localhost"
 HELD = ("ark:12345/h1", "ark:12345/k1/p", "urn:example:held")
 NAMES = (*HELD, "ark:12345/r1", "ark:12345/e1", "ark:12345/w1")
 TOKEN: list[str] = []
+FORMS = (
+    ("/", "form"),
+    *(("/list?as=json", "form"), ("/list?as=csv", "form"), ("/traces", "form"), ("/traces/result?form=csv", "form")),
+    *(("/api/inspect", "text"), ("/api/traces", "text")),
+)
 INFLECTIONS = ("", "?", "??", *BY_INFLECTION)
 DOORS = (
     *(f"/{{name}}{inflection}" for inflection in dict.fromkeys(INFLECTIONS)),
@@ -28,7 +33,8 @@ DOORS = (
     *("/api/inspect?q={name}", "/?q={name}", "/api/compare?a={name}&b={name}", "/api/v1/names/{name}"),
     *("/api/v1/names?q={name}", "/api/v1/names", "/atom", "/sitemap.xml", "/oai?verb=ListIdentifiers"),
     *("/oai?verb=ListRecords&metadataPrefix=oai_dc", "/.well-known/ark"),
-    "/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier={name}",
+    *("/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier={name}", "/api/trace?q={name}", "/trace?q={name}"),
+    *("/desk/name?name={name}", "/desk/names?q={name}", "/api/v1/holds", "/api/v1/exports", "/api/v1/changes"),
 )
 
 
@@ -74,6 +80,16 @@ def test_no_public_answer_shows_the_target_of_a_name_that_leads_nowhere(
         answer = client.get(door.format(name=name), headers={"Accept": accepted})
         assert answer.status_code < 500
         assert "secret" not in f"{answer.headers}{answer.get_data(as_text=True)}", name
+
+
+@pytest.mark.one_setup
+@pytest.mark.parametrize(("door", "kind"), FORMS)
+def test_no_form_shows_the_target_of_a_name_that_leads_nowhere(client: Client, door: str, kind: str) -> None:
+    text = "".join(f"{name}\n{name}/deeper\n{name}9\n" for name in NAMES)
+    given = {"data": {"q": text, **dict(each.split("=") for each in door.split("?")[1:])}} if kind == "form" else {}
+    answer = client.post(door, **(given or {"data": text}))
+    assert answer.status_code < 500
+    assert "secret" not in f"{answer.headers}{answer.get_data(as_text=True)}"
 
 
 @pytest.mark.one_setup

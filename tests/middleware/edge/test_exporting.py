@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ararat.bindings import holding
 from ararat.bindings.names.selection import LAST
 from ararat.middleware import Bindings
 from ararat.middleware.edge.exporting import NotRepresentable, export_redirects
@@ -31,6 +33,22 @@ def refused(bindings: Bindings, name: EdgeName) -> list[tuple[str, str]]:
         exported(bindings, name)
     assert error.value.omitted.number == len(error.value.omitted.first)
     return error.value.omitted.first
+
+
+@pytest.mark.parametrize("name", EDGE_NAMES)
+def test_a_name_that_leads_nowhere_now_is_not_exported(bindings: Bindings, name: EdgeName) -> None:
+    soon = bindings.now() + timedelta(days=1)
+    for key in ("h1", "k1/p", "w1", "open"):
+        bindings.bind(f"ark:12345/{key}", f"https://{'open' if key == 'open' else 'secret'}.example/{key}")
+    bindings.bind("ark:12345/e1", "https://secret.example/e1", embargo=soon)
+    bindings.reserve("ark:12345/r1", "https://secret.example/r1")
+    bindings.withdraw("ark:12345/w1")
+    bindings.prefixes.set("ark:12345/k1", what="Maps")
+    for held in ("ark:12345/h1", "ark:12345/k1"):
+        holding.hold(bindings, held, soon, "A dispute.")
+    text, _ = exported(bindings, name, omit=True)
+    assert "secret" not in text
+    assert "https://open.example/open" in text.replace("\\", "")
 
 
 def test_the_marker_has_the_state_of_the_database(bindings: Bindings, tmp_path: Path) -> None:
