@@ -118,6 +118,11 @@ class RuleCache:
         self._current()
         return self._holds
 
+    def records_and_holds(self) -> tuple[PrefixRecords, Holds]:
+        """Return :meth:`records` and :meth:`holds` with one check for changes."""
+        self._current()
+        return self._records, self._holds
+
     def look_again(self) -> None:
         """Read the store at the next use, because this process has changed a rule, a record or a hold."""
         self._next_look = float("-inf")

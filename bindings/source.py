@@ -80,6 +80,10 @@ class StoredSource:
         """Return the holds of names and prefixes from the memory of this process, about a second old at most."""
         return self._rule_cache.holds()
 
+    def records_and_holds(self) -> tuple[PrefixRecords, Holds]:
+        """Return the records of prefixes and the holds from the memory of this process, about a second old at most."""
+        return self._rule_cache.records_and_holds()
+
     def branding(self) -> Branding:
         """Return the recorded branding from the memory of this process."""
         return self._rule_cache.branding()

@@ -1,4 +1,4 @@
-"""What an ARK has, a URN has: each command and each address gives the same answer for names of both schemes.
+"""Test that URNs have the features of ARKs: each command and each address gives the same answer for both schemes.
 
 A feature that URNs do not have is in a table with the reason. A new command that takes an identifier or a prefix is
 missing here until it is in one of the tables.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ...identifiers.problems import caret
@@ -61,7 +62,8 @@ def report_lines(report: Report, sheet: Sheet, site: SiteRecord | None = None) -
         yield from sheet.prose(f"{': '.join(about)}.", style="soft")
     if conformance_text.sentence:
         yield from sheet.prose(words(conformance_text.sentence))
-    for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, _facts, _characters, _problems):
+    about = partial(_facts, site=site)
+    for section in (_normal_form, _parts, _profiles, _steps, _hierarchy, _same_as, about, _characters, _problems):
         lines = list(section(report, sheet))
         if lines:
             yield ""
@@ -229,10 +231,11 @@ def _same_as(report: Report, sheet: Sheet) -> Iterator[str]:
     yield from sheet.fields("Same as", [(identifier(each), "") for each in report.equivalents if each not in shown])
 
 
-def _facts(report: Report, sheet: Sheet) -> Iterator[str]:
+def _facts(report: Report, sheet: Sheet, site: SiteRecord | None) -> Iterator[str]:
     from ...webapp.report import facts
 
-    for number, source in enumerate(facts.known(report)):
+    known = facts.known(report) if site is None else facts.known(report, site.promises)
+    for number, source in enumerate(known):
         if number:
             yield ""
         yield from sheet.prose(source.title, indent=2, style="soft")

@@ -29,6 +29,7 @@ from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.naming import NO_RULES
 from ararat.bindings.names.prefixes.holds import NO_HOLDS
+from ararat.bindings.names.prefixes.prefixes import NO_RECORDS
 from ararat.webapp import create_app
 
 HERE = "http://ids.example.org"
@@ -39,7 +40,9 @@ class Names:
     kind = "database"
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
-    source = SimpleNamespace(holds=lambda: NO_HOLDS, is_mistyped=lambda identifier: False)
+    source = SimpleNamespace(
+        records_and_holds=lambda: (NO_RECORDS, NO_HOLDS), is_mistyped=lambda identifier: False
+    )
 
     def now(self):
         return datetime.now(UTC)

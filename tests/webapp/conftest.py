@@ -20,6 +20,8 @@ from ararat.bindings.names.binding import Binding, NameCount
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.naming import NO_RULES
+from ararat.bindings.names.prefixes.holds import Holds
+from ararat.bindings.names.prefixes.prefixes import PrefixRecords
 from ararat.bindings.names.selection import Selection
 from ararat.middleware import BindingsUnavailable
 from ararat.middleware.resolution.source import BindingSource
@@ -157,6 +159,9 @@ class _Source(BindingSource):
 
     def fetch(self, keys: Iterable[str], /) -> dict[str, Binding]:
         return self._bindings.fetch(keys)
+
+    def records_and_holds(self) -> tuple[PrefixRecords, Holds]:
+        return self.prefix_records(), self.holds()
 
 
 class Bound:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...bindings.names.binding import NOTHING
+from ...bindings.names.metadata import persistence
 from ...identifiers.text.translatable import Translatable
 
 if TYPE_CHECKING:
@@ -43,6 +45,14 @@ def detail_label(name: str) -> str:
     return _DETAILS.get(name, name)
 
 
+_STATEMENTS = {
+    "erc.persistence": Translatable("Statement"),
+    "erc.availability": Translatable("Availability"),
+    "erc.variance": Translatable("Variance"),
+}
+STATEMENTS = frozenset(_STATEMENTS)
+"""The elements of the metadata that state how long a name and its item last."""
+
 _WEB = {("uri-schemes", "http"), ("uri-schemes", "https")}
 
 
@@ -70,10 +80,11 @@ class Facts:
     heading: str = ""
 
 
-def known(report: Report) -> tuple[Facts, ...]:
+def known(report: Report, promises: Mapping[str, str] = NOTHING) -> tuple[Facts, ...]:
     """Return the facts about an identifier, grouped by source. Sources without facts are omitted.
 
-    ``report`` is the result of the inspection of the identifier.
+    ``report`` is the result of the inspection of the identifier. ``promises`` are the persistence statements that are
+    recorded here for it, by their elements.
 
     >>> from ararat.identifiers import examine
     >>> facts = known(examine("ark:/12148/btv1b8449691v"))[0]
@@ -81,6 +92,8 @@ def known(report: Report) -> tuple[Facts, ...]:
     ('NAAN 12148', 'Holder', 'National Library of France')
     """
     found = []
+    if promises:
+        found.append(Facts(Translatable("Persistence"), tuple(_promises(promises))))
     # The scheme of a web address describes no identifier.
     if report.registry and (report.registry["registry"], report.registry["key"]) not in _WEB:
         title, heading = _title(report.registry)
@@ -97,6 +110,16 @@ def known(report: Report) -> tuple[Facts, ...]:
         title = Translatable("Policy %(policy)s", policy=report.policy["profile"])
         found.append(Facts(title, tuple(_policy(report.policy))))
     return tuple(found)
+
+
+def _promises(promises: Mapping[str, str]) -> Iterator[Fact]:
+    meanings = persistence.definitions({name.removeprefix("erc."): text for name, text in promises.items()})
+    for element, label in _STATEMENTS.items():
+        if (text := promises.get(element)) is not None:
+            meaning = meanings.get(element.removeprefix("erc."))
+            yield Fact(
+                label, text if meaning is None else Translatable("%(term)s: %(meaning)s", term=text, meaning=meaning)
+            )
 
 
 def _title(registry: Mapping[str, Any]) -> tuple[str, str]:

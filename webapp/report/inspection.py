@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...bindings.holding import public_answer
 from ...bindings.names import naming as names
+from ...bindings.names.binding import NOTHING
 from ...bindings.names.prefixes.prefixes import root_of
 from ...bindings.names.selection import Selection
 from ...identifiers import Match, Report, examine, find
@@ -19,6 +20,7 @@ from ...middleware import BindingsUnavailable
 from ...middleware.resolution.destination import with_hint
 from ...middleware.resolution.resolver import resolve
 from ...middleware.resolution.settings import Settings
+from .facts import STATEMENTS
 from .site_record import NO_SITE, NOT_VALID, UNREAD, SiteRecord
 from .verdict import IdentifierVerdict, verdict
 
@@ -378,7 +380,7 @@ def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list
         return [NOT_VALID] * len(named)
     found, traces = bindings.store.fetch_traced(keys)
     lookup = _Lookup(bindings, found, set(keys))
-    now, held = bindings.now(), bindings.source.holds()
+    now, (prefixes, held) = bindings.now(), bindings.source.records_and_holds()
     records: list[SiteRecord] = []
     others: dict[int, tuple[str | None, str | None]] = {}
     for number, own in enumerate(named):
@@ -396,7 +398,14 @@ def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list
             hold = hold if current.is_live else None
             last = traces.get(own[-1]) if current.is_live and hold is None else None
             contact = lookup.contact(own[-1]) if last is not None and last.state == "dead" else None
-            records.append(SiteRecord(bound, False, bound[own[-1]], current, hold, last, is_own=True, contact=contact))
+            kind, promises = bound[own[-1]], NOTHING
+            if current.is_live and (prefixes.has_statements or not STATEMENTS.isdisjoint(current.metadata)):
+                # Its own, and those of its prefixes (P-19).
+                stated = {**prefixes.statements(own[-1], current.metadata).texts, **current.metadata}
+                promises = {each: stated[each] for each in STATEMENTS & stated.keys()}
+            records.append(
+                SiteRecord(bound, False, kind, current, hold, last, is_own=True, contact=contact, promises=promises)
+            )
             if current.successor is not None:
                 others[number] = current.successor, None
     return _with_others(records, others, lookup) if others else records

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ...bindings.names.binding import NOTHING
@@ -34,6 +34,7 @@ class SiteRecord:
     - ``is_own``: whether it is below a prefix, a name or a NAAN of which this site has names.
     - ``is_mistyped``: whether an unknown identifier has a wrong check character for names that are minted here.
     - ``contact``: whom to ask if its link does not work: the contact of its prefix, else that of this site, or None.
+    - ``promises``: the persistence statements of a live name, its own or inherited, by their elements.
     - ``near``: the live name that an unknown identifier probably means, as the page 404 finds it, or None.
     """
 
@@ -51,6 +52,7 @@ class SiteRecord:
     near: Binding | None = None
     is_mistyped: bool = False
     contact: str | None = None
+    promises: Mapping[str, str] = field(default_factory=lambda: NOTHING)
 
 
 NO_SITE = SiteRecord()

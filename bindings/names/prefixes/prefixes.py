@@ -274,6 +274,8 @@ class PrefixRecords:
         self._has_urns = any(root.startswith("urn:") for root in self._roots)
         # One lookup for each length of a prefix, so that the number of records does not matter.
         self._lengths = sorted({len(prefix) for prefix in self._stated}, reverse=True)
+        self.has_statements = any(record.statements for record in self._stated.values())
+        """Whether a record has a persistence statement that names inherit."""
         self._has_closed = any(record.state != "active" for record in self._records.values())
         restricted = {len(record.prefix) for record in self._records.values() if record.characters}
         self._restricted_lengths = sorted(restricted, reverse=True)

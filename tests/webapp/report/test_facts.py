@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
+from werkzeug.test import Client
 
+from ararat.cli.main import main
 from ararat.identifiers import examine
-from ararat.webapp.report import facts
+from ararat.middleware import open_bindings
+from ararat.webapp import create_app
+from ararat.webapp.report import facts, inspection
 
 
 def told(text: str) -> dict[str, dict[str, str]]:
@@ -18,6 +23,57 @@ def test_the_holder_of_a_naan_and_its_resolver_are_shown():
     assert known["Holder"].startswith("National Library of France (")
     assert known["Resolver"] == "https://ark.bnf.fr/ark:/12148/btv1b8449691v"
     assert known["Since"] == "2005-07-17"
+
+
+@pytest.mark.parametrize(
+    ("own", "record", "expected"),
+    [
+        pytest.param(
+            {"persistence": "Kept for good.", "availability": "lifetime"},
+            {},
+            {
+                "Statement": "Kept for good.",
+                "Availability": "lifetime: It is available as long as the institution exists.",
+            },
+            id="own",
+        ),
+        pytest.param(
+            {},
+            {"statement": "We keep all names.", "variance": "frozen, all files"},
+            {
+                "Statement": "We keep all names.",
+                "Variance": "frozen, all files: Its data does not change by a single bit.",
+            },
+            id="inherited",
+        ),
+        pytest.param(
+            {"persistence": "Not guaranteed."}, {"availability": "lifetime"}, None, id="own without a promise"
+        ),
+        pytest.param({}, {}, None, id="none"),
+    ],
+)
+def test_the_inspector_and_the_command_show_the_persistence_statement_of_a_recorded_name(
+    tmp_path, own, record, expected
+):
+    # ARK-008
+    database = f"sqlite:///{tmp_path / 'names.sqlite'}"
+    with open_bindings(database, create=True) as bindings:
+        if record:
+            bindings.prefixes.set("ark:12345/x5", **record)
+        bindings.bind("ark:12345/x5a", "https://example.org/", metadata={"what": "A map", **own})
+        bindings.bind("ark:12345/x5w", "https://example.org/2", metadata={"what": "A map", **own})
+        bindings.withdraw("ark:12345/x5w")
+        live, gone = inspection.inspect("ark:12345/x5a ark:12345/x5w", bindings=bindings).findings
+        found = {each.title: each.facts for each in facts.known(live.report, live.site.promises)}
+        expected = {"Statement": "Not guaranteed."} if own and expected is None else expected
+        assert {fact.label: fact.text for fact in found.get("Persistence", ())} == (expected or {})
+        assert not gone.site.promises
+        page = Client(create_app(bindings).wsgi_app).get("/?q=ark:12345/x5a").get_data(as_text=True)
+    told = " ".join(CliRunner().invoke(main, ["inspect", "ark:12345/x5a", "--database", database]).output.split())
+    for text in (expected or {}).values():
+        assert text in page
+        assert text in told
+    assert ("Persistence" in told) == bool(expected)
 
 
 def test_an_unregistered_naan_is_reported():
