@@ -14,11 +14,12 @@ from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
 from ..collection import Bindings
 from ..names import naming as names
+from ..names import validation
 from ..names.actor import Actor
 from ..names.assignment import Change, next_revision
 from ..names.binding import Binding
 from ..names.errors import BindingError
-from ..names.fields import FIELDS
+from ..names.fields import FIELDS, MAX_REASON
 from ..names.naming import Name
 from ..storage.rows import column_value
 from ..storage.tables import triggers
@@ -68,6 +69,7 @@ def redact(
     *,
     revisions: Collection[int] = (),
     resource: bool = False,
+    reason: str | None = None,
     actor: Actor | str | None = None,
 ) -> Redaction:
     """Remove personal values from the history of the name ``identifier``: metadata, reasons, actors and sources of its
@@ -80,12 +82,14 @@ def redact(
     - ``revisions``: the events to redact; without it, all events and the binding itself.
     - ``resource``: replace the resource, too, in all events. The name then has no resource that another thing could
       have.
+    - ``reason``: why, for the audit, which only administrators read. It must not have the removed values.
     - ``actor``: the actor of the new event, or None.
 
-    Target, kind, status and times stay. Raises :class:`BindingError` with the code ``not-bound``, or
+    Target, kind, status and times stay. Raises :class:`BindingError` with the code ``not-bound``, ``reason-text`` or
     ``revision-unknown`` for an event that does not exist, and :class:`ReadOnlyBindings` for a file.
     """
     key = names.key_of(identifier)
+    why = None if reason is None else validation.check(reason, "reason-text", "reason", MAX_REASON)
     now = bindings.now()
     who = Actor.of(actor)
     of_name = events.c.key == index_key(key)
@@ -108,6 +112,8 @@ def redact(
             (written,) = transaction.put([_redacted(existing, numbers, now, resource=resource)], who.name)
         else:
             transaction.noted[key] = "redacted"
+        if why is not None:
+            transaction.noted[key] = f"redacted: {why}"
         found = connection.execute(
             select(events.c.operation, events.c.actor, events.c.resource, events.c.spelling).where(of_events)
         ).all()

@@ -27,11 +27,18 @@ if TYPE_CHECKING:
     help="Redact only this change of `ararat history`. Can be repeated.  [default: all, and the binding]",
 )
 @click.option("--resource", is_flag=True, help="Replace the resource, too. It is the same in all changes.")
+@click.option("--reason", metavar="TEXT", help="The reason, for the audit. Do not repeat the removed values.")
 @click.option("--prefix", "is_prefix", is_flag=True, help="ID is a prefix: redact the changes of its record.")
 @actor_option
 @database_option
 def redact_command(
-    identifier: str, revisions: tuple[int, ...], resource: bool, is_prefix: bool, actor: Actor, database: str
+    identifier: str,
+    revisions: tuple[int, ...],
+    resource: bool,
+    reason: str | None,
+    is_prefix: bool,
+    actor: Actor,
+    database: str,
 ) -> int:
     """Remove the metadata, the reason, the actor and the source of all changes of the identifier ID.
 
@@ -56,14 +63,14 @@ def redact_command(
     from ...bindings.log.prefix_redaction import redact_prefix
     from ...bindings.log.redaction import redact
 
-    if is_prefix and (revisions or resource):
-        raise click.UsageError("--prefix redacts the whole record; leave --revision and --resource out.")
+    if is_prefix and (revisions or resource or reason is not None):
+        raise click.UsageError("--prefix redacts the whole record; leave --revision, --resource and --reason out.")
     name = identifier if is_prefix else read_name(identifier)
     with open_store(database) as bindings:
         if is_prefix:
             done = redact_prefix(bindings, identifier, actor=actor)
         else:
-            done = redact(bindings, name, revisions=revisions, resource=resource, actor=actor)
+            done = redact(bindings, name, revisions=revisions, resource=resource, reason=reason, actor=actor)
     result = f"Redacted {counted(done.events, 'change')}; {done.logged:,} in the log."
     of = "record" if is_prefix else "name"
     result += f" The {of} was deleted." if done.revision is None else f" The redaction is change {done.revision:,}."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...bindings import creation
 from ...bindings.changes import ChangeResult, NameChange, at_item
 from ...bindings.creation import MintedChange, Unless
+from ...bindings.log.redaction import Redaction, redact
 from ...bindings.names import assignment
 from ...bindings.names import naming as names
 from ...bindings.names.assignment import Change
@@ -358,6 +359,17 @@ class Management:
         """
         decide = lambda existing, now: assignment.restore(existing, resource or existing.resource, now)  # noqa: E731
         return self._make_recorded(caller, "restore", name, decide, revision)
+
+    def redact(self, caller: Caller | None, name: Name, *, reason: str, resource: bool = False) -> Redaction:
+        """Remove the texts of a name for good, and their copies (:func:`~ararat.bindings.log.redaction.redact`).
+
+        - ``caller``: the account that makes the request. It must be an administrator.
+        - ``name``: the identifier, as a text or a parsed name.
+        - ``reason``: why, for the audit.
+        - ``resource``: whether to remove the resource, too.
+        """
+        with self.recorder.acting(caller, "redact", name, require=require_administrator) as actor:
+            return redact(self.bindings, name, resource=resource, reason=reason, actor=actor)
 
     def relocate(
         self,

@@ -154,6 +154,10 @@ def test_redact_removes_personal_values(bound, run):
     assert "first" not in history
     assert "redacted" in history
     assert run("publish").stdout == "1 entry added. The log has 2 entries.\n"
+    done = bound("redact", "ark:12345/doc", "--reason", "Order 12/26")
+    assert done.exit_code == 0
+    assert "redacted: Order 12/26" in bound("account", "audit").stdout
+    assert bound("redact", "ark:12345/doc", "--reason", "a\nb").exit_code == 2
     assert bound("redact", "ark:12345/doc", "--revision", "9").exit_code == 2
     assert bound("redact", "ark:12345/other").exit_code == 1
 
@@ -165,6 +169,7 @@ def test_redact_removes_earlier_texts_of_a_prefix_and_of_a_deleted_name(bound):
     assert (done.exit_code, done.stdout) == (0, "Redacted 2 changes; 0 in the log. The redaction is change 3.\n")
     assert "sem@" not in bound("prefix", "history", "ark:12345/x5").stdout.lower()
     assert bound("redact", "--prefix", "ark:12345/x5", "--resource").exit_code == 64
+    assert bound("redact", "--prefix", "ark:12345/x5", "--reason", "x").exit_code == 64
     assert bound("redact", "--prefix", "ark:12345/x6").exit_code == 2
     assert bound("reserve", "ark:12345/x5a").exit_code == 0
     assert bound("delete", "ark:12345/x5a").exit_code == 0

@@ -43,6 +43,7 @@ OTHERS = (
     "/desk/requests",
     "/desk/name?name=ark:12345/x5n03",
     f"/desk/name/withdraw?name={NAME}",
+    f"/desk/name/texts?name={NAME}",
     "/desk/new?text=https://old.example/new",
     "/desk/new?many=1",
     "/desk/tokens",

@@ -104,6 +104,8 @@ CASES = (
     page("/name/parts", ALL, f"/name/parts?name={LIVE}"),
     page("/name/target", OF_NAMES, f"/name/target?name={LIVE}"),
     form("/name/target", OF_NAMES, name=LIVE, revision="2", target="https://other.example/1", same="1"),
+    page("/name/texts", ADMINISTRATORS, f"/name/texts?name={LIVE}"),
+    form("/name/texts", ADMINISTRATORS, name=LIVE, reason="A court order."),
     page("/name/withdraw", OF_NAMES, f"/name/withdraw?name={LIVE}"),
     form("/name/withdraw", OF_NAMES, name=LIVE, revision="2"),
     form("/name/restore", OF_NAMES, name=WITHDRAWN, revision="2"),

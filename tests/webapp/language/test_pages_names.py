@@ -117,7 +117,7 @@ def test_pages_of_names_are_translated(filled: Desk, monkeypatch: pytest.MonkeyP
         f"/desk/hold?prefix={X}",
         f"/desk/name/target?name={X}r",
     ]
-    forms += [f"/desk/name/target?name={X}r", f"/desk/name/withdraw?name={X}w"]
+    forms += [f"/desk/name/target?name={X}r", f"/desk/name/withdraw?name={X}w", f"/desk/name/texts?name={X}w"]
     forms += ["/desk/new", "/desk/new?many=1", "/desk/new/minted?created=x"]
     typed = [f"{X}a", f"{X}-a", f"{X}new", "ark:99999/x", "nonsense", "https://old.example/a", "https://x.org", X + "A"]
     checks = [f"/desk/new/check?text={each}" for each in (*typed, f"{X}n and {X}m", "urn:isbn:1")]
@@ -151,6 +151,7 @@ def test_forms_of_names_are_translated(filled: Desk) -> None:
         ("/desk/name/target", {**one, "add": "1"}),
         ("/desk/name/withdraw", {**one, "reason": "", "successor": "ark:1"}),
         ("/desk/name/withdraw", {**one, "reason": "x" * 9000}),
+        ("/desk/name/texts", {**one, "reason": ""}),
         ("/desk/hold", {"name": f"{X}a", "until": "", "reason": ""}),
         ("/desk/hold", {"name": f"{X}a", "until": "2000-01-01", "reason": "x"}),
         ("/desk/new/name", {"text": ""}),

@@ -24,7 +24,7 @@ from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import Caller
 from ...config import url
 from ...management import ChangeResult, Fields, Forbidden, Management, Missing, Stale
-from ...management.permissions import require_granted
+from ...management.permissions import require_administrator, require_granted
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem
@@ -187,6 +187,43 @@ def delete() -> AnyResponse:
     )
 
 
+@blueprint.get("/name/texts", endpoint="redact")
+def redact() -> str:
+    """Return the HTML page with the form to remove the texts of a name for good. Only for administrators.
+
+    The query parameter ``name`` is the name. The page lists what is removed and what stays.
+    """
+    require_administrator(caller())
+    return _redaction_form(_recorded(requested_name()), {})
+
+
+@blueprint.post("/name/texts")
+def remove_texts() -> AnyResponse:
+    """Remove the texts of the name in the form fields for good, and redirect to its page. A reason is required.
+
+    With the field ``resource``, the resource is removed, too.
+    """
+    name, reason = requested_name(request.form), " ".join(request.form.get("reason", "").split())
+    try:
+        done = management().redact(caller(), name, reason=reason, resource="resource" in request.form)
+    except BindingError as error:
+        if error.code != "reason-text":
+            raise
+        form = _redaction_form(_recorded(name), {"reason": FieldProblem.of(error)})
+        return Response(form, HTTPStatus.UNPROCESSABLE_ENTITY)
+    messages.put(_DONE["redacted"])
+    if done.is_erased is None:
+        messages.put(Translatable("To erase the texts from the files of PostgreSQL, run VACUUM."), "warn")
+    elif not done.is_erased:
+        messages.put(
+            Translatable(
+                "Another program reads the database, so its file still has the texts. Remove them again later."
+            ),
+            "warn",
+        )
+    return see_other("desk.name", name=_recorded(name).identifier)
+
+
 @blueprint.post("/name/undo", endpoint="undo_last")
 def undo_last() -> AnyResponse:
     """Undo the last change of the name in the form, and redirect to its page. An undo adds a change to the history."""
@@ -346,6 +383,11 @@ def _place_form(
         errors=problems,
         asked=asked,
     )
+
+
+def _redaction_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
+    values = {"reason": request.form.get("reason", ""), "resource": "resource" in request.form}
+    return render_template("desk/redaction.html", binding=binding, values=values, errors=problems)
 
 
 def _withdrawal_form(binding: Binding, problems: dict[str, FieldProblem]) -> str:
