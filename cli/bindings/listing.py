@@ -145,12 +145,13 @@ def read_selection(conditions: dict[str, Any]) -> Selection:
 
 def _names(bindings: Bindings, selection: Selection, limit: int | None) -> Iterator[Binding]:
     """Return the names of all pages, and print the keys of unreadable rows to standard error at the end."""
+    from ...bindings.checks import near_names
     from ...bindings.names.selection import MAX_PAGE
 
     unreadable: list[str] = []
     after, left = None, sys.maxsize if limit is None else limit
     while left > 0:
-        page = bindings.list_names(selection, cursor=after, limit=min(left, MAX_PAGE))
+        page = near_names.page(bindings, selection, cursor=after, limit=min(left, MAX_PAGE))
         if page.note and after is None:
             write(Sheet.of(sys.stderr).prose(f"ararat: {page.note}", style="warning"), to=sys.stderr)
         unreadable += page.unreadable

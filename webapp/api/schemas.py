@@ -292,6 +292,8 @@ RESPONSES: dict[str, Schema] = {
             "description": "where the search stopped before the page was full, so that next continues there; else null",
         },
         unreadable={**_list(TEXT), "description": "names whose rows another program wrote and that cannot be read"},
+        near={"type": "boolean", "description": "true if no name meets the conditions, and names are near names"},
+        note={**MAYBE_TEXT, "description": "how near names differ from the conditions; else null"},
         total={"type": "integer", "description": "the number of names that meet the conditions, at most 2,500"},
         total_is_exact={"type": "boolean", "description": "false if more names than total can meet the conditions"},
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...bindings import creation
 from ...bindings.changes import ChangeResult, NameChange, at_item
+from ...bindings.checks import near_names
 from ...bindings.creation import MintedChange, Unless
 from ...bindings.log.redaction import Redaction, redact
 from ...bindings.names import assignment
@@ -133,6 +134,16 @@ class Management:
         """
         require_reader(caller)
         return self.bindings.list_names(selection, cursor=after, limit=limit)
+
+    def find_names(
+        self, caller: Caller | None, selection: Selection, after: str | None = None, limit: int = 100
+    ) -> Page:
+        """Return a page of names as :meth:`list_names`, or near names if there are none.
+
+        The arguments are those of :meth:`list_names`. The note of the page states how near names differ.
+        """
+        require_reader(caller)
+        return near_names.page(self.bindings, selection, cursor=after, limit=limit)
 
     def count_names(
         self,

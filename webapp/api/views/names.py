@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
+from ....bindings.checks import near_names
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import NUMBER_KINDS
 from ....bindings.names.errors import BindingError, Stale, TooBroad
@@ -42,7 +43,7 @@ def list_names() -> Response:
     try:
         conditions: dict[str, Any] = {name: given.get(name) for name in _CONDITIONS}
         selection = listing.select(**conditions, text=given.get("q"), changed_since=since)
-        page = management().list_names(caller(), selection, given.get("after"), limit)
+        page = management().find_names(caller(), selection, given.get("after"), limit)
         try:
             total, is_all = management().count_names(caller(), selection, most=MAX_TOTAL + 1).get("", 0), True
         except TooBroad as error:
@@ -51,7 +52,9 @@ def list_names() -> Response:
         raise parameters.refused(error) from error
     names = [representations.of_name(name) for name in page.names]
     counted = {"total": min(total, MAX_TOTAL), "total_is_exact": is_all and total <= MAX_TOTAL}
+    is_near = page.note in near_names.NOTES
     shown = {"names": names, "next": page.next, "searched": page.searched, "unreadable": page.unreadable}
+    shown |= {"near": is_near, "note": str(page.note) if is_near else None}
     response = as_json({**shown, **counted})
     if page.next is not None:
         following = urlencode({**given, "after": page.next})

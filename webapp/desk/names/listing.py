@@ -111,7 +111,7 @@ def names() -> Response:
         number = counts.get(state, 0) if state else sum(counts.values())
     after = request.args.get("after") or None
     try:
-        found = search.page(_read, _chain(filters, scope), after, SHOWN)
+        found = search.page(_find, _chain(filters, scope), after, SHOWN)
     except BindingError as error:
         raise HTTPRefusal(
             HTTPStatus.BAD_REQUEST,
@@ -303,6 +303,10 @@ def _all(read: Read, chain: Sequence[Selection]) -> Iterator[Binding]:
         yield from found.names
         if (after := found.next) is None:
             return
+
+
+def _find(selection: Selection, after: str | None, limit: int) -> Page:
+    return management().find_names(caller(), selection, after, limit)
 
 
 def _read(selection: Selection, after: str | None, limit: int) -> Page:

@@ -502,3 +502,12 @@ def test_a_search_for_an_identifier_lists_its_name_first(curator, name, text):
     page = curator.ok("GET", f"/names?{urlencode({'q': text})}")
     assert [each["identifier"] for each in page["names"]] == ["ark:12345/x51", "ark:12345/x50"]
     assert page["total"] == 2
+
+
+def test_near_names_are_marked(curator, bindings):
+    bindings.bind("ark:12345/x5near", "https://m.example/1", resource="OB 2026/0017", metadata={"what": "The harbour"})
+    page = curator("GET", "/names?q=OB%202026-17").json
+    assert ([each["resource"] for each in page["names"]], page["near"], page["total"]) == (["OB 2026/0017"], True, 0)
+    assert "another spelling" in page["note"]
+    page = curator("GET", "/names?q=harbour").json
+    assert (page["near"], page["note"], page["total"]) == (False, None, 1)

@@ -16,7 +16,7 @@ from ararat.tracing.links.model import TracedTarget
 from ararat.tracing.links.store import Links
 from ararat.webapp.desk.names import listing
 
-from ..conftest import open_desk
+from ..conftest import Browser, Desk, open_desk
 
 TITLES = ("Map of Yerevan", "Old map", "Letter <b>\u202e", "\u05de\u05e4\u05d4")
 
@@ -252,3 +252,16 @@ def test_empty_list_explains_the_next_step(jane, read_page):
     page = read_page(jane.get("/desk/names?q=zzzz").text)
     assert "No name found" in page.one("div", "empty").text
     assert page.one("div", "empty").one("a").attributes["href"] == "/desk/names"
+
+
+def test_a_search_without_a_result_shows_near_names(desk: Desk, jane: Browser) -> None:
+    bind = desk.bindings.bind
+    bind("ark:12345/x5a", "https://m.example/1", resource="OB 2026/0017", metadata={"what": "View of the harbour"})
+    for text, note in (("OB 2026-17", "the number in another spelling"), ("habour", "differs in one letter")):
+        page = jane.get("/desk/names", query_string={"q": text}).text
+        assert "View of the harbour" in page
+        assert note in page
+    bind("ark:12345/x5a", "https://m.example/2", resource="OB 2026/0017")
+    page = jane.get("/desk/names?q=https://m.example/1").text
+    assert "View of the harbour" in page
+    assert "These names had it before." in page

@@ -1,0 +1,95 @@
+"""Names near a search without a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ararat.bindings.checks import near_names
+from ararat.bindings.checks.near_names import NUMBER, TARGET, WORD
+from ararat.bindings.collection import Bindings
+from ararat.bindings.names.selection import Page, Selection, select
+from ararat.bindings.operations.relocation import relocate_prefix
+from ararat.bindings.operations.undo import undo_operation
+
+ONE, TWO, THREE = "ark:12345/x51", "ark:12345/x52", "ark:12345/x53"
+
+
+@pytest.fixture
+def museum(bindings: Bindings) -> Bindings:
+    bindings.bind(ONE, "https://m.example/1", resource="OB 2026/0017", metadata={"what": "View of the harbour"})
+    bindings.bind(TWO, "https://m.example/2", resource="INV1901-170", metadata={"what": "View of the mill"})
+    bindings.bind(THREE, "https://m.example/3", resource="A 3", numbers={"former": ["K 007"]})
+    return bindings
+
+
+def found(page: Page) -> list[str]:
+    return [each.identifier for each in page.names]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param("OB 2026/17", [ONE], id="without zeros"),
+        pytest.param("ob2026-00017", [ONE], id="with zeros and a hyphen, without a space"),
+        pytest.param("INV 1901 170", [TWO], id="with spaces"),
+        pytest.param("inv 1901/0170", [TWO], id="with a zero"),
+        pytest.param("k7", [THREE], id="a former number"),
+        pytest.param("OB 2026/18", [], id="another number"),
+        pytest.param("OB 2026/170", [], id="a longer number"),
+    ],
+)
+def test_a_number_in_another_spelling_finds_its_name(museum: Bindings, text: str, names: list[str]) -> None:
+    page = near_names.page(museum, select(text=text))
+    assert found(page) == names
+    assert page.note in ((NUMBER, None) if names else (None,))
+    assert found(near_names.page(museum, select(resource=text))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param("habour", [ONE], id="a missing letter"),
+        pytest.param("harbbour", [ONE], id="a letter too many"),
+        pytest.param("harbuor", [ONE], id="two letters exchanged"),
+        pytest.param("view hambour", [ONE], id="another letter beside another word"),
+        pytest.param("castle", [], id="another word"),
+        pytest.param("hbr", [], id="a short word"),
+    ],
+)
+def test_a_word_that_differs_in_one_letter_finds_its_name(museum: Bindings, text: str, names: list[str]) -> None:
+    page = near_names.page(museum, select(text=text))
+    assert (found(page), page.note) == (names, WORD if names else None)
+
+
+def test_exact_names_are_not_mixed_with_near_ones(museum: Bindings) -> None:
+    page = near_names.page(museum, select(text="view"))
+    assert (found(page), page.note) == ([ONE, TWO], None)
+    assert found(near_names.page(museum, select(text="habour", state="withdrawn"))) == []
+    assert found(near_names.page(museum, select(text="habour", prefix="ark:12345/q"))) == []
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        pytest.param(lambda address: select(text=address), id="text"),
+        pytest.param(lambda address: select(target=address), id="target"),
+    ],
+)
+def test_an_old_address_finds_its_name(museum: Bindings, search: Callable[[str], Selection]) -> None:
+    moved = relocate_prefix(museum, "https://m.example/", "https://new.example/objects/")
+    museum.bind(TWO, "https://other.example/b", resource="INV1901-170")
+    assert moved.operation
+    page = near_names.page(museum, search("https://m.example/1"))
+    assert (found(page), page.note) == ([ONE], TARGET)
+    page = near_names.page(museum, search("https://new.example/objects/2"))
+    assert found(page) == [TWO]
+    assert found(near_names.page(museum, search("https://m.example/9"))) == []
+
+
+def test_a_move_that_was_undone_is_no_old_address(museum: Bindings) -> None:
+    moved = relocate_prefix(museum, "https://m.example/", "https://new.example/objects/")
+    undo_operation(museum, moved.operation or 0)
+    assert near_names.page(museum, select(text="https://m.example/1")).note is None
+    assert found(near_names.page(museum, select(text="https://new.example/objects/1"))) == []
