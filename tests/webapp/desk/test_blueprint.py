@@ -91,8 +91,8 @@ def test_navigation_has_the_pages_of_the_role(desk, read_page):
         page = read_page(desk.signed_in(name).get("/desk").text)
         seen[name] = [link.text for link in page.one("nav", aria_label="Desk").all("a")]
     places = ["Overview", "Names", "Links", "Changes", "Requests"]
-    assert seen["rita"] == [*places, "Prefixes", "Holds"]
-    assert seen["jane"] == [*places, "New names", "Import a table", "Move targets", "Prefixes", "Holds"]
+    assert seen["rita"] == [*places, "Prefixes", "Holds", "Figures"]
+    assert seen["jane"] == [*places, "New names", "Import a table", "Move targets", "Prefixes", "Holds", "Figures"]
     assert seen["ada"] == [*seen["jane"], "Public pages", "Accounts", "Audit"]
 
 

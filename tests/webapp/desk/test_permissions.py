@@ -127,6 +127,8 @@ CASES = (
     page("/links.<any(csv, jsonl):form>", path="/links.csv"),
     page("/links/promises"),
     form("/links/relocate", OF_NAMES, name=LIVE, key=LIVE),
+    page("/figures"),
+    page("/figures.<any(csv, jsonl):form>", path="/figures.csv"),
     page("/requests"),
     page("/requests.<any(csv, jsonl):form>", path="/requests.csv"),
     page("/tables", CURATORS),
