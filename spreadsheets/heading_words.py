@@ -322,6 +322,7 @@ _FILLERS = frozenset(
 _CONTAINED = 0.85
 _SHORTEST_JOINED = 5
 _FIRST_DATE = 0.7
+_LEAST_OF_NUMBER = 0.6
 _LONGEST = 120
 
 
@@ -452,7 +453,7 @@ def meaning(heading: str) -> str:
 def _formerly(tokens: Sequence[str]) -> dict[str, float]:
     """Return the weight of former numbers of a heading that is a number with a word for "old"."""
     rest = " ".join(each for each in tokens if each not in _FORMER)
-    return {"former_numbers": 0.9} if _of_phrase(rest).get("resource", 0) >= _FIRST_DATE else {}
+    return {"former_numbers": 0.9} if _of_phrase(rest).get("resource", 0) >= _LEAST_OF_NUMBER else {}
 
 
 def _add(found: dict[str, float], more: Mapping[str, float], share: float) -> None:

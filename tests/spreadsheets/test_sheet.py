@@ -94,6 +94,39 @@ def test_the_columns_below_two_rows_of_headings_are_guessed(text: str, expected:
     assert list(reading.columns) == expected
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "columns"),
+    [
+        pytest.param(
+            "Identification;;Description;;Online",
+            "Inv. no.;Former no.;Title;Maker;URL",
+            ["resource", "former_numbers", "what", "who", "target"],
+            id="groups",
+        ),
+        pytest.param(
+            "Objekt;;Herkunft;;Web",
+            "Nummer;Titel;Ort;Datum;Link",
+            ["resource", "what", "where", "when", "target"],
+            id="German groups",
+        ),
+        pytest.param(
+            "Inventarnummer;Alte Nr.;Titel;K\u00fcnstler;Weblink",
+            "object_number;old_number;title;creator;url",
+            ["resource", "former_numbers", "what", "who", "target"],
+            id="labels above names of fields",
+        ),
+    ],
+)
+def test_two_rows_of_headings_are_read(first: str, second: str, columns: list[str]) -> None:
+    rows = "".join(f"A {at};X {at};Vase {at};183{at};https://m.example/{at}\n" for at in range(3))
+    if "Maker" in second or "creator" in second:
+        rows = rows.replace(";183", ";Roe 183")
+    if "Ort" in second:
+        rows = rows.replace(";X ", ";Krug ").replace(";Vase ", ";Holm ")
+    proposal = sheet.stored(f"{first}\n{second}\n{rows}".encode(), "a.csv")
+    assert (proposal.reading.heading_row, proposal.rows, [*proposal.reading.columns]) == (2, 3, columns)
+
+
 def test_rows_have_the_numbers_of_the_spreadsheet() -> None:
     content = b'sep=;\nTitel;Wert\n"Vase\nrot";1\n\nTeller;2\n'
     reading = sheet.stored(content, "a.csv").reading
