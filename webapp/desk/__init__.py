@@ -5,7 +5,7 @@ change. All pages work without JavaScript. A form sends its data with POST; the 
 message.
 """
 
-from . import administration, answers, changes, errors, figures, jobs, links, moves, names, overview, requests, tables
+from . import administration, answers, changes, errors, jobs, links, moves, names, overview, requests, tables
 from .blueprint import blueprint
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "blueprint",
     "changes",
     "errors",
-    "figures",
     "jobs",
     "links",
     "moves",

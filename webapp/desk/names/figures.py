@@ -14,20 +14,20 @@ from typing import Literal, NamedTuple
 
 from flask import Response, current_app, render_template, request
 
-from ...bindings.names import selection as listing
-from ...bindings.names.errors import BindingError, BindingsUnavailable, TooBroad
-from ...bindings.names.metadata.folding import title_of
-from ...bindings.names.selection import Selection
-from ...identifiers.text import display
-from ...identifiers.text.translatable import Translatable
-from ...middleware.statistics.counts import CountSelection, Total
-from ...tracing.links.store import Links
-from ..config import site
-from ..language.translation import translated
-from . import exports
-from .blueprint import blueprint, caller, management
-from .counts import COUNTS, FEW, STATES, Bar, CountCache, bars
-from .forms import FieldProblem
+from ....bindings.names import selection as listing
+from ....bindings.names.errors import BindingError, BindingsUnavailable, TooBroad
+from ....bindings.names.metadata.folding import title_of
+from ....bindings.names.selection import Selection
+from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
+from ....middleware.statistics.counts import CountSelection, Total
+from ....tracing.links.store import Links
+from ...config import site
+from ...language.translation import translated
+from .. import exports
+from ..blueprint import blueprint, caller, management
+from ..counts import COUNTS, FEW, STATES, Bar, CountCache, bars
+from ..forms import FieldProblem
 
 Unit = Literal["month", "year"]
 

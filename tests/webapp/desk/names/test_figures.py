@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from ararat.middleware.statistics.counts import CountStore, DailyCount
-from ararat.webapp.desk import figures
+from ararat.webapp.desk.names import figures
 
-from .conftest import Browser, Desk, open_desk
+from ..conftest import Browser, Desk, open_desk
 
 X, Y, Z = "ark:12345/x5a", "ark:12345/y6b", "ark:12345/y6c"
 
