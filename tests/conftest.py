@@ -480,6 +480,35 @@ def fork_server() -> Iterator[ForkServer]:
 
 
 @pytest.fixture(scope="session")
+def run_command(fork_server: ForkServer) -> Callable[..., subprocess.CompletedProcess[bytes]]:
+    """run_command(*command, given=b"", folder=None, seconds=50, **environ) runs a command of Python until its end.
+
+    It starts in a process that has already imported the modules (`tests/preloaded.py`).
+    """
+
+    def run(
+        *command: object, given: bytes = b"", folder: Path | None = None, seconds: float = 50, **environ: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        words = [os.fsdecode(each) if isinstance(each, bytes) else str(each) for each in command]
+        assert can_start(words, environ), words
+        with contextlib.ExitStack() as stack:
+            files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            files[0].write(given)
+            files[0].seek(0)
+            streams = files[0].fileno(), files[1].fileno(), files[2].fileno()
+            process = fork_server.start(words, streams, folder or Path.cwd(), {**os.environ} | environ)
+            try:
+                process.wait(seconds)
+            finally:
+                process.kill()
+            for file in files:
+                file.seek(0)
+            return subprocess.CompletedProcess(words, process.wait(5), files[1].read(), files[2].read())
+
+    return run
+
+
+@pytest.fixture(scope="session")
 def start_server(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServer) -> Iterator[Callable[..., Server]]:
     """start_server(command, environ={}, folder=None) starts a server. All servers are stopped after the run.
 
@@ -502,9 +531,10 @@ def start_server(tmp_path_factory: pytest.TempPathFactory, fork_server: ForkServ
         clean = {name: value for name, value in os.environ.items() if not name.startswith("ARARAT_")}
         variables = clean | {"PYTHONUNBUFFERED": "1"} | own
         process: subprocess.Popen[bytes] | Process
-        with log.open("wb") as output:
+        with log.open("wb") as output, Path(os.devnull).open("rb") as nothing:
             if preloaded and can_start(words, own):
-                process = fork_server.start(words, output.fileno(), folder, variables)
+                streams = nothing.fileno(), output.fileno(), output.fileno()
+                process = fork_server.start(words, streams, folder, variables)
             else:
                 process = subprocess.Popen(
                     words,

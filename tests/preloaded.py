@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 import types
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,15 +108,17 @@ class ForkServer:
                     command, pass_fds=[listening.fileno()], stdin=subprocess.PIPE, start_new_session=True
                 )
 
-    def start(self, command: Sequence[str], output: int, folder: Path, environ: Mapping[str, str]) -> Process:
-        """Start a command of Python in a folder, with exactly these variables and a file for its output."""
+    def start(
+        self, command: Sequence[str], streams: tuple[int, int, int], folder: Path, environ: Mapping[str, str]
+    ) -> Process:
+        """Start a command of Python in a folder, with exactly these variables, and files for its three streams."""
         mask = os.umask(0o077)
         os.umask(mask)
         request = {"command": [*command], "folder": str(folder), "environ": {**environ}, "mask": mask}
         content = json.dumps(request).encode()
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(self.address)
-        socket.send_fds(connection, [len(content).to_bytes(4, "big")], [output])
+        socket.send_fds(connection, [len(content).to_bytes(4, "big")], streams)
         connection.sendall(content)
         answer = _receive(connection, 4)
         assert len(answer) == 4, "the process that forks has ended"
@@ -134,7 +137,7 @@ def can_start(command: Sequence[str], environ: Mapping[str, str]) -> bool:
     """Return whether a command with these additional variables can be forked instead of started."""
     if any(name.startswith(READ_AT_THE_START) and name not in HARMLESS for name in environ):
         return False
-    return command[0] == str(ARARAT) or (command[0] == sys.executable and command[1] in ("-c", "-m"))
+    return command[0] == str(ARARAT) or (command[0] == sys.executable and command[1] in ("-c", "-m", "-W"))
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
@@ -167,7 +170,7 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
             continue
         prepare()
         connection, _ = listening.accept()
-        size, (output, *_), _, _ = socket.recv_fds(connection, 4, 1)
+        size, streams, _, _ = socket.recv_fds(connection, 4, 3)
         request = json.loads(_receive(connection, int.from_bytes(size, "big")))
         child = os.fork()
         if not child:
@@ -175,15 +178,16 @@ def _serve(listening: socket.socket) -> dict[str, Any]:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.setsid()
             connection.sendall(os.getpid().to_bytes(4, "big"))
-            nothing = os.open(os.devnull, os.O_RDONLY)
-            for number, file in enumerate((nothing, output, output)):
+            # The first of them can have the number of a stream that was closed.
+            for number, file in enumerate([os.dup(each) for each in streams]):
                 os.dup2(file, number)
             for each in (connection, listening, *waiting.values()):
                 each.detach()
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
             return request
         waiting[child] = connection
-        os.close(output)
+        for each in streams:
+            os.close(each)
 
 
 def _report(waiting: dict[int, socket.socket]) -> None:
@@ -237,12 +241,15 @@ def _become(request: dict[str, Any]) -> None:
     os.environ.update(request["environ"])
     time.tzset()
     gc.enable()
-    sys.stdin = open(0)  # noqa: SIM115
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
     sys.stdout, sys.stderr = (
-        io.TextIOWrapper(io.FileIO(number, "w"), errors=errors, write_through=True)  # type: ignore[arg-type]
+        io.TextIOWrapper(io.FileIO(number, "w", closefd=False), errors=errors, write_through=True)  # type: ignore[arg-type]
         for number, errors in ((1, "strict"), (2, "backslashreplace"))
     )
     program, *arguments = request["command"]
+    while arguments[:1] == ["-W"]:
+        warnings.simplefilter(arguments[1])  # type: ignore[arg-type]
+        del arguments[:2]
     paths = [path for path in request["environ"].get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:0] = [str(Path(program).parent) if program == str(ARARAT) else request["folder"], *paths]
     importlib.invalidate_caches()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,13 @@ def test_output_is_not_delayed_and_errors_are_printed(start_server: Callable[...
     server = start_server([sys.executable, "-c", "print('first'); raise SystemExit('second')"])
     assert server.process.wait(20) == 1
     assert server.log() == "first\nsecond\n"
+
+
+def test_a_command_reads_its_input_and_keeps_its_streams_apart(run_command: Callable[..., Any]) -> None:
+    code = "import sys, warnings; print(sys.stdin.read(), ascii(sys.argv[1])); warnings.warn('late')"
+    done = run_command(sys.executable, "-W", "error", "-c", code, b"a\xff", given="ü".encode())
+    assert (done.returncode, done.stdout.decode()) == (1, "ü 'a\\udcff'\n")
+    assert done.stderr.endswith(b"UserWarning: late\n")
 
 
 def test_commands_with_variables_of_python_are_started_as_usual() -> None:

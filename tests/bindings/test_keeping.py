@@ -116,10 +116,12 @@ print("acknowledged" if acknowledged else "nothing was ever acknowledged")
         pytest.param(500, 1500, id="500 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
-def test_a_kill_at_any_time_loses_no_acknowledged_change(tmp_path: Path, rounds: int, lines: int) -> None:
-    command = [sys.executable, "-W", "error", "-c", KILLING, str(tmp_path / "bindings.sqlite"), str(rounds), str(lines)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=50 if rounds == 10 else 1700, check=False)
-    assert (ran.stdout, ran.stderr) == ("acknowledged\n", "")
+def test_a_kill_at_any_time_loses_no_acknowledged_change(
+    run_command: Callable[..., Any], tmp_path: Path, rounds: int, lines: int
+) -> None:
+    command = [sys.executable, "-W", "error", "-c", KILLING, tmp_path / "bindings.sqlite", rounds, lines]
+    ran = run_command(*command, seconds=50 if rounds == 10 else 1700)
+    assert (ran.stdout, ran.stderr) == (b"acknowledged\n", b"")
 
 
 # Each round copies a database into an empty one, and restores a history, until it is killed.
@@ -174,11 +176,13 @@ print("some" if 0 < whole < rounds else f"{whole} of {rounds}")
         pytest.param(300, 1500, id="300 times", marks=[pytest.mark.long, pytest.mark.timeout(1800)]),
     ],
 )
-def test_a_kill_at_any_time_leaves_a_whole_copy_or_none(tmp_path: Path, rounds: int, lines: int) -> None:
-    command = [sys.executable, "-W", "error", "-c", COPYING, str(tmp_path), str(rounds), str(lines)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=50 if rounds == 8 else 1700, check=False)
-    assert ran.stderr == ""
-    assert ran.stdout == "some\n" or rounds == 8
+def test_a_kill_at_any_time_leaves_a_whole_copy_or_none(
+    run_command: Callable[..., Any], tmp_path: Path, rounds: int, lines: int
+) -> None:
+    command = [sys.executable, "-W", "error", "-c", COPYING, tmp_path, rounds, lines]
+    ran = run_command(*command, seconds=50 if rounds == 8 else 1700)
+    assert ran.stderr == b""
+    assert ran.stdout == b"some\n" or rounds == 8
 
 
 # The n-th call fails --------------------------------------------------------------------------------------------------

@@ -347,8 +347,8 @@ def test_an_invalid_json_line_is_reported_and_the_others_are_read(bad: str, arar
     assert result.exit_code == 2
 
 
-def test_inspect_accepts_bytes_that_are_not_utf8() -> None:
-    result = process(b"inspect", b"--json", b"ark:12345/a\xff", b"-", given=b"ark:12345/\xfe\xff\n")
+def test_inspect_accepts_bytes_that_are_not_utf8(run_command: Callable[..., Any]) -> None:
+    result = run_command(ARARAT, "inspect", "--json", b"ark:12345/a\xff", "-", given=b"ark:12345/\xfe\xff\n")
     assert result.returncode == 2
     assert [json.loads(line)["input"] for line in result.stdout.splitlines()] == [
         "ark:12345/a\udcff",
@@ -382,12 +382,12 @@ def naughty_rows(data: Path) -> list[dict[str, Any]]:
     ],
 )
 def test_hostile_identifiers_get_a_verdict_and_are_not_printed_raw(
-    options: list[str], longest: int, data: Path
+    run_command: Callable[..., Any], options: list[str], longest: int, data: Path
 ) -> None:
     # Very long identifiers take seconds, and show little that other tests do not check.
     rows = [row for row in naughty_rows(data) if len(row["input"]) < longest]
     lines = "".join(json.dumps(row["input"]) + "\n" for row in rows).encode()
-    result = process("inspect", "--input", "json", *options, "-", given=lines)
+    result = run_command(ARARAT, "inspect", "--input", "json", *options, "-", given=lines)
     assert result.stderr == b""
     assert re.fullmatch(rb"[\n\x20-\x7e]*", result.stdout)
     assert result.returncode == 2

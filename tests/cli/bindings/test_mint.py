@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -105,13 +105,12 @@ def test_a_minted_name_has_the_warnings_of_its_target(ararat: Callable[..., Resu
 
 
 # ARK-015
-def test_an_unregistered_naan_causes_a_warning(tmp_path: Path) -> None:
+def test_an_unregistered_naan_causes_a_warning(run_command: Callable[..., Any], tmp_path: Path) -> None:
     database = tmp_path / "x.sqlite"
     open_bindings(database, create=True).close()
-    command = [Path(sys.executable).with_name("ararat"), "mint", "54321/x5", "--database", database]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
-    assert done.stdout.startswith("ark:54321/x5")
-    assert "register with the ARK Maintenance Agency" in unwrapped(done.stderr)
+    done = run_command(Path(sys.executable).with_name("ararat"), "mint", "54321/x5", "--database", database)
+    assert done.stdout.startswith(b"ark:54321/x5")
+    assert "register with the ARK Maintenance Agency" in unwrapped(done.stderr.decode())
 
 
 def test_minting_under_a_rule_requires_an_option(ararat: Callable[..., Result]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -178,12 +177,13 @@ def test_every_command_reports_a_broken_installed_table(monkeypatch, tmp_path):
     assert "the built-in table was used instead" in unwrapped(result.stderr)
 
 
-def test_the_user_data_folder_is_used_before_the_package(data, tmp_path):
+def test_the_user_data_folder_is_used_before_the_package(run_command, data, tmp_path):
     environ = {"XDG_DATA_HOME": str(tmp_path), "PATH": "", "HOME": str(tmp_path)}
 
     def ararat(*arguments: str) -> str:
-        done = subprocess.run([ARARAT, *arguments], env=environ, capture_output=True, text=True, timeout=30, check=True)
-        return done.stdout
+        done = run_command(ARARAT, *arguments, **environ)
+        assert done.returncode == 0
+        return done.stdout.decode()
 
     said = ararat("registry", "update", "--force", str(data / "registries" / "naan-v2.json"))
     assert "NAANs: 4 as of 2026-07-14" in said

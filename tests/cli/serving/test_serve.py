@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -642,16 +641,19 @@ def test_the_banner_for_a_file_contains_no_desk(banner: Callable[..., str], tmp_
     assert "API" not in shown
 
 
-def test_a_running_server_traces_targets(tmp_path: Path, start_server: Callable[..., Any]) -> None:
+def test_a_running_server_traces_targets(
+    tmp_path: Path, start_server: Callable[..., Any], run_command: Callable[..., Any]
+) -> None:
     database = f"sqlite:///{tmp_path / 'bindings.sqlite'}"
     with open_bindings(database, create=True) as bindings:
         bindings.bind("ark:12345/x", "http://127.0.0.1:9/")
     start_server([ARARAT, "serve", "--port", "0", "--database", database, "--rounds", "7"])
     command = [ARARAT, "rounds", "--recorded", "--json", "--database", database]
     deadline = time.monotonic() + 20
-    while not (found := subprocess.run(command, capture_output=True, text=True, check=False).stdout):
+    while not (found := run_command(*command).stdout):
         assert time.monotonic() < deadline
-    assert '"state": "unclear"' in found
+        time.sleep(0.05)
+    assert b'"state": "unclear"' in found
 
 
 @pytest.mark.one_setup

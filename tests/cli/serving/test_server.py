@@ -7,7 +7,6 @@ import functools
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -168,19 +167,21 @@ def test_a_trace_ends_at_the_page_of_the_demo_site(
     assert names == ["start", *["hop"] * 3, "verdict", "record", "end"]
 
 
-def test_the_command_trace_gets_the_same_result(ararat_server: Any) -> None:
+def test_the_command_trace_gets_the_same_result(ararat_server: Any, run_command: Callable[..., Any]) -> None:
     command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin, "--allow-network", "127.0.0.0/8"]
-    result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
+    result = run_command(*command)
+    shown = result.stdout.decode()
     assert result.returncode == 0
-    assert "303 See Other" in unwrapped(result.stdout)
-    assert re.search(rf"A related resource is at\s+{ararat_server.origin}/demo/mountain", result.stdout)
+    assert "303 See Other" in unwrapped(shown)
+    assert re.search(rf"A related resource is at\s+{ararat_server.origin}/demo/mountain", shown)
 
 
-def test_the_command_trace_refuses_private_addresses_by_default(ararat_server: Any) -> None:
-    command = [ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin]
-    result = subprocess.run(command, capture_output=True, timeout=30, check=False, text=True)
+def test_the_command_trace_refuses_private_addresses_by_default(
+    ararat_server: Any, run_command: Callable[..., Any]
+) -> None:
+    result = run_command(ARARAT, "trace", "ark:12345/m5137", "--resolver", ararat_server.origin)
     assert result.returncode == 3
-    assert "--allow-network" in result.stderr
+    assert b"--allow-network" in result.stderr
 
 
 # How it stops ---------------------------------------------------------------------------------------------------------
