@@ -175,8 +175,8 @@ def test_a_list_is_sorted(filled: Bindings, sort: str, expected: list[str], limi
     assert names(filled, select(sort=sort), limit) == expected
 
 
-@pytest.mark.parametrize(("few", "walked"), [(0, 20_000), (0, 1), (5000, 20_000), (3, 2)])
 @given(
+    compared=st.sampled_from([(0, 20_000), (0, 1), (5000, 20_000), (3, 2)]),
     selection=st.builds(
         Selection,
         prefix=st.sampled_from([None, "ark:12345/a", "ark:12345/b1"]),
@@ -191,36 +191,38 @@ def test_a_list_is_sorted(filled: Bindings, sort: str, expected: list[str], limi
         owner=st.sampled_from([None, "ada"]),
         sort=st.sampled_from([None, *SORTS]),
         descending=st.booleans(),
-    )
+    ),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_all_conditions_and_orders_work_together(
-    filled: Bindings, few: int, walked: int, selection: Selection, monkeypatch: pytest.MonkeyPatch
+    filled: Bindings, compared: tuple[int, int], selection: Selection
 ) -> None:
     """Also if a page ends after the comparison of few names, its cursor leads to the others."""
+    few, walked = compared
     if selection.sort is None:
         selection = replace(selection, descending=False)
     if filled.kind == "file":
         selection = replace(selection, owner=None)
-    for name, value in (("_FEW_MATCHES", few), ("_FEW_NAMES", few), ("_MOST_WALKED", walked)):
-        monkeypatch.setattr(listing, name, value)
-    if walked < 10:
-        monkeypatch.setattr(listing, "SEARCH_SECONDS", -1)
-    every = filled.list_names(limit=100).names
-    owned = {each.identifier for each in filled.list_names(Selection(owner="ada")).names} if selection.owner else ()
-    expected = {
-        each.identifier.removeprefix("ark:12345/")
-        for each in every
-        if selection.includes(each, "ada" if each.identifier in owned else None)
-    }
-    found = names(filled, selection, 2)
-    assert (set(found), len(found)) == (expected, len(expected))
-    assert filled.count_names(selection).get("", 0) == len(expected)
-    with suppress(TooBroad) if walked < 10 else nullcontext():
-        assert filled.count_names(selection, most=1).get("", 0) == min(len(expected), 1)
-    if selection.sort:
-        ordered = names(filled, Selection(sort=selection.sort, descending=selection.descending))
-        assert found == [each for each in ordered if each in expected]
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("_FEW_MATCHES", few), ("_FEW_NAMES", few), ("_MOST_WALKED", walked)):
+            patch.setattr(listing, name, value)
+        if walked < 10:
+            patch.setattr(listing, "SEARCH_SECONDS", -1)
+        every = filled.list_names(limit=100).names
+        owned = {each.identifier for each in filled.list_names(Selection(owner="ada")).names} if selection.owner else ()
+        expected = {
+            each.identifier.removeprefix("ark:12345/")
+            for each in every
+            if selection.includes(each, "ada" if each.identifier in owned else None)
+        }
+        found = names(filled, selection, 2)
+        assert (set(found), len(found)) == (expected, len(expected))
+        assert filled.count_names(selection).get("", 0) == len(expected)
+        with suppress(TooBroad) if walked < 10 else nullcontext():
+            assert filled.count_names(selection, most=1).get("", 0) == min(len(expected), 1)
+        if selection.sort:
+            ordered = names(filled, Selection(sort=selection.sort, descending=selection.descending))
+            assert found == [each for each in ordered if each in expected]
 
 
 @pytest.mark.parametrize(
