@@ -124,13 +124,18 @@ def require_granted(caller: Caller | None, key: str) -> Caller:
     """
     known = require_curator(caller)
     if not known.may_change(key):
-        message = Translatable(
-            "the account %(account)s or its token has no grant for %(name)s; an administrator can add one",
-            account=known.actor,
-            name=validation.shown(key, 100),
-        )
-        raise Forbidden("not-granted", message, identifier=key)
+        raise not_granted(known, key)
     return known
+
+
+def not_granted(caller: Caller, key: str) -> Forbidden:
+    """Return the error for a change of the name with the key ``key``, for which ``caller`` has no grant."""
+    message = Translatable(
+        "the account %(account)s or its token has no grant for %(name)s; an administrator can add one",
+        account=caller.actor,
+        name=validation.shown(key, 100),
+    )
+    return Forbidden("not-granted", message, identifier=key)
 
 
 def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -> None:

@@ -17,7 +17,7 @@ from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.rights import needed
-from .permissions import Forbidden, require_curator, require_granted, require_right, require_same_owner, shown_to
+from .permissions import Forbidden, not_granted, require_curator, require_right, require_same_owner, shown_to
 
 if TYPE_CHECKING:
     from ...bindings.names.assignment import Change
@@ -41,6 +41,7 @@ class AccountActor(Actor):
     accounts: Accounts
     caller: Caller
     minted: set[str] = field(default_factory=set, compare=False)
+    granted: set[str] = field(default_factory=set, compare=False)
 
     def drew(self, keys: Iterable[str]) -> None:
         """Record names that this change minted. ``keys`` are the normal forms of the names.
@@ -62,6 +63,15 @@ class AccountActor(Actor):
         """Return whether the account has a grant for the name with the key ``key``."""
         return self.caller.may_change(key)
 
+    def require_granted(self, key: str) -> None:
+        """Raise :class:`Forbidden` if the account has no grant for the name with the key ``key``.
+
+        Call it before the name is read. :meth:`check` does not ask again.
+        """
+        if not self.caller.may_change(key):
+            raise not_granted(self.caller, key)
+        self.granted.add(key)
+
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`Forbidden` if the account must not make a change.
 
@@ -71,7 +81,9 @@ class AccountActor(Actor):
         """
         if change.action is not None:
             key = change.after.identifier
-            require_granted(self.caller, key)
+            # An operation on many names can have too many to remember them.
+            if key not in self.granted and not self.caller.may_change(key):
+                raise not_granted(self.caller, key)
             for right in sorted(needed(before, change, is_minted=key in self.minted)):
                 require_right(self.caller, right, key)
             require_same_owner(self.caller, before, change.after)

@@ -308,7 +308,7 @@ class Management:
                         raise _of_field("shoulder", BindingError("unless-name"))
                     else:
                         new = _new(each.name or "", each.fields, tests)
-                        require_granted(known, new.key)
+                        actor.require_granted(new.key)
                         each_change.append(new)
             try:
                 return creation.create(self.bindings, each_change, actor=actor)
@@ -426,7 +426,7 @@ class Management:
         """Make a change of one name. The permission is checked before the name is read."""
         with self.recorder.acting(caller, operation, name, warns=True) as actor:
             key = names.key_of(name)
-            require_granted(actor.caller, key)
+            actor.require_granted(key)
             wanted = NameChange(key, decide, revision)
             return self.bindings.change([wanted], actor=actor)[0]
 

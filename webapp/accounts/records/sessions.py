@@ -101,7 +101,7 @@ class Sessions:
     def _postpone(self, session: str, end: datetime) -> None:
         """Set the end of a used session."""
         of_session = tables.sessions.c.id == secret_hash(session)
-        self._tokens.record_use(session, update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
+        self._tokens.record_use(session, lambda: update(tables.sessions).where(of_session).values(expires=rfc3339(end)))
 
     def keep_answer(self, session: str, status: int, content: str, *, account: Account | None = None) -> str | None:
         """Keep the answer to a form, and return its number, or None without the session. The oldest answers are

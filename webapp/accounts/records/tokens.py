@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Update, select, update
@@ -140,8 +140,11 @@ class Tokens:
         else:
             found = self._caller(rows.found(read(rows.OF_TOKEN, hash=secret_hash(secret))))
         if found is not None and found.token is not None:
-            number, now = found.token.number, rfc3339(self._accounts.bindings.now())
-            self.record_use(number, update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=now))
+            number, now = found.token.number, self._accounts.bindings.now
+            self.record_use(
+                number,
+                lambda: update(tables.tokens).where(tables.tokens.c.id == number).values(last_used=rfc3339(now())),
+            )
         return found
 
     def record_request(self, caller: Caller, request: str) -> None:
@@ -173,11 +176,11 @@ class Tokens:
             return None
         return Caller(account=account, token=token)
 
-    def record_use(self, used: int | str, statement: Update) -> None:
+    def record_use(self, used: int | str, statement: Callable[[], Update]) -> None:
         """Record the use of a token or session, at most once in :data:`USE_SECONDS`.
 
-        ``used`` is the number of the token or the hash of the session. ``statement`` is the SQL statement that records
-        the use.
+        ``used`` is the number of the token or the hash of the session. ``statement`` returns the SQL statement that
+        records the use: to compose it takes longer than the rest of most calls.
         """
         # A writer can hold the lock of the database for long. A request waits for it once a minute at most.
         if time.monotonic() < self._uses.get(used, 0.0):
@@ -186,7 +189,7 @@ class Tokens:
             self._uses.clear()
         self._uses[used] = time.monotonic() + USE_SECONDS
         try:
-            self._accounts.write(lambda connection: connection.execute(statement))
+            self._accounts.write(lambda connection: connection.execute(statement()))
         except (BindingsUnavailable, BindingError):
             return  # the time of the last use is not worth a failed request
 
