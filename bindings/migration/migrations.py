@@ -3,14 +3,18 @@
 Each step leads from one version of :mod:`schema` to the next. All steps run in one transaction. So the database has the
 old version or the new one, also after a failure. Two migrations at the same time run one after the other, and the
 second has nothing to do. Rows are converted in blocks, so that memory does not grow with the database.
+
+The indexes for lists and search take the longest. They are created behind this transaction, one after the other, while
+the new version answers and writes. Without one of them, a list or search takes longer. A later call adds the rest.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..names import validation
 from ..names.errors import BindingError, BindingsUnavailable
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ..storage.protocols import Database
+    from ..storage.tables.search_indexes import MissingIndex
 
 
 class MigrationResult(NamedTuple):
@@ -44,12 +49,33 @@ Progress = Callable[[str, int, int], object]
 """A callback with the name of a table, and the numbers of its converted rows and of all its rows."""
 
 
-def migrate(url_or_path: str | Path, progress: Progress | None = None) -> MigrationResult:
-    """Change the tables of a database to the version of the schema that this Ararat needs, in one transaction.
+class IndexPhase(NamedTuple):
+    """The creation of an index that begins in a migration.
 
-    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Other writers wait until the end, and in
-    PostgreSQL readers too. Stop the servers of the older version before, and start this version afterwards.
-    ``progress`` is called after each block of rows.
+    - ``name``: the name of the index. ``number``, ``total``: its place among the indexes to create, from 1.
+    - ``names``: the number of names in the database, about. ``seconds``: the forecast for this index and the others, by
+      the time of those before; None for the first.
+    """
+
+    name: str
+    number: int
+    total: int
+    names: int
+    seconds: float | None
+
+
+def migrate(
+    url_or_path: str | Path,
+    progress: Progress | None = None,
+    phase: Callable[[IndexPhase], object] | None = None,
+) -> MigrationResult:
+    """Change the tables of a database to the version of the schema that this Ararat needs, in one transaction. Then
+    create the indexes that it lacks.
+
+    ``url_or_path`` is the path of an SQLite file, or a ``postgresql://`` URL. Other writers wait until the end of the
+    transaction, and in PostgreSQL readers too. Stop the servers of the older version before. Start this version when
+    ``phase`` is called first, or afterwards. ``progress`` is called after each block of rows, ``phase`` before each
+    index. While PostgreSQL creates an index, others read and write; in SQLite they read.
 
     Raises :class:`BindingError` with these codes: ``schema-version`` for a version that it cannot upgrade,
     ``foreign-database`` for a database without tables of Ararat, ``read-only`` for a file that cannot be written, and
@@ -88,7 +114,7 @@ def migrate(url_or_path: str | Path, progress: Progress | None = None) -> Migrat
             _add_missing_columns(connection)
             replaced = constraints.replace_old(connection)
             added = _add_missing_triggers(connection, database)
-            indexes = _add_missing_indexes(connection)
+        indexes = _add_missing_indexes(database, phase or (lambda begun: None))
     except DBAPIError as error:
         database.shorten_log(driver_cause(error))
         raise database.unavailable(driver_cause(error)) from error
@@ -142,17 +168,65 @@ def _add_missing_triggers(connection: Connection, database: Database) -> int:
     return len(missing)
 
 
-def _add_missing_indexes(connection: Connection) -> int:
-    """Create the indexes that are missing, and return their number."""
+def _add_missing_indexes(database: Database, phase: Callable[[IndexPhase], object]) -> int:
+    """Create the indexes that are missing, each for itself, and return their number."""
+    from ..storage.store import count_names
+
+    with ExitStack() as stack:
+        if database.schema_lock_sql:
+            # Another migration waits for the end of this transaction, which has read nothing.
+            guard = stack.enter_context(database.engine.begin())
+            guard.exec_driver_sql(database.schema_lock_sql)
+        with database.engine.begin() as connection:
+            lacking = _missing_indexes(connection)
+            names = count_names(lambda query: connection.exec_driver_sql(query).all(), database).number
+            is_alone = database.dialect_name == "sqlite" or connection.exec_driver_sql(_KIND).scalar() == "p"
+        began = time.monotonic()
+        for number, index in enumerate(lacking):
+            left = (time.monotonic() - began) / number * (len(lacking) - number) if number else None
+            phase(IndexPhase(index.name, number + 1, len(lacking), names, left))
+            if is_alone:
+                with database.engine.begin() as connection:
+                    # Another migration can have been faster.
+                    if index.name in {each.name for each in _missing_indexes(connection)}:
+                        for statement in index.statements:
+                            connection.exec_driver_sql(statement)
+            else:
+                _create_concurrently(database, index)
+    return len(lacking)
+
+
+def _missing_indexes(connection: Connection) -> list[MissingIndex]:
+    from sqlalchemy.schema import CreateIndex
+
     from ..storage.tables import schema, search_indexes
 
-    added = search_indexes.create(connection)
-    index_names = search_indexes.existing(connection)
+    lacking = search_indexes.missing(connection)
+    known = search_indexes.existing(connection) | {each.name for each in lacking}
     for index in (index for table in schema.metadata.sorted_tables for index in table.indexes):
-        if index.name not in index_names:
-            index.create(connection)
-            added += 1
-    return added
+        if index.name not in known:
+            statement = str(CreateIndex(index).compile(dialect=connection.dialect))
+            lacking.append(search_indexes.MissingIndex(str(index.name), (statement,)))
+    return lacking
+
+
+def _create_concurrently(database: Database, index: MissingIndex) -> None:
+    """Create an index of PostgreSQL outside of a transaction, so that others write meanwhile."""
+    (statement,) = index.statements
+    connection = database.engine.raw_connection()
+    try:
+        driver: Any = connection.driver_connection
+        # An attempt that failed leaves an index that is not valid.
+        driver.execute(f"DROP INDEX IF EXISTS {index.name}")
+        driver.execute(statement.replace("CREATE INDEX ", "CREATE INDEX CONCURRENTLY ", 1))
+    except database.driver_error as error:
+        raise database.unavailable(error) from error
+    finally:
+        connection.close()
+
+
+_KIND = "SELECT relkind FROM pg_class WHERE oid = 'bindings'::regclass"
+"""The query for the kind of the table in PostgreSQL. Indexes of partitions ("p") are created in a transaction."""
 
 
 def _to_5(connection: Connection, progress: Progress) -> None:

@@ -17,7 +17,7 @@ extension is there later, ``ararat migrate`` adds the trigrams.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from sqlite3 import Connection as SQLiteConnection
@@ -135,36 +135,53 @@ def existing(connection: Connection) -> set[str]:
     return set(connection.exec_driver_sql(_KNOWN[connection.dialect.name]).scalars())
 
 
+class MissingIndex(NamedTuple):
+    """An index that the tables of a database lack: its ``name``, and the ``statements`` that create and fill it."""
+
+    name: str
+    statements: tuple[str, ...]
+
+
 def create(connection: Connection) -> int:
     """Create the indexes for lists and search that the tables of a database lack. Return their number.
 
     ``connection`` is an open connection to the database.
+    """
+    lacking = missing(connection)
+    for index in lacking:
+        for statement in index.statements:
+            connection.exec_driver_sql(statement)
+    return len(lacking)
 
-    The parts of the trigrams of SQLite count as one. Names that are in the tables already are added to it.
+
+def missing(connection: Connection) -> list[MissingIndex]:
+    """Return the indexes for lists and search that the tables of a database lack.
+
+    ``connection`` is an open connection to the database.
+
+    The parts of the trigrams of SQLite are one. Names that are in the tables already are added to it.
     """
     dialect = connection.dialect.name
     names = existing(connection)
-    indexes: list[str] = []
+    indexes: list[MissingIndex] = []
     search: dict[str, str] = {}
     for statement in (*(_SQLITE if dialect == "sqlite" else _POSTGRESQL), *_EVENT_INDEXES):
         kind, name = _CREATE.findall(statement)[0]
         if kind != "INDEX":
             search[f"{kind} {name}"] = statement
         elif name not in names:
-            indexes.append(statement)
+            indexes.append(MissingIndex(name, (statement,)))
     if search and not connection.exec_driver_sql(HAS_FULL_TEXT).scalar():
         search = {}  # a trigger that cannot write the trigrams would refuse each change
     present = [each for each in search if each.partition(" ")[2] in names]
     is_incomplete = len(present) < len(search)
     if dialect == "postgresql" and "bindings_trigrams" not in names and (schema := _schema_of_trigrams(connection)):
-        indexes.append(_TRIGRAMS.format(schema=schema))
+        indexes.append(MissingIndex("bindings_trigrams", (_TRIGRAMS.format(schema=schema),)))
     if is_incomplete:
         # Names can have changed without the missing part, so all parts are created again.
-        for each in reversed(present):
-            connection.exec_driver_sql(f"DROP {each}")
-    for statement in (*indexes, *((*search.values(), *_FILL) if is_incomplete else ())):
-        connection.exec_driver_sql(statement)
-    return len(indexes) + is_incomplete
+        dropped = (f"DROP {each}" for each in reversed(present))
+        indexes.append(MissingIndex("search_trigrams", (*dropped, *search.values(), *_FILL)))
+    return indexes
 
 
 def erase_deleted(connection: SQLiteConnection) -> None:

@@ -15,7 +15,7 @@ from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
 from ararat.bindings.log.redaction import redact
 from ararat.bindings.migration import migrations
-from ararat.bindings.migration.migrations import migrate
+from ararat.bindings.migration.migrations import IndexPhase, migrate
 from ararat.bindings.names.binding import ACTIONS
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.names.selection import select
@@ -285,3 +285,51 @@ def shape_of_indexes(database: str) -> set[str]:
         is_sqlite = connection.dialect.name == "sqlite"
         known = "SELECT sql FROM sqlite_master WHERE type = 'index'" if is_sqlite else "SELECT indexdef FROM pg_indexes"
         return {str(each) for each in connection.execute(text(known)).scalars()}
+
+
+def drop_indexes(database: str, *names: str) -> None:
+    with engine(database).begin() as connection:
+        for name in names:
+            connection.execute(text(f"DROP INDEX {name}"))
+
+
+def test_names_are_read_and_written_while_indexes_are_created(old: str, open_store: Callable[..., Bindings]) -> None:
+    before = shape(old)
+    drop_indexes(old, "bindings_created", "bindings_title", "links_state")
+    phases: list[IndexPhase] = []
+
+    def begun(phase: IndexPhase) -> None:
+        phases.append(phase)
+        bindings = open_store(old)
+        assert bindings.lookup(NAME) is not None
+        assert bindings.bind(f"ark:12345/x{phase.number}", "/x") == "bound"
+        assert len(bindings.list_names(select(sort="title")).names) == phase.number + 1
+
+    assert migrate(old, phase=begun) == (VERSION - 1, VERSION, 0, 3, 0)
+    assert [each[:3] for each in phases] == [
+        ("bindings_created", 1, 3),
+        ("bindings_title", 2, 3),
+        ("links_state", 3, 3),
+    ]
+    assert [each.names for each in phases] == [1, 1, 1]
+    assert [each.seconds is None for each in phases] == [True, False, False]
+    assert shape(old) == before
+    with open_store(old).store.snapshot() as snapshot:
+        assert list(snapshot.faults()) == []
+
+
+def test_a_second_call_adds_the_indexes_that_an_interruption_left_out(
+    old: str, open_store: Callable[..., Bindings]
+) -> None:
+    before = shape(old)
+    drop_indexes(old, "bindings_created", "bindings_recorded")
+
+    def interrupt(phase: IndexPhase) -> None:
+        if phase.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        migrate(old, phase=interrupt)
+    assert open_store(old).bind("ark:12345/new", "/x") == "bound"
+    assert migrate(old) == (VERSION, VERSION, 0, 1, 0)
+    assert shape(old) == before
