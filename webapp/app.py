@@ -218,7 +218,7 @@ def _answer_ezid(app: Application, site: Site, path: str, admission: Admission) 
     from .ezid import dispatch
     from .management import Management
 
-    management = Management(site.bindings, site.accounts)
+    management = Management(site.bindings, site.accounts, warns=False)
     passthrough = site.settings.ezid_passthrough
     dispatch.init_app(app, path, prefix=prefix, management=management, passthrough=passthrough)
     admission.refusals[app.extensions[dispatch.KEY].path] = dispatch.refusal

@@ -83,6 +83,8 @@ class Management:
 
     - ``bulk``: the operations on many names. ``prefixes``: those on the records of NAANs and shoulders. ``branding``:
       those on the branding of the public pages. ``holds``: those on holds of names and prefixes.
+    - ``warns``: whether the results of changes have warnings about probable mistakes. An interface that cannot show
+      them needs no lookups of similar names.
     - ``name``: a name in any spelling.
     - ``revision``: the revision that the name must still have, 0 for a name that must not be recorded, None for any.
 
@@ -113,8 +115,9 @@ class Management:
     >>> bindings.close(); folder.cleanup()
     """
 
-    def __init__(self, bindings: Bindings, accounts: Accounts) -> None:
+    def __init__(self, bindings: Bindings, accounts: Accounts, *, warns: bool = True) -> None:
         self.bindings = bindings
+        self._warns = warns
         self.accounts = accounts
         self.recorder = recorder = Recorder(bindings, accounts)
         self.bulk = BulkOperations(recorder)
@@ -292,7 +295,7 @@ class Management:
         raises :class:`Missing`. The pattern of the minted names is that of the prefix record.
         """
         one = wanted[0].name or wanted[0].shoulder if len(wanted) == 1 else None
-        with self.recorder.acting(caller, "create", one, warns=True) as actor:
+        with self.recorder.acting(caller, "create", one, warns=self._warns) as actor:
             known, tests = actor.caller, self.bindings.naming
             shoulders: dict[str, str] = {}
             each_change: list[NameChange | MintedChange] = []
@@ -424,7 +427,7 @@ class Management:
         revision: int | None,
     ) -> ChangeResult:
         """Make a change of one name. The permission is checked before the name is read."""
-        with self.recorder.acting(caller, operation, name, warns=True) as actor:
+        with self.recorder.acting(caller, operation, name, warns=self._warns) as actor:
             key = names.key_of(name)
             actor.require_granted(key)
             wanted = NameChange(key, decide, revision)
