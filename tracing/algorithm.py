@@ -21,7 +21,7 @@ from ..net.uri import BadReference, UriReference
 from ..net.url import MAX_LENGTH
 from . import messages
 from .events import End, Event, Hop, Note, Outcome, Start, State
-from .target import ResolutionTarget, prepare
+from .target import ResolutionTarget, link_origin, prepare, prepare_link
 
 __all__ = ["CODES", "End", "Event", "Hop", "Note", "Start", "TraceError", "trace"]
 
@@ -65,6 +65,7 @@ def trace(
     normalize: bool = False,
     strict_location: bool = False,
     test_naans: Collection[str] = (),
+    links: bool = False,
     clock: Callable[[], float] = time.monotonic,
     run_seconds: float = 30.0,
 ) -> Iterator[Event]:
@@ -73,6 +74,7 @@ def trace(
     - ``identifier``: an ARK, a URL that contains an ARK, or a URN. Of a URL only the ARK is used. Any other text, NAAN
       99999 and dot-segments end the trace with the outcome "refused" before the first request.
     - ``test_naans``: the NAANs for tests whose names are requested, too: none, or 99999.
+    - ``links``: request a URL without an ARK or URN as it is, instead of refusing it. ``resolver`` is not used then.
     - ``fetch``: sends one request. Its deadline is ``run_seconds`` after the start by ``clock``.
     - ``resolver``: a resolver prefix ("the client that resolves the ARK SHOULD default to https://n2t.net").
     - ``method``: GET or HEAD, for every request (R-08).
@@ -120,6 +122,8 @@ def trace(
     if not run_seconds > 0:
         raise TraceError(f"run_seconds is {run_seconds}; expected a number above 0")
     run = _Run(resolver, method, max_redirects, strict_location, fetch, clock, run_seconds)
+    if links and (origin := link_origin(identifier)) is not None:
+        run.resolver, run.is_link = origin, True
     return run.events(identifier, normalize=normalize, test_naans=test_naans)
 
 
@@ -148,6 +152,7 @@ class _Run:
     fetch: Fetch
     clock: Callable[[], float]
     run_seconds: float
+    is_link: bool = False
     target: ResolutionTarget = field(init=False)
     uri: UriReference = field(init=False)
     state: State = field(init=False, default="direct")
@@ -161,7 +166,11 @@ class _Run:
 
     def events(self, identifier: str, *, normalize: bool, test_naans: Collection[str]) -> Iterator[Event]:
         try:
-            self.target = prepare(identifier, normalize=normalize, test_naans=test_naans)
+            self.target = (
+                prepare_link(identifier)
+                if self.is_link
+                else prepare(identifier, normalize=normalize, test_naans=test_naans)
+            )
         except IdentifierError as error:
             yield Start(identifier, self.resolver, self.method, self.max_redirects, None, self.state)
             yield End("refused", self.state, None, None, 0, 0.0, error.problem.code, messages.refused(error.problem))
@@ -174,7 +183,7 @@ class _Run:
         if self.target.inflection:
             self.state = "metadata"
         self.started = self.clock()
-        notes = (*self.target.notes, *messages.resolver_notes(self.uri))
+        notes = self.target.notes if self.is_link else (*self.target.notes, *messages.resolver_notes(self.uri))
         yield Start(identifier, self.resolver, self.method, self.max_redirects, str(self.uri), self.state, notes)
         # "Then while max_redirects is 0 or more:"
         while self.redirects_left >= 0:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+from ..bindings.names import origins
 from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, parse
 from ..identifiers.ark import embedded
 from ..identifiers.ark import parser as ark
@@ -17,6 +19,7 @@ from .events import Note
 from .known_resolvers import ExpectedResolver, expected, expected_of_text
 
 # Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
+_WITHOUT_IDENTIFIER = ("no-ark-label", "label-in-query")
 _REFUSED = ("naan-reserved-invalid", "dot-segment")
 # RFC 3986, section 3.3 and 3.4: the characters of a path, a query and a fragment
 _SENDABLE = re.compile(rf"{iri.run(iri.PCHAR + '/?')}(?:#{iri.run(iri.PCHAR + '/?', least=0)})?")
@@ -104,6 +107,44 @@ def prepare(identifier: str, *, normalize: bool, test_naans: Collection[str] = (
         expected(name),
         tuple(notes),
     )
+
+
+def link_origin(text: str) -> str | None:
+    """Return the origin of a URL without an ARK or URN, which a trace can request as it is. Return None for other
+    texts, such as a URL with an identifier.
+
+    ``text`` is the text as given.
+
+    >>> link_origin("https://example.org/page?x=1"), link_origin("https://n2t.net/ark:12345/x"), link_origin("x5")
+    ('https://example.org', None, None)
+    """
+    if text[:4].lower() != "http":
+        return None
+    try:
+        parse(text)
+    except IdentifierError as error:
+        if error.problem.code not in _WITHOUT_IDENTIFIER:
+            return None
+    else:
+        return None
+    try:
+        parts = urlsplit(text)
+        return origins.check_prefix(f"{parts.scheme}://{parts.netloc}") if parts.netloc else None
+    except ValueError:
+        return None
+
+
+def prepare_link(text: str) -> ResolutionTarget:
+    """Prepare a URL without an ARK or URN for a request. ``text`` is a text of which :func:`link_origin` returns the
+    origin.
+
+    >>> prepare_link("https://example.org/page#top").request_path
+    'page'
+    """
+    parts = urlsplit(text)
+    path = iri.encode(f"{parts.path[1:]}{'?' if parts.query else ''}{parts.query}")
+    note = Note("link", Translatable("The address has no ARK or URN, so it is requested as it is."))
+    return ResolutionTarget(path, iri.encode(parts.fragment) if parts.fragment else None, "", None, None, (note,))
 
 
 def _outside(text: str, found: Problem, test_naans: Collection[str]) -> ResolutionTarget | None:

@@ -16,6 +16,7 @@ from ..tracing.known_resolvers import (
     pasted_prefix,
     prefix_for,
 )
+from ..tracing.target import link_origin
 from .config import Site, site
 from .errors import HTTPRefusal
 
@@ -60,6 +61,9 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
     Raises :class:`.HTTPRefusal` with the status 400 if no resolver is known.
     """
     known = site()
+    if (origin := link_origin(text)) is not None:
+        why = Translatable("The trace starts at the address that you pasted.")
+        return ResolverChoice(origin, why, may_ask(origin, known))
     if wanted == REGISTRY_KEYWORD:
         if (prefix := prefix_for(text)) is None:
             raise HTTPRefusal(400, "no-resolver", Translatable("No resolver is known for this identifier."))

@@ -171,6 +171,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
             method=wanted.method,
             max_redirects=wanted.max_redirects,
             test_naans=known.test_naans,
+            links=True,
         )
     except TraceError as error:
         raise HTTPRefusal(400, error.code, sentence_of(error.args[0])) from None

@@ -41,7 +41,10 @@ class Names:
     naming = NO_RULES
     branding = SimpleNamespace(current=Branding)
     source = SimpleNamespace(
-        records_and_holds=lambda: (NO_RECORDS, NO_HOLDS), is_mistyped=lambda identifier: False
+        records_and_holds=lambda: (NO_RECORDS, NO_HOLDS),
+        is_mistyped=lambda identifier: False,
+        prefix_records=lambda: NO_RECORDS,
+        branding=Branding,
     )
 
     def now(self):

@@ -351,9 +351,16 @@ class _Lookup:
 
     def contact(self, key: str) -> str | None:
         """Return whom to ask about a name."""
-        source = self.bindings.source
-        inherited = source.prefix_records().inherited(key, "contact")
-        return source.branding().contact if inherited is None else inherited.text
+        return contact_of(self.bindings, key)
+
+
+def contact_of(bindings: Bindings, key: str) -> str | None:
+    """Return the contact of the institution that records a name: that of its NAAN or shoulder, else that of the site.
+
+    ``bindings`` is the store, and ``key`` the normal form of the name.
+    """
+    inherited = bindings.source.prefix_records().inherited(key, "contact")
+    return bindings.source.branding().contact if inherited is None else inherited.text
 
 
 def look_up(named: Sequence[tuple[str, ...]], bindings: Bindings | None) -> list[SiteRecord]:

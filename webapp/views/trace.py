@@ -25,6 +25,7 @@ from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..language.current import language
 from ..navigation import page_title
+from ..report.responsible import responsible_for
 from ..resolver_choice import ResolverOption
 from ..trace_requests import RunningTrace, TraceRequest
 from .trace_fragments import CUT, Fragments
@@ -201,7 +202,7 @@ def _fragments(wish: TraceRequest) -> Fragments:
     # "Run again" must not show cached responses.
     again = dataclasses.replace(wish, fresh=True)
     address = _address(again) if wish.text else None
-    return Fragments(current_app.jinja_env, address, language())
+    return Fragments(current_app.jinja_env, address, language(), responsible_for(wish.text, site()))
 
 
 def _page(wish: TraceRequest, *, waiting: bool) -> str:

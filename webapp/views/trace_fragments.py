@@ -21,6 +21,7 @@ from ...tracing.keepalive import KeepAlive
 from .. import sse
 from ..language import formats
 from ..language.current import use
+from ..report.responsible import Responsible
 from ..report.verdict import capital
 from ..trace_requests import RunningTrace
 
@@ -116,11 +117,13 @@ class Fragments:
     """Render the events of a trace as HTML, without a request context.
 
     ``again`` is the URL that runs the trace again, or None. ``language`` is that of the page that started the trace.
+    ``responsible`` is who can correct the link if the trace fails, or None.
     """
 
     environment: Environment
     again: str | None
     language: str = ENGLISH
+    responsible: Responsible | None = None
 
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with a fragment of HTML. The last event is always "end".
@@ -218,6 +221,7 @@ class Fragments:
             status="warn" if messages.is_unsafe(event.url or "") else _STATUSES[event.outcome],
             link=_link(event),
             again=self.again,
+            responsible=None if event.outcome == "success" else self.responsible,
         )
 
     def waiting(self, event: Event | KeepAlive, seen: Sequence[Event]) -> str:

@@ -43,7 +43,8 @@ def test_all_profiles_are_saved_together(served: Server) -> None:
     assert {"erc.what": "Plan of Gyumri", "dc.creator": "A. Petrosyan"}.items() <= found.metadata.items()
 
 
-def test_curator_withdraws_and_restores_without_javascript(served: Server) -> None:
+def test_curator_withdraws_and_restores_without_javascript(served: Server, page_watch: Any) -> None:
+    page_watch.expect("422")
     page = served.open_page("jane", java_script_enabled=False, viewport={"width": 320, "height": 640})
     page.goto(f"/desk/name?name={NAME}")
     page.get_by_role("link", name="Withdraw").click()
@@ -52,6 +53,9 @@ def test_curator_withdraws_and_restores_without_javascript(served: Server) -> No
     page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("link", name="ark:12345/x5n02")).to_be_visible()
     page.get_by_role("button", name="Restore").click()
+    # Other names have the same title.
+    expect(page.get_by_role("alert")).to_contain_text("has the same title as")
+    page.get_by_role("button", name="Restore anyway").click()
     expect(page.locator(".lead .badge")).to_contain_text("live")
 
 

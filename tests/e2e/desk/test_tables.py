@@ -25,7 +25,8 @@ def check(page, name):
     assert page.locator("h1").count() == 1
 
 
-def test_a_spreadsheet_is_imported_with_the_keyboard_without_javascript(served):
+def test_a_spreadsheet_is_imported_with_the_keyboard_without_javascript(served, page_watch):
+    page_watch.expect("422")
     page = served.open_page("jane", java_script_enabled=False)
     page.goto("/desk")
     page.get_by_text("Manage", exact=True).press("Enter")
@@ -45,6 +46,10 @@ def test_a_spreadsheet_is_imported_with_the_keyboard_without_javascript(served):
     expect(page.locator("tbody tr")).to_contain_text("Plan of the city of Yerevan, revised")
     assert served.bindings.lookup("ark:12345/x5new") is None
     page.get_by_role("button", name="Import 2 rows").press("Enter")
+    # Two rows or names have one value. The page asks once.
+    expect(page.get_by_role("alert")).to_contain_text("Check this first")
+    assert served.bindings.lookup("ark:12345/x5new") is None
+    page.get_by_role("button", name="Import anyway").press("Enter")
     expect(page.get_by_role("heading", name="2 rows imported")).to_be_visible(timeout=20_000)
     page.reload()
     expect(page.get_by_role("heading", name="2 rows imported")).to_be_visible()
@@ -94,6 +99,9 @@ def test_the_pages_of_a_table_are_accessible(served, page_watch, options):
     expect(page.get_by_role("navigation", name="Rows by outcome")).to_be_visible(timeout=20_000)
     check(page, "preview")
     page.get_by_role("button", name=re.compile("Import")).click()
+    expect(page.get_by_role("alert")).to_contain_text("Check this first")
+    check(page, "question")
+    page.get_by_role("button", name="Import anyway").click()
     expect(page.get_by_role("link", name="Undo", exact=True)).to_be_visible(timeout=20_000)
     check(page, "result")
     page.get_by_role("link", name="Undo", exact=True).click()

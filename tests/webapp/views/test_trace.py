@@ -386,3 +386,48 @@ def test_the_api_returns_server_sent_events_on_request(inspector, messages):
     found = messages(response)
     assert [event for event, _ in found] == ["start", "hop", "hop", "hop", "end"]
     assert json.loads(found[1][1])["status"] == 302
+
+
+# A link without an identifier ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("headers", [STREAM, BROWSER], ids=["stream", "page"])
+def test_a_link_without_an_identifier_is_traced_as_it_is(inspector, headers):
+    response = inspector().get("/trace", query_string={"q": f"{HERE}/missing?id=7#part"}, headers=headers)
+    assert response.status_code == 200
+    assert f"{HERE}/missing?id=7" in response.text
+    assert "404 Not Found" in response.text
+    assert "The address has no ARK or URN, so it is requested as it is." in response.text
+    assert "Ask the operator of here.example.org." in response.text
+
+
+def test_a_link_that_works_names_no_operator(inspector):
+    response = inspector().get("/trace", query_string={"q": f"{HERE}/page"}, headers=STREAM)
+    assert "200 OK" in response.text
+    assert "Ask the operator" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("https://127.0.0.1/x", 403),
+        ("https://elsewhere.example/x", 403),
+        ("https://user:word@here.example.org/x", 400),
+        ("https://", 400),
+        ("file:///etc/passwd", 400),
+        ("museum.example/x", 400),
+    ],
+)
+def test_a_link_is_traced_only_where_a_trace_can_go(inspector, text, status):
+    assert inspector().get("/trace", query_string={"q": text}, headers=BROWSER).status_code == status
+
+
+def test_the_page_asks_one_question(inspector, read_page):
+    form = read_page(inspector().get("/trace", headers=BROWSER).text).one("form", "wish")
+    assert form.one("h1").text == "Which link is dead?"
+    options = form.one("details", "options")
+    assert "open" not in options.attributes
+    closed = {each.attributes.get("name") for tag in ("input", "select") for each in options.all(tag)}
+    assert closed == {"resolver", "method", "max_redirects"}
+    chosen = read_page(inspector().get(f"/trace?q={NAME}&method=HEAD", headers={**BROWSER, "Purpose": "prefetch"}).text)
+    assert "open" in chosen.one("details", "options").attributes
