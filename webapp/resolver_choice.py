@@ -61,7 +61,7 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
     Raises :class:`.HTTPRefusal` with the status 400 if no resolver is known.
     """
     known = site()
-    if (origin := link_origin(text)) is not None:
+    if text[:4].lower() == "http" and (origin := link_origin(text)) is not None:
         why = Translatable("The trace starts at the address that you pasted.")
         return ResolverChoice(origin, why, may_ask(origin, known))
     if wanted == REGISTRY_KEYWORD:

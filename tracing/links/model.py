@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from ...bindings.names.binding import rfc3339
-from ...identifiers.text.translatable import Translatable
+from ...identifiers.text.translatable import Translatable, sentence
+from ...net.hop import FAILURES
 from ..bulk import BulkTraceRow, Verdict, is_temporary
 from ..events import Event, Hop
+from ..messages import status_words
 
 State = Literal["works", "moved", "refused", "dead", "unclear"]
 STATES: tuple[State, ...] = get_args(State)
@@ -85,6 +87,13 @@ class TracedTarget:
     def is_temporary(self) -> bool:
         """Whether the target was overloaded or too slow, so that it can work at another time."""
         return self.state in ("unclear", "dead") and is_temporary(self.code, self.status)
+
+    @property
+    def cause(self) -> str:
+        """Why the target does not work, in a few words. Equal for all targets with the same error."""
+        if self.status is not None:
+            return status_words(self.status)
+        return sentence(FAILURES[self.code]) if self.code in FAILURES else self.sentence
 
     def after(self, before: TracedTarget | None) -> TracedTarget:
         """Return this trace with the state that follows from the trace before.

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from ...bindings import holding
 from ...bindings.digest import MAX_COUNTED
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import BindingsUnavailable
@@ -146,9 +147,14 @@ class Round:
         events: dict[str, list[Event]] = {}
 
         def names() -> Iterator[str]:
-            for number, each in enumerate(self._due()):
+            number = 0
+            for each in self._due():
                 if number == self._most or self.stop.is_set():
                     return
+                if holding.over(self._bindings, each.identifier) is not None:
+                    # Its description answers, so that a trace would not reach the target.
+                    continue
+                number += 1
                 due[each.identifier] = each.key, each.target
                 yield each.identifier
 

@@ -93,12 +93,12 @@ _NUMBER_OVERDUE = select(func.count()).select_from(_OVERDUE.limit(bindparam("mos
 
 
 class SameError(NamedTuple):
-    """The same error of several targets: the beginning of the targets, such as ``https://old.example/``, the sentence
-    of the error, and the number of targets. ``is_least``: whether there can be more.
+    """The same error of several targets: the beginning of the targets, such as ``https://old.example/``, the cause of
+    the error, and the number of targets. ``is_least``: whether there can be more.
     """
 
     beginning: str
-    sentence: str
+    cause: str
     number: int
     is_least: bool
 
@@ -246,7 +246,7 @@ class Links:
         for each in found:
             host = _BEGINNING.match(each.target)
             if host and may_change(each.identifier):
-                counts[host[0], each.sentence] += 1
+                counts[host[0], each.cause] += 1
         is_least = len(found) == most
         return [SameError(*key, number, is_least) for key, number in counts.most_common() if number > 1]
 

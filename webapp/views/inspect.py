@@ -296,7 +296,13 @@ def headline(found: Inspection) -> str:
         Translatable.counted("%(number)s to check", "%(number)s to check", doubtful) if doubtful else "",
         Translatable.counted("%(number)s wrong or dead", "%(number)s wrong or dead", wrong) if wrong else "",
     ]
-    return Translatable("%(things)s: %(counts)s", things=things, counts=joined(*judged, by=", "))
+    said = Translatable("%(things)s: %(counts)s", things=things, counts=joined(*judged, by=", "))
+    if not (without := len(found.lines_without)):
+        return said
+    lines = Translatable.counted(
+        "%(number)s line has no identifier", "%(number)s lines have no identifier", FirstWord(without)
+    )
+    return Translatable("%(identifiers)s. %(lines)s", identifiers=said, lines=lines)
 
 
 def _row_number() -> int:

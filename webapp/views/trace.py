@@ -25,9 +25,9 @@ from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..language.current import language
 from ..navigation import page_title
-from ..report.responsible import responsible_for
 from ..resolver_choice import ResolverOption
 from ..trace_requests import RunningTrace, TraceRequest
+from .responsible import responsible_for
 from .trace_fragments import CUT, Fragments
 
 blueprint = Blueprint("trace", __name__)

@@ -21,9 +21,9 @@ from ...tracing.keepalive import KeepAlive
 from .. import sse
 from ..language import formats
 from ..language.current import use
-from ..report.responsible import Responsible
 from ..report.verdict import capital
 from ..trace_requests import RunningTrace
+from .responsible import Responsible
 
 _WEB = re.compile("https?://[^/?#]+")
 _log = logging.getLogger(__name__)

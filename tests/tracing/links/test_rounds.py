@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from ararat.bindings import holding
 from ararat.bindings.digest import facts
 from ararat.bindings.names.errors import ReadOnlyBindings
 from ararat.cli import main
 from ararat.middleware import Bindings
 from ararat.net.allowed_addresses import Destinations, parse_networks
-from ararat.tracing.links.model import State, TracedTarget
+from ararat.tracing.links.model import STATES, State, TracedTarget
 from ararat.tracing.links.rounds import Round, run_continuously
 from ararat.tracing.links.store import Links
 
@@ -323,3 +324,16 @@ def test_the_command_says_how_long_a_round_takes(
         "3 minutes. This is longer than 0.001 days: set a shorter --pause, or more --days."
     )
     assert "are due" not in CliRunner().invoke(main.main, ["rounds", "--pause", "1", "--database", database]).output
+
+
+def test_a_name_on_hold_is_not_traced(bound: Bindings) -> None:
+    holding.hold(bound, "ark:12345/ok", bound.now() + timedelta(days=1), "A court decides.")
+    run(bound)
+    assert "/ok" not in states(bound)
+    assert all("this-site.invalid" not in each.sentence for state in STATES for each in Links(bound).of_state(state))
+
+
+def test_targets_with_one_error_are_one_cause() -> None:
+    first, second = link(1, 404), link(2, 404)
+    assert first.cause == second.cause == "404 Not Found"
+    assert link(1, None, "dns").cause == "The name of the host could not be looked up."

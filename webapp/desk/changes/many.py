@@ -19,6 +19,7 @@ from ....bindings.names.metadata import folding
 from ....bindings.names.operation import Operation, kind_of
 from ....bindings.storage.tables.retention import COPIES_KEPT
 from ....identifiers.text.translatable import Translatable, sentence
+from ...config import site
 from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
 from ...jobs.imports import current_imports
@@ -115,10 +116,15 @@ def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         elif field not in ("revision", "changed", "created", "identifier"):
             found.append((field, old, new))
     return [
-        (_FIELDS.get(field, field), _value(field, old), _value(field, new))
+        (_label(field), _value(field, old), _value(field, new))
         for field, old, new in found
         if (old or "") != (new or "")
     ]
+
+
+def _label(field: str) -> str:
+    """Return the label of a field, which is that of the site for the resource."""
+    return site().settings.resource_label if field == "resource" else _FIELDS.get(field, field)
 
 
 def _value(field: str, value: object) -> str:

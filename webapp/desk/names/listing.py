@@ -28,6 +28,7 @@ from ...errors import HTTPRefusal
 from ...jobs.exports import KIND, SEPARATORS, FileFormat, Separator, expires
 from ...jobs.imports import current_imports
 from ...language.formats import figure
+from ...report.standing import host_of
 from .. import exports
 from ..blueprint import blueprint, caller, management, see_other
 from ..changes import many
@@ -49,8 +50,6 @@ MAX_STREAMED = 20_000
 SHOWN = 50
 """The number of names on a page."""
 
-_MAX_HOST = 34
-"""The maximum length of a target in a row. A longer one is shown with the first label of its host and its end."""
 
 _LABELS: dict[Scope, Translatable] = {
     "names": Translatable("Names"),
@@ -263,19 +262,14 @@ def every_name(filters: NameFilters) -> Iterator[Binding]:
 
 
 def shortened(target: str) -> str:
-    """Return a target in a form that fits on one line of a list.
+    """Return the host of a target, which fits on one line of a list.
 
-    ``target`` is a URL or path. The scheme is omitted. A long target has the beginning of its host and its end.
+    ``target`` is a URL or path. A path of this site is returned as it is.
 
-    >>> shortened("https://a.example/1"), shortened("https://maps.two-rivers.museum/item/k-1940-019-30")
-    ('a.example/1', 'maps…/item/k-1940-019-30')
+    >>> shortened("https://maps.example/item/k-1940-019-30"), shortened("/maps/7")
+    ('maps.example', '/maps/7')
     """
-    rest = target.partition("://")[2] or target
-    if len(rest) <= _MAX_HOST:
-        return rest
-    host, slash, path = rest.partition("/")
-    first = host.partition(".")[0][:12] if host else ""
-    return f"{first}\u2026{(slash + path)[-(_MAX_HOST - len(first) - 1) :]}"
+    return host_of(target) or target
 
 
 @blueprint.get("/everything.<any(csv, jsonl):form>")
@@ -406,8 +400,8 @@ def _made(binding: Binding) -> str:
 
 def _headings(filters: NameFilters) -> list[Heading]:
     columns: list[tuple[str, Sort | None]] = [
-        (Translatable("Name"), "name"),
         (Translatable("Title"), "title"),
+        (Translatable("Name"), "name"),
         (site().settings.resource_label, "resource"),
         (Translatable("Target"), None),
         (Translatable("State"), None),

@@ -1,4 +1,4 @@
-"""Who can correct a link whose trace has failed."""
+"""The one to ask about a link whose trace has failed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ararat.bindings.names.branding.model import Branding
 from ararat.middleware import Bindings, open_bindings
 from ararat.webapp import create_app
 from ararat.webapp.config import site
-from ararat.webapp.report.responsible import Responsible, responsible_for
+from ararat.webapp.views.responsible import Responsible, responsible_for
 
 
 @pytest.fixture

@@ -11,14 +11,14 @@ from ...identifiers.text.translatable import Translatable
 from ...middleware import BindingsUnavailable
 from ...tracing.target import link_origin
 from ..config import Site, url
-from . import inspection
-from .standing import host_of
-from .verdict import holder, naan
+from ..report import inspection
+from ..report.standing import host_of
+from ..report.verdict import holder, naan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Responsible:
-    """Who can correct a link: a ``sentence``, and the ``label`` and ``address`` of a link to them, or None."""
+    """The one to ask about a link that does not work: a ``sentence``, and the ``label`` and ``address`` of a link."""
 
     sentence: str
     label: str | None = None
