@@ -188,7 +188,9 @@ def test_a_suggestion_is_a_link(client, read_page):
 def test_a_list_has_one_headline_one_line_for_each_and_no_cards(client, read_page):
     text = "ark:12345/x\nark:99999/y\nurn:foo:a\nark:12345\nnot an id"
     page = read_page(client.get("/", query_string={"q": text}).text)
-    assert page.one("section", "found").one("h1").text == "Four identifiers: two fine, one to check, one wrong or dead"
+    assert page.one("section", "found").one("h1").text == (
+        "Four identifiers: two fine, one to check, one wrong or dead. One line has no identifier"
+    )
     assert page.all("article", "card") == []
     rows = page.one("div", "list").one("tbody").all("tr")
     assert [row.classes for row in rows] == [set(), {"warn"}, set(), {"bad"}]
