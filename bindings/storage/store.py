@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ..names.binding import Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
+from ..names.binding import NOTHING, Action, Binding, Event, Hold, NameCount, StoredRedirect, rfc3339
 from ..names.errors import BindingError, BindingsUnavailable, StatementStopped, TooBroad, UnreadableBinding
 from ..names.event_selection import EventPage, EventSelection
 from ..names.operation import Operation
@@ -172,7 +172,11 @@ class DatabaseStore:
         ``identifier`` is a key of at most 255 printable ASCII characters.
         """
         rows = self._readers.rows(self._statements.stored_redirect, (identifier,))
-        return stored_redirect_of(identifier, rows[0]) if rows else None
+        if not rows:
+            return None
+        target, status, metadata = rows[0]
+        # Most names have no metadata that a redirect needs.
+        return StoredRedirect(target, status, NOTHING) if metadata is None else stored_redirect_of(identifier, rows[0])
 
     def data_version(self) -> int | None:
         """Return a number that differs after each change of the database, or None if changes cannot be detected."""

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from ...bindings.names import targets
 from ...bindings.names.binding import NOTHING, StoredRedirect
 from ...bindings.names.errors import BindingError
-from ...bindings.names.naming import is_test
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ...identifiers.ark import length, normalization
+from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..resolution.result import Resolution
 from ..resolution.settings import Settings
 from ..views.signposting import links_by_metadata
@@ -66,20 +66,20 @@ def direct_redirect(
     if len(given) > length.ALWAYS_ACCEPTED:
         return None
     key = normalization.plain(given)
-    if key is None or (is_test(key) and not settings.test_naans):
+    if key is None or (key.startswith(RESERVED_NAAN) and not settings.test_naans):
         return None
-    if holds.may_cover(key):
+    if holds and holds.may_cover(key):
         return None
     redirect = stored(key)
     if redirect is None:
         return None
     target, status, metadata = redirect
-    if target is not None:
+    # An address at this resolver can lead to itself. Most targets are at other sites.
+    if target is not None and (not targets.is_stored_url(target) or target.startswith(settings.own_prefixes)):
         try:
             target = targets.check(target, "located")
         except BindingError:
             return None
-        # An address at this resolver can lead to itself.
         if target is None or settings.own_identifier(target) is not None:
             return None
     # Most requests have the path of the name. Then the redirect that is kept in memory needs no second text.

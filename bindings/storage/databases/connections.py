@@ -84,7 +84,7 @@ class Readers:
             self.forget()  # Some servers fork without Python, so the hook below did not run.
         database, idle, now = self._database, self._idle, time.monotonic()
         fingerprint = database.fingerprint(bool(idle))
-        reader = self._take(fingerprint) or self._wait(fingerprint)
+        reader = self._take(fingerprint, now) or self._wait(fingerprint)
         is_new = reader is None
         while True:
             if reader is None:
@@ -130,14 +130,14 @@ class Readers:
         # The first connection can show that there are several servers.
         return None if self._database.version_sql is None else self._version
 
-    def _take(self, fingerprint: Hashable) -> _Reader | None:
+    def _take(self, fingerprint: Hashable, now: float) -> _Reader | None:
         """Return an idle connection that is still usable, or None."""
         while True:
             try:
                 reader = self._idle.pop()
             except IndexError:
                 return None
-            if reader.fingerprint == fingerprint and time.monotonic() - reader.opened < LIFETIME_SECONDS:
+            if reader.fingerprint == fingerprint and now - reader.opened < LIFETIME_SECONDS:
                 return reader
             if self._database.is_same_file(reader.fingerprint, fingerprint):
                 return self._renew(reader, fingerprint)
@@ -161,7 +161,7 @@ class Readers:
             self._waiting += 1
             try:
                 while True:
-                    if (reader := self._take(fingerprint)) is not None:
+                    if (reader := self._take(fingerprint, time.monotonic())) is not None:
                         return reader
                     most = self._database.most_readers
                     if self._open < most:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.targets import MAX_OCTETS, check, check_alternates, location
+from ararat.bindings.names.targets import MAX_OCTETS, check, check_alternates, is_stored_url, location
 from ararat.identifiers.text import characters
 
 STORED = [
@@ -334,3 +334,28 @@ def test_an_alternate_is_validated_like_a_target(kind, target: str, code: str) -
 def test_the_number_of_alternates_is_limited() -> None:
     with pytest.raises(BindingError, match="the binding has 51 alternates; at most 50"):
         check_alternates({f"text/x{number}": "/x" for number in range(51)}, "located")
+
+
+@pytest.mark.parametrize(
+    ("target", "is_stored"),
+    [
+        ("https://example.org/a?b=c#d", True),
+        ("http://example.org", True),
+        ("https://xn--caf-dma.example/", True),
+        ("HTTPS://example.org/", False),
+        ("https://Example.org/", False),
+        ("https://example.org:443/", False),
+        ("https://me@example.org/", False),
+        ("https://example.org/caf\u00e9", False),
+        ("https://example.org/a b", False),
+        ("https://ex\u202eample.org/", False),
+        ("https:///x", False),
+        (f"https://example.org/{'x' * 2048}", False),
+        ("/about", False),
+        ("ftp://example.org/", False),
+    ],
+)
+def test_a_url_in_its_stored_form_is_known(target: str, is_stored: bool) -> None:
+    assert [is_stored_url(target) for _ in range(2)] == [is_stored] * 2
+    if is_stored:
+        assert check(target, "located") == target
