@@ -1,4 +1,4 @@
-"""The facts about a store that a person must act on: its backup, disk, dead links, log, tokens and waiting imports.
+"""The facts about a store that a person must act on: its backup, disk, servers, dead links, log, tokens and imports.
 
 One function computes them for all who tell them: ``ararat digest``, ``/healthz``, ``/metrics`` and the desk.
 """
@@ -38,7 +38,7 @@ FAILED_BACKUP = "backup failed"
 LAST_ROUND = "rounds"
 """The row of the table ``ararat`` about the last round of traces that began."""
 
-CODES = ("backup", "disk", "links", "overdue", "log", "tokens", "imports")
+CODES = ("backup", "disk", "servers", "links", "overdue", "log", "tokens", "imports")
 """The subjects of facts, in their order."""
 
 BACKUP_HOURS = 36
@@ -229,6 +229,21 @@ def _backup_now() -> Translatable:
     return Translatable("run %(command)s", command="ararat backup")
 
 
+def _servers(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
+    """Yield whether exactly one of the PostgreSQL servers can be written. After a split brain, names differ."""
+    primaries = store.primaries()
+    if primaries is None:
+        return
+    message = Translatable.counted(
+        "%(number)s server can be written.", "%(number)s servers can be written.", len(primaries)
+    )
+    fix = Translatable("promote a standby, or start the primary")
+    if primaries:
+        fix = Translatable("stop all servers but one, compare their names, and make the others its standbys")
+    is_wrong = len(primaries) != 1
+    yield DigestFact("servers", is_wrong, len(primaries), message, fix if is_wrong else "")
+
+
 def _links(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     ((number,),) = store.current_rows(_DEAD)
     fix = Translatable("list them with %(command)s, and relocate the names", command="ararat rounds --recorded")
@@ -310,6 +325,7 @@ def _imports(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
 
 _SUBJECTS: dict[str, Callable[[DatabaseStore, datetime], Iterator[DigestFact]]] = {
     "backup": _backup,
+    "servers": _servers,
     "links": _links,
     "overdue": _overdue,
     "log": _log,

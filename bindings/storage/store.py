@@ -7,7 +7,7 @@ The driver runs it, so that reading needs no SQLAlchemy. Changes use :meth:`Data
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -177,6 +177,21 @@ class DatabaseStore:
         target, status, metadata = rows[0]
         # Most names have no metadata that a redirect needs.
         return StoredRedirect(target, status, NOTHING) if metadata is None else stored_redirect_of(identifier, rows[0])
+
+    def primaries(self) -> list[str] | None:
+        """Return the places of the servers of the URL that can be written. Return None if it names one server.
+
+        A server that cannot be reached is left out.
+        """
+        servers = self._database.servers()
+        if len(servers) == 1:
+            return None
+        found: list[str] = []
+        for server in servers:
+            with suppress(BindingsUnavailable, server.driver_error), closing(server.connect_to_read()) as connection:
+                if not connection.execute(f"SELECT {server.is_standby_sql}", ()).fetchone()[0]:
+                    found.append(str(server))
+        return found
 
     def data_version(self) -> int | None:
         """Return a number that differs after each change of the database, or None if changes cannot be detected."""

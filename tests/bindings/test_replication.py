@@ -10,6 +10,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
+from ararat.bindings import digest
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.bindings.storage.store import read_current
@@ -232,3 +233,14 @@ def test_an_editor_reads_from_the_primary_what_a_delayed_standby_has_not_receive
             read_current(False)
         connection.execute("SELECT pg_wal_replay_resume()")
     until(lambda: first.lookup(OTHER) is not None)
+
+
+@pytest.mark.long
+def test_the_digest_tells_that_two_servers_can_be_written(bindings, replicated):
+    standby = replicated[1]
+    [fact] = [each for each in digest.facts(bindings) if each.code == "servers"]
+    assert (fact.problem, fact.number, fact.fix) == (False, 1, "")
+    standby.promote()
+    [fact] = [each for each in digest.facts(bindings) if each.code == "servers"]
+    assert (fact.problem, fact.number, str(fact.message)) == (True, 2, "2 servers can be written.")
+    assert "stop all servers but one" in fact.fix
