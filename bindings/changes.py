@@ -192,15 +192,21 @@ def make(
 def _require_revision(change: NameChange, existing: Binding | None) -> None:
     if change.revision is None or change.revision == (existing.revision if existing else 0):
         return
-    recorded = f"the revision {existing.revision}" if existing else "no binding"
-    expected = f"the revision {change.revision}" if change.revision else "none"
-    raise Stale(
-        change.key,
-        Translatable(
-            "the name has %(recorded)s, and the change expects %(expected)s", recorded=recorded, expected=expected
-        ),
-        existing,
-    )
+    if existing is None:
+        message = Translatable(
+            "the name has no binding, and the change expects the revision %(expected)s", expected=change.revision
+        )
+    elif change.revision:
+        message = Translatable(
+            "the name has the revision %(recorded)s, and the change expects the revision %(expected)s",
+            recorded=existing.revision,
+            expected=change.revision,
+        )
+    else:
+        message = Translatable(
+            "the name has the revision %(recorded)s, and the change expects none", recorded=existing.revision
+        )
+    raise Stale(change.key, message, existing)
 
 
 def _outcome(steps: Sequence[Change]) -> Outcome:

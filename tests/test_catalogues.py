@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from babel.messages.catalog import Message
 from ararat.middleware.resolution.settings import ENGLISH
 from ararat.middleware.views import catalogues
 from tests.generate_catalogues import PAGES, PUBLIC, Catalogues
+from tests.packages import ROOT, modules
 
 ALL = [
     pytest.param(each, language, id=f"{each.folder.partition('/')[0]}-{language}")
@@ -104,3 +106,66 @@ def test_the_compiled_catalogue_has_the_translations(catalogue, language):
         != message.string
     ]
     assert wrong == [], "run: make"
+
+
+# Two words in lower case are a phrase, which stays English in a translated sentence. A command is not one.
+_PHRASE = re.compile(r"(?!ararat )\b[a-z]{2,} [a-z]{2,}")
+
+
+def phrases(node: ast.AST) -> Iterator[str]:
+    """Yield the English phrases that a value of a message can be: texts, parts of texts, and alternatives."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.startswith("ararat "):
+        yield from _PHRASE.findall(node.value)
+    elif isinstance(node, ast.JoinedStr):
+        for part in node.values:
+            yield from phrases(part.value if isinstance(part, ast.FormattedValue) else part)
+    elif isinstance(node, ast.IfExp):
+        yield from (*phrases(node.body), *phrases(node.orelse))
+    elif isinstance(node, ast.BoolOp):
+        yield from (each for value in node.values for each in phrases(value))
+
+
+def phrases_in_messages(source: str) -> Iterator[tuple[int, str, str]]:
+    """Yield each phrase that a message gets as a parameter: the line, the parameter and the phrase."""
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        named: dict[str, list[str]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                named.setdefault(node.targets[0].id, []).extend(phrases(node.value))
+        for node in ast.walk(function):
+            name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+            if name in ("Translatable", "counted", "_"):
+                for given in node.keywords:  # type: ignore[attr-defined]
+                    found = named.get(given.value.id, ()) if isinstance(given.value, ast.Name) else phrases(given.value)
+                    yield from ((node.lineno, given.arg or "**", each) for each in found)  # type: ignore[attr-defined]
+
+
+def test_no_message_has_an_english_phrase_as_its_parameter():
+    # The command is in English. A name, a number, a label or a whole message that is translated itself can be one.
+    found = {
+        f"{path.relative_to(ROOT)}:{line}: {parameter}: {phrase}"
+        for path in modules(without=("cli",))
+        if "Translatable" in (source := path.read_text("utf-8"))
+        for line, parameter, phrase in phrases_in_messages(source)
+    }
+    assert found == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param('Translatable("the %(what)s is empty", what="other reason")', id="text"),
+        pytest.param('Translatable("%(why)s", why=f"it has {n} names")', id="part of a text"),
+        pytest.param('Translatable("%(why)s", why="one of two" if n else "two")', id="alternative"),
+        pytest.param('what = "the first one"; Translatable("%(what)s", what=what)', id="variable"),
+    ],
+)
+def test_phrases_are_found(code):
+    assert len(list(phrases_in_messages(f"def f(n):\n    {code}\n"))) == 1
+
+
+def test_names_and_commands_are_not_phrases():
+    code = 'Translatable("%(a)s %(b)s %(c)s", a="ararat log publish", b=f"{n}", c=Translatable("of the hold"))'
+    assert list(phrases_in_messages(f"def f(n):\n    {code}\n")) == []

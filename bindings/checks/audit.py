@@ -168,11 +168,14 @@ def _name_findings(
             "dot-segment", Translatable("the name has a segment . or .., which clients remove from the request")
         )
     if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
-        remedy = "which is bound too" if shared in bound else "export the names, and import them into a new database"
         yield found(
             "urn-key",
-            Translatable(
-                "no request finds this URN: it is equivalent to %(shared)s; %(remedy)s", shared=shared, remedy=remedy
+            Translatable("no request finds this URN: it is equivalent to %(shared)s, which is bound too", shared=shared)
+            if shared in bound
+            else Translatable(
+                "no request finds this URN: it is equivalent to %(shared)s; export the names, and import them into "
+                "a new database",
+                shared=shared,
             ),
         )
     if isinstance(identifier, Ark):

@@ -407,14 +407,28 @@ def _of_name(
         yield NameWarning("name-similar", message)
     if records.prefixes and (missing := records.missing(key)):
         is_root = missing == root_of(key)
-        root = "NAAN" if key.startswith("ark:") else "URN namespace"
-        what = f"{root} {missing[4:-1]}" if is_root else f"{'shoulder' if root == 'NAAN' else 'beginning'} of the name"
-        code = "shoulder-unrecorded" if not is_root else "naan-unrecorded" if root == "NAAN" else "nid-unrecorded"
-        if is_root and _is_registered(missing[4:-1]):
-            message = Translatable("there is no record of the %(what)s here: is it the right one?", what=what)
-        else:
-            message = Translatable("there is no record of the %(what)s here: it is probably mistyped", what=what)
-        yield NameWarning(code, message)
+        is_ark = key.startswith("ark:")
+        code = "shoulder-unrecorded" if not is_root else "naan-unrecorded" if is_ark else "nid-unrecorded"
+        yield NameWarning(code, _no_record(missing[4:-1] if is_root else None, is_ark=is_ark))
+
+
+def _no_record(root: str | None, *, is_ark: bool) -> str:
+    """Return the warning about a name whose prefix has no record. ``root`` is its NAAN or URN namespace, or None."""
+    if root is None and is_ark:
+        return Translatable("there is no record of the shoulder of the name here: it is probably mistyped")
+    if root is None:
+        return Translatable("there is no record of the beginning of the name here: it is probably mistyped")
+    if _is_registered(root):
+        if is_ark:
+            return Translatable("there is no record of the NAAN %(naan)s here: is it the right one?", naan=root)
+        return Translatable(
+            "there is no record of the URN namespace %(namespace)s here: is it the right one?", namespace=root
+        )
+    if is_ark:
+        return Translatable("there is no record of the NAAN %(naan)s here: it is probably mistyped", naan=root)
+    return Translatable(
+        "there is no record of the URN namespace %(namespace)s here: it is probably mistyped", namespace=root
+    )
 
 
 def _is_registered(root: str) -> bool:

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
+from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
 from ..names import naming as names
 from ..names import validation
@@ -89,7 +90,7 @@ def redact(
     ``revision-unknown`` for an event that does not exist, and :class:`ReadOnlyBindings` for a file.
     """
     key = names.key_of(identifier)
-    why = None if reason is None else validation.check(reason, "reason-text", "reason", MAX_REASON)
+    why = None if reason is None else validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     now = bindings.now()
     who = Actor.of(actor)
     of_name = events.c.key == index_key(key)

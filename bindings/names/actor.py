@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from ...identifiers.text.translatable import Translatable
 from . import validation
 from .errors import BindingError
 from .fields import MAX_ACTOR
@@ -51,7 +52,7 @@ class Actor:
         """
         result = actor if isinstance(actor, Actor) else Actor(name=actor)
         if result.name is not None:
-            validation.check(result.name, "actor-text", "actor", MAX_ACTOR)
+            validation.check(result.name, "actor-text", Translatable("Actor"), MAX_ACTOR)
         return result
 
     def with_end(self, record: Callable[[Any], object]) -> Self:

@@ -27,6 +27,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from . import targets, validation
 from .binding import PLACE, Action, Binding, Status, rfc3339
 from .errors import BindingConflict, BindingError
@@ -283,7 +284,7 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
     if existing.is_reserved:
         raise BindingConflict("withdraw-reserved", existing, existing)
     if reason is not None:
-        validation.check(reason, "reason-text", "reason", MAX_REASON)
+        validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     if successor is not None:
         successor = check_successor(existing.identifier, successor)
     if existing.is_live:

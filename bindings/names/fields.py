@@ -326,7 +326,7 @@ _LISTED: Mapping[Any, bool] = {True: True, "yes": True, False: False, "no": Fals
 
 
 def _check_resource(resource: Any, fields: Fields, key: str) -> str:
-    return validation.check(resource, "resource-text", "resource", MAX_RESOURCE)
+    return validation.check(resource, "resource-text", Translatable("Resource"), MAX_RESOURCE)
 
 
 def _check_alternates(alternates: Any, fields: Fields, key: str) -> Mapping[str, str]:
@@ -345,7 +345,7 @@ def _check_metadata(metadata: Any, fields: Fields, key: str) -> Mapping[str, str
 def _check_reason(reason: Any, fields: Fields, key: str) -> str:
     if fields.status != "withdrawn":
         raise BindingError("reason-unwanted")
-    return validation.check(reason, "reason-text", "reason", MAX_REASON)
+    return validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
 
 
 def _check_successor(successor: Any, fields: Fields, key: str) -> str:
@@ -416,7 +416,7 @@ def _check_hold_until(until: datetime, fields: Fields, key: str) -> datetime:
 def _check_hold_reason(reason: Any, fields: Fields, key: str) -> str:
     if fields.hold_until is None:
         raise BindingError("hold-until", Translatable("a hold has a reason and no end"))
-    return validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+    return validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
 
 
 def _check_embargo(embargo: Any, fields: Fields, key: str) -> datetime | Literal[""]:

@@ -185,23 +185,23 @@ def assignable(identifier: Name, rules: NamingRules = NO_RULES) -> str:
         error = BindingError(code, identifier=name_key)
         # Such an ARK is mostly the percent-encoded copy of another one (A-04).
         raise error.with_suggestion(name.text) if code == "naan-not-base29" else error
-    require_visible(name.text, "name", name_key)
+    require_visible(name.text, Translatable("Name"), name_key)
     return name_key
 
 
-def require_visible(text: str, what: str, identifier: str | None = None, *, code: str | None = None) -> None:
+def require_visible(text: str, label: str, identifier: str | None = None, *, code: str | None = None) -> None:
     """Raise :class:`BindingError` if the name ``identifier`` or an address has a hidden character that is not
     percent-encoded (A-09).
 
     A person who reads or types the text cannot see the character. The default of ``code`` is ``bidi-formatting`` for
     the characters that no IRI can contain, else ``hidden-char``. The message calls the text ``what``.
 
-    >>> require_visible("ark:12345/a%E2%80%8Bb", "name")
+    >>> require_visible("ark:12345/a%E2%80%8Bb", "Name")
     >>> try:
-    ...     require_visible("ark:12345/a\\u200bb", "name")
+    ...     require_visible("ark:12345/a\\u200bb", "Name")
     ... except BindingError as error:
     ...     print(error.message)
-    the name has U+200B ZERO WIDTH SPACE, which is invisible: remove it; if it belongs there, write %E2%80%8B
+    Name: it has U+200B ZERO WIDTH SPACE, which is invisible: remove it; if it belongs there, write %E2%80%8B
     """
     if text.isascii():
         return
@@ -211,11 +211,15 @@ def require_visible(text: str, what: str, identifier: str | None = None, *, code
         if characters.classify(char) == "unassigned":
             continue
         encoded = display.percent(char)
-        why = f"which is invisible: remove it; if it belongs there, write {encoded}"
         error_code = code or ("bidi-formatting" if char in BIDI_FORMATTING else "hidden-char")
         raise BindingError(
             error_code,
-            Translatable("the %(what)s has %(char)s, %(why)s", what=what, char=display.named(char), why=why),
+            Translatable(
+                "%(label)s: it has %(char)s, which is invisible: remove it; if it belongs there, write %(encoded)s",
+                label=label,
+                char=display.named(char),
+                encoded=encoded,
+            ),
             identifier=identifier,
         )
 

@@ -138,9 +138,11 @@ def check_prefix(prefix: str) -> str:
     """
     match = _HTTP_RESOLVER_PREFIX.fullmatch(prefix)
     if match is None:
-        quoted = validation.shown(prefix) if prefix else "the empty text"
         raise PrefixError(
-            "prefix-scheme", Translatable("%(given)s does not begin with http:// or https://", given=quoted)
+            "prefix-scheme",
+            Translatable("%(given)s does not begin with http:// or https://", given=validation.shown(prefix))
+            if prefix
+            else Translatable("the empty text does not begin with http:// or https://"),
         )
     scheme, authority, path = match[1].lower(), match[2], match[3]
     if "@" in authority:

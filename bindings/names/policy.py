@@ -132,9 +132,14 @@ class PolicyCheck:
 
         shoulder, reserved = iri_policy.shoulder(ark, self.profile)
         if reserved:
-            why = "it has no shoulder" if shoulder is None else f"the shoulder {shoulder} is reserved"
+            if shoulder is None:
+                message = Translatable("the policy reserves this name: it has no shoulder")
+            else:
+                message = Translatable(
+                    "the policy reserves this name: the shoulder %(shoulder)s is reserved", shoulder=shoulder
+                )
             rule = "reserved-name" if shoulder is None else "shoulder-reserved"
-            self._break(rule, Translatable("the policy reserves this name: %(why)s", why=why), "name-reserved")
+            self._break(rule, message, "name-reserved")
 
     def _add_availability(self, after: Binding, *, is_ark: bool) -> Binding:
         # A statement can also say that nothing is guaranteed.
@@ -149,8 +154,11 @@ class PolicyCheck:
         availability = after.metadata.get("erc.availability", self.profile.default_availability)
         allowed = (*self.profile.availability, UNPUBLISHED)
         if availability is None or (availability not in allowed and term("availability", availability) not in allowed):
-            message = f"the availability {validation.shown(availability)} is not allowed" if availability else None
-            self._break("availability-statement", message or "a persistent name needs an availability")
+            message = Translatable("a persistent name needs an availability")
+            if availability:
+                shown = validation.shown(availability)
+                message = Translatable("the availability %(availability)s is not allowed", availability=shown)
+            self._break("availability-statement", message)
             return after
         return replace(after, metadata=metadata.check({**after.metadata, "erc.availability": availability}))
 
@@ -161,7 +169,8 @@ class PolicyCheck:
             # "a different resource MUST NOT be allocated using the same uuid part"
             first = settings.setting(f"uuid {uuid}")
             if first is not None and first not in (after.resource, after.identifier):
-                message = f"the UUID {uuid} already belongs to {validation.shown(first, 100)}"
+                shown = validation.shown(first, 100)
+                message = Translatable("the UUID %(uuid)s already belongs to %(shown)s", uuid=uuid, shown=shown)
                 self._break("uuid-twice", message, "uuid-reused")
         for uuid in uuids:
             if settings.setting(f"uuid {uuid}") is None:

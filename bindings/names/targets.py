@@ -234,10 +234,11 @@ def _check_uri(target: str | None, kind: Kind) -> str:
 
 def _check_path(target: str) -> str:
     if target.startswith("//"):
-        why = "has no scheme: clients would use http or https, depending on the page"
-        raise BindingError(
-            "target-relative", Translatable("%(target)s %(why)s", target=validation.shown(target), why=why)
+        message = Translatable(
+            "%(target)s has no scheme: clients would use http or https, depending on the page",
+            target=validation.shown(target),
         )
+        raise BindingError("target-relative", message)
     path = _check_characters(target).partition("#")[0].partition("?")[0]
     if iri.has_dot_segment(path):
         message = Translatable(
@@ -256,7 +257,7 @@ def _check_url(target: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _origin(text: str) -> str:
-    require_visible(text, "target", code="target-character")
+    require_visible(text, Translatable("Target"), code="target-character")
     scheme, _, authority = text.partition("://")
     if "@" in authority:
         raise BindingError("target-userinfo")
@@ -294,7 +295,7 @@ def _check_characters(rest: str) -> str:
     end = match.end() if match else 0
     if end < len(rest):
         raise _wrong_character(rest[end])
-    require_visible(rest, "target", code="target-character")
+    require_visible(rest, Translatable("Target"), code="target-character")
     return rest
 
 

@@ -15,42 +15,49 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _CONTROL_IN_LINE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-def check(text: object, code: str, what: str, most: int, *, lines: bool = False) -> str:
+def check(text: object, code: str, label: str, most: int, *, lines: bool = False) -> str:
     """Check a text that a user entered: 1 to ``most`` characters without control characters. Return it unchanged.
 
-    With ``lines`` tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message calls the
-    text ``what``.
+    With ``lines`` tabs and line ends are permitted. Raises :class:`BindingError` with ``code``; its message begins with
+    ``label``, the label or name of the field. A phrase in a sentence could not be translated.
 
-    >>> check("Arks and rainbows", "metadata-text", "title", 4000)
+    >>> check("Arks and rainbows", "metadata-text", "Title", 4000)
     'Arks and rainbows'
     >>> try:
-    ...     check("a\\nb", "metadata-text", "title", 4000)
+    ...     check("a\\nb", "metadata-text", "Title", 4000)
     ... except BindingError as error:
     ...     print(error.message)
-    the title has the control character U+000A at position 2
+    Title: the text has the control character U+000A at position 2
     """
     if not isinstance(text, str):
         raise BindingError(
             code,
-            Translatable("the %(what)s has the type %(name)s; it must be a text", what=what, name=type(text).__name__),
+            Translatable(
+                "%(label)s: the value has the type %(name)s; it must be a text", label=label, name=type(text).__name__
+            ),
         )
     if not text.strip():
-        raise BindingError(code, Translatable("the %(what)s is empty", what=what))
+        raise BindingError(code, Translatable("%(label)s: the text is empty", label=label))
     if len(text) > most:
         raise BindingError(
             code,
             Translatable(
-                "the %(what)s has %(number)s characters; at most %(most)s are allowed",
-                what=what,
+                "%(label)s: the text has %(number)s characters; at most %(most)s are allowed",
+                label=label,
                 number=len(text),
                 most=most,
             ),
         )
     # All of these characters are unprintable. The search takes longer.
     if not text.isprintable() and (control := (_CONTROL_IN_LINE if lines else _CONTROL).search(text)):
-        where = f"U+{ord(control[0]):04X} at position {control.start() + 1}"
         raise BindingError(
-            code, Translatable("the %(what)s has the control character %(where)s", what=what, where=where)
+            code,
+            Translatable(
+                "%(label)s: the text has the control character %(character)s at position %(position)s",
+                label=label,
+                character=f"U+{ord(control[0]):04X}",
+                position=control.start() + 1,
+            ),
         )
     return text
 

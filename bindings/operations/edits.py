@@ -121,7 +121,7 @@ def withdraw(reason: str | None = None, successor: str | None = None) -> Plan:
     'withdraw'
     """
     if reason is not None:
-        validation.check(reason, "reason-text", "reason", MAX_REASON)
+        validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     if successor is not None:
         try:
             # What no name can have. Each name is checked again: only a test can be replaced by a test.

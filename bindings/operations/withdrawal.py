@@ -64,7 +64,7 @@ def withdraw_below(
     """
     key = container(identifier)
     if reason is not None:
-        validation.check(reason, "reason-text", "reason", MAX_REASON)
+        validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     parameters = {"reason": reason}
     if successor is not None:
         stored = parameters["successor"] = check_successor(key, successor)

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from .protocols import Database, Row
 from .statements import mark
@@ -176,7 +177,7 @@ def checked_key(text: str) -> str:
     ``text`` is its resource. Raises :class:`BindingError` with the code ``resource-text`` for a text that cannot be
     recorded, or that is longer than the index of the resources.
     """
-    return validation.check(text, "resource-text", "key", TARGET_CHARACTERS)
+    return validation.check(text, "resource-text", Translatable("Key"), TARGET_CHARACTERS)
 
 
 def composed(key: str) -> str:

@@ -173,13 +173,14 @@ def _check_test(text: str, identifier: str) -> None:
     """Refuse a mark of a test that does not fit the name: it would be permanent."""
     is_test = naming.is_test(naming.key_of(identifier))
     if _TRUTH.get(text.lower()) is not is_test:
-        shown = "a test" if is_test else "no test: only names below NAAN 99999 are tests"
+        shown = validation.shown(text)
         raise BindingError(
             "test-unknown",
-            Translatable(
-                "the column test has the value %(text)s, but this is %(shown)s",
-                text=validation.shown(text),
-                shown=shown,
+            Translatable("the column test has the value %(text)s, but this is a test", text=shown)
+            if is_test
+            else Translatable(
+                "the column test has the value %(text)s, but this is not a test: only names below NAAN 99999 are tests",
+                text=shown,
             ),
         )
 

@@ -139,7 +139,7 @@ def _prefix(prefix: str, cells: Mapping[str, str], rules: NamingRules) -> Prefix
     until, reason = (cells.get(column, "").strip() for column in HOLD_FIELDS)
     if until or reason:
         end = holds.read_end(until)
-        reason = reason and validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+        reason = reason and validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
         texts |= {"hold_until": rfc3339(end), "hold_reason": reason}
         return PrefixRow(key, _stated(texts))
     if not any(texts.values()):
@@ -166,7 +166,7 @@ def _uuid(urn: str, cells: Mapping[str, str], rules: NamingRules) -> Setting:
     match = _UUID.fullmatch(urn)
     if match is None:
         raise BindingError("counter-text", Translatable("%(urn)s is not the URN of a UUID", urn=validation.shown(urn)))
-    owner = validation.check(cells.get("resource", ""), "resource-text", "resource", MAX_RESOURCE)
+    owner = validation.check(cells.get("resource", ""), "resource-text", Translatable("Resource"), MAX_RESOURCE)
     return Setting(f"uuid {match[1].lower()}", owner)
 
 

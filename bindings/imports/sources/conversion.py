@@ -13,6 +13,7 @@ import re
 from datetime import datetime
 
 from ....identifiers.ark.grammar import RESERVED_NAAN
+from ....identifiers.text.translatable import Translatable
 from ...names import naming, targets, validation
 from ...names.binding import rfc3339
 from ...names.errors import BindingError
@@ -182,7 +183,7 @@ def _actor(record: DumpRecord, omitted: list[Omission]) -> str | None:
         if len(owner) > MAX_ACTOR:
             why = f"the value has {len(owner):,} characters, so the first {MAX_ACTOR} are imported"
             omitted.append(Omission("owner", why, _SHORTEN))
-        return validation.check(owner[:MAX_ACTOR].strip(), "actor-text", "owner", MAX_ACTOR)
+        return validation.check(owner[:MAX_ACTOR].strip(), "actor-text", Translatable("Owner"), MAX_ACTOR)
     except BindingError as error:
         omitted.append(Omission("owner", error.message, error.expected))
         return None

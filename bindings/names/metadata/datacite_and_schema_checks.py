@@ -35,17 +35,27 @@ def check_datacite(text: str) -> None:
     def begin(name: str, attributes: object) -> None:
         nonlocal depth
         if depth == 0 and not (name.startswith(_DATACITE) and name.endswith(" resource")):
-            raise _fault("datacite", f"has the root element {validation.shown(name)}, not resource of {_DATACITE}4")
+            message = Translatable(
+                "the metadata element datacite has the root element %(root)s, not resource of %(namespace)s",
+                root=validation.shown(name),
+                namespace=f"{_DATACITE}4",
+            )
+            raise BindingError("metadata-document", message)
         depth += 1
         if depth > _MAX_DEPTH:
-            raise _fault("datacite", f"has more than {_MAX_DEPTH} levels of elements")
+            message = Translatable(
+                "the metadata element datacite has more than %(number)s levels of elements", number=_MAX_DEPTH
+            )
+            raise BindingError("metadata-document", message)
 
     def end(name: str) -> None:
         nonlocal depth
         depth -= 1
 
     def refuse() -> NoReturn:
-        raise _fault("datacite", "has a document type declaration")
+        raise BindingError(
+            "metadata-document", Translatable("the metadata element datacite has a document type declaration")
+        )
 
     # The text is given in UTF-8. The encoding that its XML declaration names is ignored.
     from xml.parsers import expat  # only an XML document needs it
@@ -56,8 +66,13 @@ def check_datacite(text: str) -> None:
     try:
         parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
-        why = f"is not valid XML: {expat.ErrorString(error.code)} in line {error.lineno}, column {error.offset + 1}"
-        raise _fault("datacite", why) from None
+        message = Translatable(
+            "the metadata element datacite is not valid XML: %(error)s in line %(line)s, column %(column)s",
+            error=expat.ErrorString(error.code),
+            line=error.lineno,
+            column=error.offset + 1,
+        )
+        raise BindingError("metadata-document", message) from None
 
 
 def check_schema(text: str) -> None:
@@ -70,21 +85,18 @@ def check_schema(text: str) -> None:
     try:
         read = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
-        raise _fault("schema", "has too many levels") from None
+        raise BindingError(
+            "metadata-document", Translatable("the metadata element schema has too many levels")
+        ) from None
     except ValueError as error:
-        raise _fault("schema", f"is not valid JSON: {error}") from None
+        message = Translatable("the metadata element schema is not valid JSON: %(error)s", error=str(error))
+        raise BindingError("metadata-document", message) from None
     if not isinstance(read, dict):
-        raise _fault("schema", "is not a JSON object")
+        raise BindingError("metadata-document", Translatable("the metadata element schema is not a JSON object"))
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _fault(element: str, why: str) -> BindingError:
-    return BindingError(
-        "metadata-document", Translatable("the metadata element %(element)s %(why)s", element=element, why=why)
-    )
 
 
 CHECKS: Mapping[str, Callable[[str], None]] = MappingProxyType({"datacite": check_datacite, "schema": check_schema})

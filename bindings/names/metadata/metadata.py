@@ -50,7 +50,6 @@ _NAME = re.compile(rf"{_PART}\.{_PART}")
 _MAX_NAME = 100
 _FULL = {short: f"erc.{short}" for short in ELEMENTS}
 _SHORT = {full: short for short, full in _FULL.items()}
-_TITLES = {full: f"metadata element {short}" for full, short in _SHORT.items()}
 
 
 def full_name(element: str) -> str:
@@ -147,14 +146,14 @@ def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[st
 
 
 def _check_text(element: str, text: object) -> str:
-    what = _TITLES.get(element) or f"metadata element {element}"
-    checked = validation.check(text, "metadata-text", what, MAX_BYTES, lines=True)
+    label = _SHORT.get(element, element)
+    checked = validation.check(text, "metadata-text", label, MAX_BYTES, lines=True)
     if len(checked) * 4 > MAX_BYTES and (size := len(checked.encode())) > MAX_BYTES:
         raise BindingError(
             "metadata-text",
             Translatable(
-                "the %(what)s has %(size)s bytes; at most %(max_bytes)s are allowed",
-                what=what,
+                "%(label)s: the text has %(size)s bytes; at most %(max_bytes)s are allowed",
+                label=label,
                 size=size,
                 max_bytes=MAX_BYTES,
             ),

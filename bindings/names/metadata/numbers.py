@@ -50,7 +50,9 @@ def check(numbers: Any) -> Mapping[str, str]:
             raise BindingError(
                 "number-several", Translatable("%(kind)s has %(number)s numbers", kind=kind, number=len(parts))
             )
-        checked[kind] = "|".join(validation.check(each, "number-text", "number", MAX_NUMBER) for each in parts)
+        checked[kind] = "|".join(
+            validation.check(each, "number-text", Translatable("Number"), MAX_NUMBER) for each in parts
+        )
     return MappingProxyType(checked)
 
 

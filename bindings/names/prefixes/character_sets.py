@@ -44,7 +44,7 @@ def check(text: str) -> str:
     ...     print(error.message)
     the range 9-0 of the character set is in the wrong order
     """
-    validation.check(text, "prefix-characters", "character set", MAX_CHARACTERS)
+    validation.check(text, "prefix-characters", Translatable("Permitted characters"), MAX_CHARACTERS)
     if text in NAMED:
         return text
     for first, last, single in _RANGE.findall(text):

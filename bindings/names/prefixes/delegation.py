@@ -101,7 +101,7 @@ def check_address(text: str) -> str:
     >>> check_address("https://Example.org/names")
     'https://example.org/names'
     """
-    validation.check(text, "prefix-address", "address", MAX_ADDRESS)
+    validation.check(text, "prefix-address", Translatable("Address"), MAX_ADDRESS)
     try:
         address = targets.check(text, "located")
     except BindingError as error:
@@ -118,7 +118,7 @@ def check_lineage(text: str) -> str:
 
     Raises :class:`BindingError` with the code ``prefix-lineage``.
     """
-    validation.check(text, "prefix-lineage", "lineage", _MAX_LINEAGE)
+    validation.check(text, "prefix-lineage", Translatable("Lineage"), _MAX_LINEAGE)
     try:
         items = json.loads(text)
         predecessors = [Predecessor(**each) for each in items]

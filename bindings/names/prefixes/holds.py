@@ -74,7 +74,7 @@ def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
     if until <= now:
         raise BindingError("hold-until", Translatable("%(until)s is in the past", until=rfc3339(until)))
     require_limited(until, now)
-    return until, validation.check(reason, "hold-reason", "reason of the hold", MAX_REASON)
+    return until, validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
 
 
 def narrowest(holds: Iterable[Hold | None], now: datetime) -> Hold | None:

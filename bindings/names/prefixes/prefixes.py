@@ -568,7 +568,7 @@ def check_prefix(prefix: str, rules: NamingRules = NO_RULES) -> str:
 
 
 def _check_urn_prefix(prefix: str) -> str:
-    naming.require_visible(prefix, "prefix", code="rule-prefix")
+    naming.require_visible(prefix, Translatable("Prefix"), code="rule-prefix")
     try:
         beginning = selection.beginning(prefix)
     except BindingError:

@@ -32,7 +32,7 @@ def check_template(template: str) -> str:
     >>> check_template("https://example.org/objects/${suffix:given}")
     'https://example.org/objects/${suffix:given}'
     """
-    validation.check(template, "rule-template", "template", MAX_TEMPLATE)
+    validation.check(template, "rule-template", Translatable("Template"), MAX_TEMPLATE)
     read = target_templates.read(_HERE + template if template.startswith("/") else template)
     # Rules of a site can use private hosts.
     flaws = [flaw for flaw in read.flaws if flaw != "reserved-host"]

@@ -43,7 +43,7 @@ def check_hosts(text: str) -> str:
     >>> check_hosts("Museum.example,  iiif.example.org")
     'museum.example iiif.example.org'
     """
-    hosts = validation.check(text, "prefix-hosts", "hosts", MAX_TEXT).lower().replace(",", " ").split()
+    hosts = validation.check(text, "prefix-hosts", Translatable("Hosts"), MAX_TEXT).lower().replace(",", " ").split()
     for host in hosts:
         if not _HOST.fullmatch(host):
             raise BindingError(
@@ -60,7 +60,7 @@ def check_pattern(prefix: str, text: str) -> str:
     >>> check_pattern("ark:12345/x5", "10^6+check")
     '10^6+check'
     """
-    form = read_form(validation.check(text, "prefix-pattern", "pattern", MAX_TEXT))
+    form = read_form(validation.check(text, "prefix-pattern", Translatable("Pattern"), MAX_TEXT))
     if form is None:
         raise BindingError(
             "prefix-pattern", Translatable("%(text)s is not a pattern of names", text=validation.shown(text))
@@ -118,7 +118,7 @@ class PrefixText:
         """Return the stored form of a text for a prefix. Raises :class:`BindingError` with a code ``prefix-…``."""
         if self.check is not None:
             return self.check(prefix, text)
-        return validation.check(text, "prefix-text", self.name, MAX_TEXT)
+        return validation.check(text, "prefix-text", self.label, MAX_TEXT)
 
 
 TEXTS: Final[list[PrefixText]] = [

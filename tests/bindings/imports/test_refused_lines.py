@@ -247,7 +247,7 @@ def test_every_refused_line_is_reported_with_its_cells(bindings: Bindings) -> No
     [
         pytest.param(
             f"/1,{'x' * 65_537}",
-            "the metadata element what has 65,537 characters; at most 65,536 are allowed",
+            "what: the text has 65,537 characters; at most 65,536 are allowed",
             id="a title",
         ),
         pytest.param(

@@ -68,6 +68,13 @@ def test_a_persistent_name_needs_an_allowed_availability(governed, stated, kept)
     assert len(governed.history("ark:21206/1b")) == 1
 
 
+# POL-018
+def test_a_persistent_name_with_another_availability_is_refused(governed):
+    with pytest.raises(BindingError, match="the availability month is not allowed") as caught:
+        governed.bind("ark:21206/1b", "/x", metadata={"persistence": "kept", "availability": "month"})
+    assert caught.value.code == "availability-statement"
+
+
 # POL-016, POL-020
 def test_a_name_can_become_persistent_later(governed):
     governed.bind("ark:21206/1b", "/x")

@@ -18,25 +18,27 @@ from ararat.bindings.names.validation import check, shown
     ],
 )
 def test_a_valid_text_is_returned_unchanged(text: str, lines: bool) -> None:
-    assert check(text, "metadata-text", "title", 10, lines=lines) == text
+    assert check(text, "metadata-text", "Title", 10, lines=lines) == text
 
 
 @pytest.mark.parametrize(
     ("text", "lines", "message"),
     [
-        pytest.param(7, False, "the title has the type int; it must be a text", id="number"),
-        pytest.param(None, False, "the title has the type NoneType; it must be a text", id="none"),
-        pytest.param("", False, "the title is empty", id="empty"),
-        pytest.param(" \t", False, "the title is empty", id="white space"),
-        pytest.param("x" * 11, False, "the title has 11 characters; at most 10 are allowed", id="one too long"),
-        pytest.param("a\nb", False, "the title has the control character U+000A at position 2", id="line end"),
-        pytest.param("a\x0bb", True, "the title has the control character U+000B at position 2", id="vertical tab"),
-        pytest.param("\ud800", True, "the title has the control character U+D800 at position 1", id="surrogate"),
+        pytest.param(7, False, "Title: the value has the type int; it must be a text", id="number"),
+        pytest.param(None, False, "Title: the value has the type NoneType; it must be a text", id="none"),
+        pytest.param("", False, "Title: the text is empty", id="empty"),
+        pytest.param(" \t", False, "Title: the text is empty", id="white space"),
+        pytest.param("x" * 11, False, "Title: the text has 11 characters; at most 10 are allowed", id="one too long"),
+        pytest.param("a\nb", False, "Title: the text has the control character U+000A at position 2", id="line end"),
+        pytest.param(
+            "a\x0bb", True, "Title: the text has the control character U+000B at position 2", id="vertical tab"
+        ),
+        pytest.param("\ud800", True, "Title: the text has the control character U+D800 at position 1", id="surrogate"),
     ],
 )
 def test_an_invalid_text_is_refused_with_its_reason(text: object, lines: bool, message: str) -> None:
     with pytest.raises(BindingError) as refused:
-        check(text, "metadata-text", "title", 10, lines=lines)
+        check(text, "metadata-text", "Title", 10, lines=lines)
     assert (refused.value.code, refused.value.message) == ("metadata-text", message)
 
 

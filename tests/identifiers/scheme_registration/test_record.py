@@ -126,6 +126,7 @@ def test_notes_can_be_added():
     # SCH-053
     record = read("Scheme name: atlas\nNote: A flaw was found.\n   It is mended.\nNote: Another.")
     assert record.notes == ("A flaw was found.\nIt is mended.", "Another.")
+    assert read(record.text()) == record
 
 
 @pytest.mark.parametrize("name", registered_names())

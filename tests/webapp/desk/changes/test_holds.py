@@ -34,7 +34,7 @@ def test_a_curator_holds_and_releases_a_name_and_a_prefix(desk: Any, day: str, r
         wrong = jane.post("/desk/holds/set", {kind: of, "until": "soon", "reason": REASON})
         assert (wrong.status_code, "is not a date" in wrong.text, "court" in wrong.text) == (422, True, True)
         wrong = jane.post("/desk/holds/set", {kind: of, "until": day, "reason": " "})
-        assert (wrong.status_code, "reason of the hold is empty" in wrong.text) == (422, True)
+        assert (wrong.status_code, "Reason of the hold: the text is empty" in wrong.text) == (422, True)
         done = jane.post("/desk/holds/set", {kind: of, "until": day, "reason": REASON})
         assert done.status_code == 303
         assert done.location.endswith(page)
