@@ -94,5 +94,5 @@ def test_right_to_left_titles_stay_in_their_cells(served):
     assert name
     assert title
     assert target
-    assert name["x"] < title["x"] < target["x"]
+    assert title["x"] < name["x"] < target["x"]
     assert row.locator("bdi").first.inner_text() == "ark:12345/x5n01"
