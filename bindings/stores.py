@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -76,10 +76,11 @@ class Snapshot(Protocol):
         """Return the live URNs that differ from another live URN in the case of their letters only, with the other."""
         ...
 
-    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+    def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
         """Return the rows of the database ``table``. ``since`` limits them to rows from that time on.
 
-        For a table file, return the rows that its import into an empty database would create.
+        ``names`` are the columns to read, or None for all. For a table file, return the rows that its import into an
+        empty database would create.
         """
         ...
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Table, delete, select, update
 
 from ..names import assignment
 from ..names.actor import Actor
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
     from ..stores import Snapshot
 
+# Only the columns that are compared: the tables of an older schema lack others.
+_COLUMNS: Mapping[Table, Sequence[str]] = {
+    accounts: ("id", "name", "role", "disabled"),
+    tokens: ("id", "account", "label", "hash", "prefixes", "expires", "revoked", "rights"),
+    grants: ("account", "prefix"),
+}
 _ROLES = ("reader", "curator", "administrator")
 _OPEN = {"active": 0, "delegated": 1, "retired": 2}
 
@@ -50,8 +56,8 @@ class People(NamedTuple):
 
     @classmethod
     def of_rows(cls, read: Mapping[str, Iterable[Row]]) -> People:
-        """Return those of the rows of the three tables, by the name of the table."""
-        columns = {table.name: [column.name for column in table.columns] for table in (accounts, tokens, grants)}
+        """Return those of the rows of the three tables with their compared columns, by the name of the table."""
+        columns = {table.name: names for table, names in _COLUMNS.items()}
         rows = {name: [dict(zip(columns[name], row, strict=True)) for row in read[name]] for name in columns}
         names = {row["id"]: str(row["name"]) for row in rows["accounts"]}
         prefixes: dict[str, set[str]] = {name: set() for name in names.values()}
@@ -67,7 +73,7 @@ class People(NamedTuple):
     @classmethod
     def of_snapshot(cls, snapshot: Snapshot) -> People:
         """Return those of the database of a snapshot."""
-        return cls.of_rows({table.name: snapshot.rows(table) for table in (accounts, tokens, grants)})
+        return cls.of_rows({table.name: snapshot.rows(table, names=names) for table, names in _COLUMNS.items()})
 
 
 def of_name(here: Binding, there: Binding, now: datetime) -> Iterator[tuple[str, Change]]:
@@ -150,7 +156,12 @@ def carry_over_people(
 ) -> list[Narrowed]:
     """Disable accounts, revoke tokens and take rights as in newer data, with an entry in the audit for each."""
     run = transaction.connection.execute
-    here = People.of_rows({table.name: run(select(table)) for table in (accounts, tokens, grants)})  # type: ignore[misc]
+    here = People.of_rows(
+        {
+            table.name: run(select(*(table.c[name] for name in names)))  # type: ignore[misc]
+            for table, names in _COLUMNS.items()
+        }
+    )
     done: list[Narrowed] = []
     for narrowed, statement in wider(here, there):
         done.append(narrowed)

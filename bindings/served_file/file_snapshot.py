@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -34,14 +34,17 @@ class FileSnapshot:
         self._name = name
         self._prefixes = table.prefixes()
 
-    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+    def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
         """Return the rows of the database ``table`` that an import of the file into an empty database would create.
 
-        With ``since``, return all of them if the file was changed at that time or later, else none.
+        With ``since``, return all of them if the file was changed at that time or later, else none. ``names`` are the
+        columns to read, or None for all.
         """
         if since is not None and self._table.changed < since:
             return iter(())
-        return file_rows.rows(self._table, self._name, table)
+        rows = file_rows.rows(self._table, self._name, table)
+        places = [table.columns.keys().index(name) for name in names or ()]
+        return (tuple(row[place] for place in places) for row in rows) if places else rows
 
     def bindings(self, unreadable: Callable[[UnreadableBinding], object] | None = None) -> Iterator[Binding]:
         """Return all bindings in the order of their keys in a database. ``unreadable`` is not called, because a file is

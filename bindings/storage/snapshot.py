@@ -62,13 +62,13 @@ class DatabaseSnapshot:
         """Run the SQL ``query`` with its ``parameters`` on the snapshot, and return its rows."""
         return self._connection.execute(query, parameters).fetchall()
 
-    def rows(self, table: Table, since: datetime | None = None) -> Iterator[Row]:
+    def rows(self, table: Table, since: datetime | None = None, names: Sequence[str] | None = None) -> Iterator[Row]:
         """Yield the rows of the database ``table`` in the order of its key.
 
-        ``since`` limits them to rows from that time on.
+        ``since`` limits them to rows from that time on. ``names`` are the columns to read, or None for all.
         """
         quote = self._database.engine.dialect.identifier_preparer.quote
-        columns = ", ".join(quote(column.name) for column in table.columns)
+        columns = ", ".join(quote(name) for name in names or table.columns.keys())
         key = ", ".join(quote(column.name) for column in table.primary_key)
         time = next((name for name in ("recorded", "changed") if name in table.columns), "started")
         where = f" WHERE {time} >= '{rfc3339(since)}'" if since else ""

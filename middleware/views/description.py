@@ -168,7 +168,12 @@ class Description(Formatted):
 
     @property
     def summary(self) -> str:
-        """The line about the name for search engines and previews: who, when and where, or the identifier."""
+        """The line about the name for search engines: its description, or who, when and where, or the identifier.
+
+        It is "" if reference managers read the page and no description is recorded: Zotero keeps it as the abstract.
+        """
+        if self.citation_elements:
+            return display.visible(" ".join((self.reference.description or "").split()))[:_MAX_SUMMARY]
         texts = (self._with_kernel.get(name, "") for name in ("who", "when", "where"))
         line = ". ".join(text for text in map(without_code, texts) if text)
         return display.visible(" ".join((line or self.binding.identifier).split()))[:_MAX_SUMMARY]

@@ -36,7 +36,8 @@ def return_to_4(database: str) -> None:
         for act in ("insert", "update", "delete"):
             connection.execute(text(f"DROP TRIGGER bindings_numbers_{act}{of_table}"))
         connection.execute(text("DROP TABLE name_numbers"))
-        for table, column in (("bindings", "numbers"), ("events", "numbers"), ("uploads", "original")):
+        later = (("bindings", "numbers"), ("events", "numbers"), ("uploads", "original"))
+        for table, column in (*later, ("accounts", "program"), ("identities", "token")):
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"ALTER TABLE operations ADD CONSTRAINT action_known CHECK ({KNOWN})"))

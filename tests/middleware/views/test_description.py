@@ -261,7 +261,8 @@ def test_the_page_opens_and_cites_the_item_and_names_the_institution(binding):
     view = describe(binding("ark:12345/m4", "https://maps.example/88", metadata=metadata), "https://ids.example")
     page = view.as_html(Presentation(branding=Branding(institution="Museum of the Two Rivers"))).decode()
     assert "<title>Plan of Grebenau, sheet 88 - Museum of the Two Rivers</title>" in page
-    assert '<meta name="description" content="Moreau, Elise. 1912">' in page
+    # A reference manager would keep it as the abstract of the item.
+    assert '<meta name="description"' not in page
     assert '<meta property="og:title" content="Plan of Grebenau, sheet 88">' in page
     assert '<meta property="og:url" content="https://ids.example/ark:12345/m4">' in page
     assert '<meta property="og:site_name" content="Museum of the Two Rivers">' in page
@@ -275,6 +276,20 @@ def test_the_page_opens_and_cites_the_item_and_names_the_institution(binding):
     )
     assert f"<blockquote><bdi>{cited}</bdi></blockquote>" in page
     assert "Kept by <bdi>Museum of the Two Rivers</bdi>." in page
+
+
+@pytest.mark.parametrize(
+    ("metadata", "content"),
+    [
+        ({"what": "Map", "who": "Noah", "when": "1912", "dc.description": "All  maps."}, "All maps."),
+        ({"who": "Noah", "when": "1912"}, "Noah. 1912"),
+        ({}, "ark:12345/m4"),
+    ],
+    ids=["a description", "no title", "nothing"],
+)
+def test_search_engines_read_a_line_about_the_name(binding, metadata, content):
+    page = told(describe(binding("ark:12345/m4", "https://maps.example/88", metadata=metadata), ""), "as_html")
+    assert f'<meta name="description" content="{content}">' in page
 
 
 def test_the_qr_code_for_print_is_part_of_the_page(binding):

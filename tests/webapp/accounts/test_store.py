@@ -374,6 +374,58 @@ def test_no_session_starts_if_the_account_is_changed_during_the_sign_in(accounts
 # Identities -----------------------------------------------------------------------------------------------------------
 
 
+def test_a_program_has_a_token_for_each_linked_identity(accounts):
+    accounts.add("adam", "administrator")
+    robot = accounts.add("robot", "curator", ["12345/x5"], is_program=True)
+    accounts.identities.link("https://idp.example", "17", "robot")
+    caller = accounts.identities.program("https://idp.example", "17")
+    assert (caller.account.name, caller.token.label) == ("robot", "17 https://idp.example")
+    assert accounts.is_current(caller)
+    assert accounts.current("robot", caller.token.number) is not None
+    assert accounts.identities.account("https://idp.example", "17") is None
+    assert accounts.identities.list(robot) == [("https://idp.example", "17")]
+    for end in (
+        lambda: accounts.tokens.revoke(accounts.tokens.list("robot")[-1].number),
+        lambda: accounts.disable("robot"),
+        lambda: accounts.set_program("robot", False),
+        lambda: accounts.identities.unlink("https://idp.example", "17", "robot"),
+    ):
+        end()
+        assert accounts.identities.program("https://idp.example", "17") is None
+        assert not accounts.is_current(caller)
+        accounts.enable("robot")
+        accounts.set_program("robot", True)
+        if accounts.identities.list(robot):
+            accounts.identities.unlink("https://idp.example", "17", "robot")
+        accounts.identities.link("https://idp.example", "17", "robot")
+        caller = accounts.identities.program("https://idp.example", "17")
+        assert caller is not None
+
+
+def test_no_person_signs_in_to_the_account_of_a_program(accounts, audit_of):
+    accounts.add("adam", "administrator")
+    accounts.add("jane", "curator", password=PASSWORD)
+    secret = accounts.make_link("jane")
+    session = accounts.sessions.start(accounts.get("jane"))
+    assert accounts.set_program("jane", True).is_program
+    assert audit_of(accounts)[-1]["outcome"] == "program"
+    assert (accounts.get("jane").has_password, accounts.of_link(secret)) == (False, None)
+    assert accounts.sessions.caller(session) is None
+    for refused in (
+        lambda: accounts.set_password("jane", PASSWORD),
+        lambda: accounts.make_link("jane"),
+        lambda: accounts.add("robot", "reader", password=PASSWORD, is_program=True),
+    ):
+        with pytest.raises(AccountError, match="account-program"):
+            refused()
+    with pytest.raises(AccountError, match="account-last"):
+        accounts.set_program("adam", True)
+    # A program that is an administrator cannot help the last person.
+    accounts.set_role("jane", "administrator")
+    with pytest.raises(AccountError, match="account-last"):
+        accounts.disable("adam")
+
+
 def test_an_identity_is_linked_to_one_account(accounts):
     jane = accounts.add("jane", "curator")
     accounts.add("joan", "curator")
