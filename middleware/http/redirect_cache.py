@@ -95,8 +95,11 @@ class RedirectCache:
         :meth:`renew` before the redirect was read; None adds nothing. A redirect that depends on other things than the
         path is not added.
         """
-        _, target, _, links, container, vary, resolution = redirect
+        _, target, name, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:
+            return
+        # A hold that has ended lasts again if a clock that was ahead is corrected.
+        if self._holds is not NO_HOLDS and name is not None and self._holds.may_cover(name[1:]):
             return
         length = len(path) + len(target or "") + len(links)
         if resolution is not None and resolution.binding is not None:

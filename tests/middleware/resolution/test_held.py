@@ -160,6 +160,26 @@ def test_a_redirect_in_memory_ends_with_a_hold_of_the_name_a_container_or_a_pref
         assert statuses() == [302, 302], held
 
 
+@pytest.mark.parametrize("ahead", [timedelta(days=365), timedelta(minutes=10)], ids=["a year", "10 minutes"])
+def test_a_clock_that_is_corrected_ends_no_hold_before_its_time(
+    ahead: timedelta, open_store: Callable[..., Bindings], tmp_path: Path, clock: Clock
+) -> None:
+    store = open_store(tmp_path / "bindings.sqlite", clock=clock)
+    names = ["ark:12345/x9c", "ark:12345/x9c/p1", "ark:12345/x9c.v1", "ark:12345/z9"]
+    for name in names:
+        store.bind(name, f"https://example.org/{name[-2:]}")
+    until = NOW + min(ahead, timedelta(days=30)) - timedelta(minutes=1)
+    holding.hold(store, names[0], until, "A court decides.")
+    holding.hold(store, "ark:12345/z", until, "A court decides.", kind="prefix")
+    clock.time = NOW + ahead
+    client = Client(ResolverMiddleware(site, store, prefix=HOST))
+    assert [client.get(f"/{name}").status_code for name in names] == [302] * 4
+    clock.time = NOW
+    assert [client.get(f"/{name}").status_code for name in names] == [303] * 4
+    clock.time = NOW + ahead
+    assert [client.get(f"/{name}").status_code for name in names] == [302] * 4
+
+
 def test_the_narrowest_hold_is_shown(open_store: Callable[..., Bindings], tmp_path: Path, clock: Clock) -> None:
     store = open_store(tmp_path / "bindings.sqlite", clock=clock)
     for name in ("ark:12345/x1", "ark:12345/x1/p1", "ark:12345/x1/p2", "ark:12345/x2"):
