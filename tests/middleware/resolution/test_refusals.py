@@ -45,7 +45,6 @@ def test_every_refusal_has_an_example_and_every_example_is_in_the_catalogue():
     assert set(EXAMPLES) == set(REFUSALS)
 
 
-# ARK-101
 @pytest.mark.one_setup
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_each_refusal_has_its_status(code, held, binding):

@@ -193,6 +193,7 @@ def test_a_fragment_is_passed_unchanged(answer):
     assert (resolution.key, resolution.target) == ("urn:foo:a%2C1", "https://example.org/urn-a")
 
 
+# ARK-101
 # ARK-019, ARK-096, ARK-104
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
