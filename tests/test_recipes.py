@@ -11,7 +11,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Provider(BaseHTTPRequestHandler):
     key = RSAKey.generate_key(2048, {"kid": "1"}) if shutil.which("jq") else None
 
     def do_GET(self) -> None:
-        issuer = f"http://127.0.0.1:{self.server.server_address[1]}"
+        assert isinstance(self.server, HTTPServer)
+        issuer = f"http://127.0.0.1:{self.server.server_port}"
         path, _, query = self.path.partition("?")
         answers: dict[str, Any] = {
             "/.well-known/openid-configuration": {"issuer": issuer, "jwks_uri": f"{issuer}/jwks"},

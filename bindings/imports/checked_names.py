@@ -162,10 +162,17 @@ class _Both(RecordedNames):
         return found
 
     def sharing(
-        self, field: Literal["target", "resource"], texts: Iterable[str], prefix: str = "", *, withdrawn: bool = True
+        self,
+        field: Literal["target", "resource", "sort_title"],
+        texts: Iterable[str],
+        prefix: str = "",
+        *,
+        withdrawn: bool = True,
     ) -> dict[str, set[str]]:
         distinct_texts = list(texts)
         sharing_names = super().sharing(field, distinct_texts, prefix, withdrawn=withdrawn)
-        for text, several in self.names.sharing(field, distinct_texts).items():
+        # The titles of rows are not kept.
+        accepted = {} if field == "sort_title" else self.names.sharing(field, distinct_texts)
+        for text, several in accepted.items():
             sharing_names.setdefault(text, set()).update(several)
         return sharing_names

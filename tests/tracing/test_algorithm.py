@@ -429,12 +429,17 @@ def test_a_hostile_location_is_requested_unchanged_or_not_at_all(row):
 def test_a_url_without_an_identifier_is_requested_only_on_request():
     script = Script(redirect(301, "https://b.example/new"), answer(200))
     start, first, _, end = trace("https://a.example/old?id=7#top", fetch=script, resolver="https://n2t.net", links=True)
+    assert isinstance(start, Start)
+    assert isinstance(first, Hop)
+    assert isinstance(end, End)
     assert (start.resolver, start.sent) == ("https://a.example", "https://a.example/old?id=7")
     assert [note.code for note in start.notes] == ["link"]
     assert (first.target, end.url, end.fragment) == ("https://b.example/new", "https://b.example/new", "top")
     # An identifier in a URL still starts at the resolver.
     script = Script(answer(200))
     start, *_ = trace("https://a.example/ark:12345/x", fetch=script, links=True)
+    assert isinstance(start, Start)
     assert start.sent == "https://n2t.net/ark:12345/x"
     *_, end = trace("https://a.example/old", fetch=Script())
+    assert isinstance(end, End)
     assert (end.outcome, end.code) == ("refused", "no-ark-label")

@@ -615,6 +615,7 @@ def configured(server: ReverseProxy, row: Applied, address: str, changes: list[C
     """Return the documented configuration with changes, in the file of a server at an address."""
     name = server.lower()
     names = composed(name, "WSGI or ASGI")
+    section = ""
     shown = everything(name) if row.base == "all" else names
     host, is_tls = address.partition("//")[2], row.base == "tls"
     if server == "nginx":
@@ -645,7 +646,8 @@ class Fronts:
     """The front servers of a test, one after the other at one address, before one site."""
 
     def __init__(self, world: World, server: ReverseProxy, row: Applied) -> None:
-        self.world, self.server, self.row = world, server, row
+        self.world, self.row = world, row
+        self.server: ReverseProxy = server
         self.is_tls = row.base == "tls"
         self.address = f"https://{TLS_HOST}" if self.is_tls else world.prefix
         self.site = world.site(prefix=self.address)

@@ -110,7 +110,7 @@ def test_programs_send_the_tokens_of_a_certified_provider(installed, tmp_path):
             for algorithm in ALGORITHMS:
                 assert asked("/api/v1/account", token(issuer, algorithm)).status_code == 401
                 accounts.identities.link(issuer, algorithm, "repository")
-                assert asked("/api/v1/account", token(issuer, algorithm)).json["name"] == "repository"
+                assert asked("/api/v1/account", token(issuer, algorithm)).get_json()["name"] == "repository"
             assert asked("/api/v1/account", token(issuer, "RS256", "https://other.example")).status_code == 401
             minted = asked(
                 "/ezid/shoulder/ark:/12345/x5", token(issuer, "ES256"), method="POST", data="_status: reserved"
@@ -125,4 +125,8 @@ def test_programs_send_the_tokens_of_a_certified_provider(installed, tmp_path):
         # A new process has no keys yet.
         app = create_app(bindings, prefix=AUDIENCE, token_audience=AUDIENCE, token_issuers=[issuer]).test_client()
         away = app.get("/api/v1/account", base_url=AUDIENCE, headers={"Authorization": f"Bearer {new}"})
-        assert (away.status_code, away.json["code"], away.headers["Retry-After"]) == (503, "provider-unavailable", "60")
+        assert (away.status_code, away.get_json()["code"], away.headers["Retry-After"]) == (
+            503,
+            "provider-unavailable",
+            "60",
+        )

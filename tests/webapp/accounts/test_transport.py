@@ -7,6 +7,7 @@ import gzip
 import socket
 import threading
 import time
+from typing import Any
 
 import pytest
 import requests
@@ -129,7 +130,7 @@ def test_metadata_that_cannot_be_parsed_are_unavailable(serve, document):
 def test_an_answer_with_an_invalid_token_is_not_confirmed(serve, document):
     provider = OpenID(issuer="https://idp.example", client_id="x")
     token = serve(OK + b"\r\n" + document)
-    metadata = dict.fromkeys(("authorization_endpoint", "token_endpoint", "jwks_uri"), token)
+    metadata: dict[str, Any] = dict.fromkeys(("authorization_endpoint", "token_endpoint", "jwks_uri"), token)
     provider._provider._metadata = metadata, time.monotonic() + 60
     with pytest.raises(NotConfirmed):
         provider.subject(redirect_uri="https://a.example", code="c", nonce="n", verifier="v" * 43)
