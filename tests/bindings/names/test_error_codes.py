@@ -19,6 +19,7 @@ from ararat.cli.output import Sheet
 from ararat.cli.render import imports
 from ararat.identifiers import PROBLEMS
 from ararat.net.hop import FAILURES
+from ararat.webapp import create_app
 from ararat.webapp.desk.tables import refused
 from tests.packages import ROOT, modules
 
@@ -76,7 +77,15 @@ def test_the_notes_of_rows_are_in_the_table(code: str) -> None:
     assert error_code(code).severity == "warning"
 
 
+@pytest.fixture(scope="module")
+def context() -> Iterator[None]:
+    """The context of an application, whose settings have the label of numbers."""
+    with create_app().app_context():
+        yield
+
+
 @pytest.mark.one_setup
+@pytest.mark.usefixtures("context")
 @pytest.mark.parametrize("code", sorted(ALL))
 def test_the_reports_of_imports_explain_each_code(code: str, tmp_path: Path) -> None:
     noted = NotedLine(2, "ark:12345/x", code, "something is wrong")

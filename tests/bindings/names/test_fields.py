@@ -22,6 +22,7 @@ from ararat.bindings.storage.tables import schema
 from ararat.bindings.tables import columns
 from ararat.cli.bindings.names import bind_command
 from ararat.middleware.views.description import Description
+from ararat.webapp import create_app
 from ararat.webapp.api.schemas import REQUESTS, RESPONSES
 from ararat.webapp.desk.names import forms, history
 from tests.packages import ROOT, modules
@@ -84,7 +85,9 @@ def log_text(binding: Binding) -> str:
 
 
 def desk_history(field: str) -> bool:
-    return bool({each.field for each in history.differences(PLAIN, bound(field))} - {"Target"} or field == "target")
+    # The settings of an application have the label of numbers.
+    with create_app().app_context():
+        return bool({each.field for each in history.differences(PLAIN, bound(field))} - {"Target"} or field == "target")
 
 
 def cli_option(field: str) -> bool:
