@@ -20,6 +20,7 @@ def test_files_are_ordered_by_their_time() -> None:
     known = {"tests/bindings/test_open.py": 90.0}
     cache = SimpleNamespace(get=lambda name, default: known)
     session: Any = SimpleNamespace(
-        items=[SimpleNamespace(nodeid=name) for name in NAMES], config=SimpleNamespace(cache=cache)
+        items=[SimpleNamespace(nodeid=name) for name in NAMES],
+        config=SimpleNamespace(cache=cache, pluginmanager=SimpleNamespace(has_plugin=lambda name: True)),
     )
     assert units(session) == [[2], [1, 3], [0, 4]]

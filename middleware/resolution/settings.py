@@ -583,7 +583,9 @@ def _branding(settings: Settings) -> Branding:
         try:
             checked[name] = branding.check_field(name, text)
         except CatalogueError as error:
-            raise ValueError(f"{name}: {error.message}; set {error.expected}") from None
+            # The message of a text begins with the field.
+            said = str(error.message).removeprefix(f"{name}: ")
+            raise ValueError(f"{name}: {said}; set {error.expected}") from None
     return Branding(**checked)
 
 

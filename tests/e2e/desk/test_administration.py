@@ -16,6 +16,7 @@ def test_administrator_grants_a_shoulder_and_records_it_without_javascript(serve
     page.get_by_role("link", name="Prefixes").click()
     page.get_by_role("link", name="Add a record").click()
     page.get_by_label("Prefix", exact=True).fill("12345/x7")
+    page.get_by_text("What you promise").first.click()
     page.get_by_label("Who is responsible").fill("The Map Library")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("ark:12345/x7")
