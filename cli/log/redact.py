@@ -40,7 +40,7 @@ def redact_command(
     actor: Actor,
     database: str,
 ) -> int:
-    """Remove the metadata, the reason, the actor and the source of all changes of the identifier ID.
+    """Remove the metadata, the numbers, the reason, the actor and the source of all changes of the identifier ID.
 
     Removed values cannot be restored. Target, kind, status and times stay. Entries and proofs of the log stay valid.
     The redaction is a change itself, with the actor of --actor.

@@ -16,7 +16,10 @@ SECRET = "The diary of Hedwig"
 
 @pytest.fixture
 def filled(desk: Desk) -> Desk:
-    desk.bindings.bind(NAME, "https://example.org/1", metadata={"what": SECRET}, resource="inv-7", actor="jane")
+    numbers = {"current": "inv-8", "further": ["box of Hedwig"]}
+    desk.bindings.bind(
+        NAME, "https://example.org/1", metadata={"what": SECRET}, resource="inv-7", numbers=numbers, actor="jane"
+    )
     holding.hold(desk.bindings, NAME, desk.bindings.now() + timedelta(days=9), f"{SECRET} is disputed")
     return desk
 
@@ -27,12 +30,13 @@ def audit_of(desk: Desk, browser: Browser) -> str:
 
 def test_an_administrator_removes_the_texts_with_a_reason(filled: Desk, ada: Browser) -> None:
     page = ada.get(f"/desk/name/texts?name={NAME}").get_data(as_text=True)
-    assert "These texts are removed: the metadata" in page
-    assert "These stay: the name, its target" in page
+    assert "These texts are removed: the metadata, the numbers" in page
+    assert "These stay: the name, its target, its resource" in page
     answer = ada.post("/desk/name/texts", {"name": NAME, "reason": "Order 12/26\nof the court"})
     assert (answer.status_code, answer.location) == (303, f"/desk/name?name={NAME}")
     shown = ada.get(f"/desk/name?name={NAME}").get_data(as_text=True)
     assert SECRET not in shown
+    assert "box of Hedwig" not in shown
     assert "https://example.org/1" in shown
     assert "The personal values are removed." in shown
     assert "redacted: Order 12/26 of the court" in audit_of(filled, ada)
