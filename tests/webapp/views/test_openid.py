@@ -461,3 +461,24 @@ def test_a_disabled_account_and_a_program_are_not_linked_by_a_claim(accounts, as
     accounts.add("robot", "reader", is_program=True)
     with pytest.raises(AccountError, match="account-program"):
         accounts.identities.link(ISSUER, "robot@uni.example", "robot", claim="eppn")
+
+
+def test_a_subject_of_another_account_is_not_linked_by_a_claim(accounts, as_user):
+    accounts.identities.link(ISSUER, "17", "jane")
+    accounts.disable("jane")
+    accounts.add("jane2", "curator")
+    accounts.identities.link(ISSUER, "jane@uni.example", "jane2", claim="eppn")
+    # The disabled account must not come back under another name.
+    assert as_user("17", "jane@uni.example").status_code == 403
+    assert accounts.identities.list(accounts.get("jane2")) == [(f"{ISSUER}#eppn", "jane@uni.example")]
+
+
+@pytest.mark.parametrize(
+    ("subject", "value"),
+    [("s" * 1001, "jane@uni.example"), ("17", ""), ("17", "v" * 1001), ("17", "a\nb")],
+    ids=["long subject", "empty value", "long value", "control character"],
+)
+def test_a_text_that_cannot_be_linked_keeps_the_claim(accounts, as_user, subject, value):
+    accounts.identities.link(ISSUER, "jane@uni.example", "jane", claim="eppn")
+    assert as_user(subject, value).status_code == 403
+    assert as_user("17", "jane@uni.example").status_code == 303

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
@@ -16,7 +17,7 @@ from ....bindings.storage.tables import account_tables as tables
 from ....identifiers.text.translatable import Translatable
 from ..model import Account, AccountError, Caller
 from . import rows
-from .database import AccountTables, end_sessions, read_line
+from .database import AccountTables, end_sessions, of_program, read_line
 from .tokens import Tokens, add_of_provider, revoke_in
 
 MAX_IDENTITY = 1000
@@ -51,18 +52,8 @@ class Identities:
 
         def change(connection: Connection, account: Account) -> str:
             if account.is_program and "#" in issuer:
-                message = Translatable(
-                    "%(account)s is the account of a program, to which no person signs in", account=name
-                )
-                raise AccountError("account-program", message)
-            known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()
-            if known is None:
-                now = self._accounts.bindings.now()
-                token = add_of_provider(connection, account, issuer, subject, now) if account.is_program else None
-                row = {"issuer": issuer, "subject": subject, "account": account.number, "token": token}
-                connection.execute(insert(tables.identities), row)
-            elif known != account.number:
-                raise AccountError("identity-taken", Translatable("the identity is linked to another account"))
+                raise of_program(account.name)
+            self._add(connection, account, issuer, subject)
             return subject
 
         return self._accounts.change_account(name, "account.link", by, change)
@@ -70,21 +61,36 @@ class Identities:
     def adopt(self, issuer: str, claim: str, value: str, subject: str) -> Account | None:
         """Return the account that was linked by a claim, and link it to the subject of this first sign-in.
 
-        The result is None if no enabled account of a person is linked by this value.
+        The result is None if no enabled account of a person is linked by this value, or if the subject belongs to
+        another account.
         """
-        pending = _read_identity(issuer, value, claim)
-        account = self.account(*pending)
-        if account is None:
-            return None
+        # The claim stays linked if the subject cannot be, or if another request has linked it meanwhile.
+        with suppress(AccountError):
+            pending, wanted = _read_identity(issuer, value, claim), _read_identity(issuer, subject, None)
+            if (account := self.account(*pending)) is None:
+                return None
 
-        def change(connection: Connection, locked: Account) -> str:
-            if connection.execute(delete(tables.identities).where(*_is(*pending))).rowcount:
-                row = {"issuer": issuer, "subject": subject, "account": locked.number}
-                connection.execute(insert(tables.identities), row)
-            return f"{subject} by {claim}"
+            def change(connection: Connection, locked: Account) -> str:
+                of_claim = *_is(*pending), tables.identities.c.account == locked.number
+                is_linked = connection.execute(delete(tables.identities).where(*of_claim)).rowcount
+                if not is_linked or locked.disabled or locked.is_program:
+                    raise _not_linked(locked)
+                self._add(connection, locked, *wanted)
+                return f"{subject} by {claim}"
 
-        self._accounts.change_account(account.name, "account.link", Caller(account=account), change)
+            self._accounts.change_account(account.name, "account.link", Caller(account=account), change)
         return self.account(issuer, subject)
+
+    def _add(self, connection: Connection, account: Account, issuer: str, subject: str) -> None:
+        """Link an identity to an account. A linked one of the same account is not changed."""
+        known = connection.execute(select(tables.identities.c.account).where(*_is(issuer, subject))).scalar()
+        if known is None:
+            now = self._accounts.bindings.now()
+            token = add_of_provider(connection, account, issuer, subject, now) if account.is_program else None
+            row = {"issuer": issuer, "subject": subject, "account": account.number, "token": token}
+            connection.execute(insert(tables.identities), row)
+        elif known != account.number:
+            raise AccountError("identity-taken", Translatable("the identity is linked to another account"))
 
     def unlink(
         self, issuer: str, subject: str, name: str, *, claim: str | None = None, by: Caller | None = None
@@ -96,6 +102,7 @@ class Identities:
         - ``issuer``: the URL of the provider.
         - ``subject``: the identifier of the user at the provider.
         - ``name``: the name of the account.
+        - ``claim``: as in :meth:`link`.
         - ``by``: the caller who makes the change, for the audit; None for the command line.
 
         Raises AccountError with the code ``identity-unknown``.
@@ -107,9 +114,7 @@ class Identities:
             now = self._accounts.bindings.now()
             known = connection.execute(select(tables.identities.c.token).where(*of_account)).first()
             if known is None:
-                raise AccountError(
-                    "identity-unknown", Translatable("the identity is not linked to %(account)s", account=account.name)
-                )
+                raise _not_linked(account)
             connection.execute(delete(tables.identities).where(*of_account))
             if known[0] is not None:
                 revoke_in(connection, known[0], now)
@@ -153,6 +158,11 @@ class Identities:
             return None
         found = rows.found(self._accounts.read(rows.OF_IDENTITY, issuer=issuer, subject=subject))
         return found[0] if found else None
+
+
+def _not_linked(account: Account) -> AccountError:
+    message = Translatable("the identity is not linked to %(account)s", account=account.name)
+    return AccountError("identity-unknown", message)
 
 
 def set_tokens(connection: Connection, account: Account, now: datetime, *, is_program: bool) -> None:
