@@ -1,8 +1,9 @@
 """Access tokens of identity providers (JWT), which programs send instead of a token of Ararat.
 
 Such a token proves an issuer and a subject. It is verified before its subject is looked up: its signature with a key
-that its issuer publishes now, its audience and its times. Tokens for other purposes are refused: ID tokens, logout
-tokens, and tokens that are bound to a key of the client, which Ararat does not ask for.
+that its issuer published at most :data:`.provider.KEPT_SECONDS` ago, its audience and its times. Tokens for other
+purposes are refused: ID tokens, logout tokens, and tokens that are bound to a key of the client, which Ararat does not
+ask for.
 
 Sources: RFC 7519 (JWT), RFC 8725 (best practices), RFC 9068 (access tokens).
 """

@@ -1,7 +1,7 @@
 """The question before a name is public permanently: values that it shares with another name, and pages without answer.
 
-Each form and table that makes a name public, or changes a public one, calls :func:`question`. The form is shown again
-with the question, and its hidden fields ``confirm`` are the answer.
+Each form and table that makes a name public, or sets values of a public one, calls :func:`question`. The form is shown
+again with the question, and its hidden fields ``confirm`` are the answer. A move of targets tests a sample itself.
 """
 
 from __future__ import annotations
