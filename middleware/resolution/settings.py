@@ -583,8 +583,8 @@ def _branding(settings: Settings) -> Branding:
         try:
             checked[name] = branding.check_field(name, text)
         except CatalogueError as error:
-            # The message of a text begins with the field.
-            said = str(error.message).removeprefix(f"{name}: ")
+            # The message of a text begins with the label of the field.
+            said = str(error.message).removeprefix(f"{branding.LABELS[name]}: ")
             raise ValueError(f"{name}: {said}; set {error.expected}") from None
     return Branding(**checked)
 

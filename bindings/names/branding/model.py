@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
+from ....identifiers.text.translatable import Translatable
 from .. import targets, validation
 from ..errors import BindingError
 from . import colours, logos
@@ -19,6 +20,17 @@ from . import colours, logos
 Field = Literal["institution", "logo", "contact", "colour", "statement"]
 FIELDS: tuple[Field, ...] = ("institution", "logo", "contact", "colour", "statement")
 """The fields of a branding, in the order of display."""
+
+LABELS: Final[Mapping[Field, str]] = MappingProxyType(
+    {
+        "institution": Translatable("Institution"),
+        "logo": Translatable("Logo"),
+        "contact": Translatable("Contact"),
+        "colour": Translatable("Colour"),
+        "statement": Translatable("Statement"),
+    }
+)
+"""The fields with their labels, with which messages begin."""
 
 MAX_CHARACTERS: Mapping[str, int] = MappingProxyType({"institution": 200, "contact": 400, "statement": 1000})
 """The maximum number of characters of each text."""
@@ -95,7 +107,7 @@ def check_field(field: Field, text: str | None) -> str | None:
         return logos.check(text)
     if field == "colour":
         return colours.check(text)
-    return validation.check(text, "branding-text", field, MAX_CHARACTERS[field])
+    return validation.check(text, "branding-text", LABELS[field], MAX_CHARACTERS[field])
 
 
 def contact_address(contact: str) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from flask import Response, abort, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -36,15 +36,6 @@ from .. import messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..forms import FieldProblem, number_of
 from ..names.history import Difference
-
-LABELS: Final[dict[branding.Field, str]] = {
-    "institution": Translatable("Institution"),
-    "logo": Translatable("Logo"),
-    "contact": Translatable("Contact"),
-    "colour": Translatable("Colour"),
-    "statement": Translatable("Statement"),
-}
-"""The fields of a branding with their labels."""
 
 MAX_SHOWN = 20
 """The maximum number of versions on the page."""
@@ -181,7 +172,7 @@ def differences(before: Branding, after: Branding) -> list[Difference]:
     old, new = before.as_dict(), after.as_dict()
     return [
         Difference(field=label, before=_shown(old[field]), after=_shown(new[field]))
-        for field, label in LABELS.items()
+        for field, label in branding.LABELS.items()
         if old[field] != new[field]
     ]
 
@@ -263,7 +254,7 @@ def _page(
         preview_languages=LANGUAGE_NAMES,
         preview_language=request.form.get("language", language()),
         errors=problems or {},
-        labels=LABELS,
+        labels=branding.LABELS,
         settings=site().settings.branding,
         sample=_sample(Branding(**{field: None if field in (problems or {}) else given[field] for field in given})),
         most_bytes=logos.MAX_BYTES,
