@@ -79,16 +79,24 @@ class Concern:
     def token(self) -> str:
         """The text that confirms this concern, and no other one."""
         of_other = self.other.key if self.other else ""
-        return sha256("\0".join((self.code, self.name.key, self.text, of_other)).encode()).hexdigest()[:20]
+        return _digest((self.code, self.name.key, self.text, of_other))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """The concerns about names that would be public. ``more`` is the number of those that are not listed."""
+    """The concerns about names that would be public. ``more`` is the number of those that are not listed.
+
+    ``is_complete`` is false if more names were not compared. ``tokens`` are the texts that confirm the concerns.
+    """
 
     concerns: Sequence[Concern] = ()
     more: int = 0
+    is_complete: bool = True
     tokens: Sequence[str] = field(default=())
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return sha256("\0".join(texts).encode()).hexdigest()[:20]
 
 
 def question(
@@ -100,24 +108,31 @@ def question(
     - ``requests``: whether to request the new targets, at most :data:`SAMPLE`.
     - ``also``: other concerns.
     """
-    concerns, by_target = [*also], dict[str, NewValues]()
+    shared, by_target = list[Concern](), dict[str, NewValues]()
     remaining = (each for each in names if each is not None)
-    while len(concerns) <= MAX_CONCERNS and (block := list(islice(remaining, _BLOCK))):
-        for each, shared in zip(block, shared_values.shared_values(management().bindings, block), strict=True):
-            concerns += [Concern(code=one.field, name=each, text=one.text, other=one.other) for one in shared]
+    while len(also) + len(shared) <= MAX_CONCERNS and (block := list(islice(remaining, _BLOCK))):
+        for each, found in zip(block, shared_values.shared_values(management().bindings, block), strict=True):
+            shared += [Concern(code=one.field, name=each, text=one.text, other=one.other) for one in found]
             if each.target and len(by_target) < SAMPLE:
                 by_target.setdefault(each.target, each)
+    is_complete = next(remaining, None) is None
+    unanswered = list[Concern]()
     if requests and by_target and site().settings.trace_elsewhere:
         with suppress(HTTPRefusal):  # The server has no time for requests now.
-            concerns += [
+            unanswered += [
                 Concern(code="unanswered", name=by_target[each.target], text=each.target, reason=each.text)
                 for each in sampled(by_target)
                 if each.is_missing
             ]
-    tokens = [each.token for each in concerns]
+    concerns = [*also, *unanswered, *shared]
+    listed, others = concerns[:MAX_CONCERNS], concerns[MAX_CONCERNS:]
+    tokens = list(dict.fromkeys(each.token for each in listed))
+    if others:
+        # One text confirms them all: a form has a limit of fields.
+        tokens.append(_digest(each.token for each in others))
     if set(tokens) <= set(request.form.getlist("confirm")):
         return None
-    return Question(concerns=concerns[:MAX_CONCERNS], more=max(0, len(concerns) - MAX_CONCERNS), tokens=tokens)
+    return Question(concerns=listed, more=len(others), is_complete=is_complete, tokens=tokens)
 
 
 def question_of(before: Binding | None, after: Binding, *, also: Sequence[Concern] = ()) -> Question | None:

@@ -84,20 +84,18 @@ def finish(desk: Desk) -> None:
         time.sleep(0.005)
 
 
-def table(desk: Desk, jane: Browser, values: dict[str, str], confirm: list[str]) -> TestResponse:
-    if not confirm:
-        columns = {"identifier": NAME, "target": values.get("target", f"{TARGET}/own")}
-        columns["resource"] = values.get("number", "")
-        columns["what"] = values.get("title", "")
-        text = "".join(",".join(each) + "\n" for each in (columns, columns.values()))
-        sent = jane.post("/desk/tables", {"file": (io.BytesIO(text.encode()), "names.csv")})
-        page = jane.get(sent.location).text
-        form = {}
-        for name, options in re.findall(r'<select id="([^"]+)".*?>(.*?)</select>', page, re.DOTALL):
-            chosen = re.search(r'value="([^"]*)" selected', options)
-            form[name] = chosen[1] if chosen else ""
-        jane.post(sent.location, {**form, "state": "live"})
-        finish(desk)
+def preview(desk: Desk, jane: Browser, text: str, **choices: str) -> None:
+    sent = jane.post("/desk/tables", {"file": (io.BytesIO(text.encode()), "names.csv")})
+    page = jane.get(sent.location).text
+    form = {}
+    for name, options in re.findall(r'<select id="([^"]+)".*?>(.*?)</select>', page, re.DOTALL):
+        chosen = re.search(r'value="([^"]*)" selected', options)
+        form[name] = chosen[1] if chosen else ""
+    jane.post(sent.location, {**form, "state": "live", **choices})
+    finish(desk)
+
+
+def import_preview(desk: Desk, jane: Browser, confirm: list[str]) -> TestResponse:
     path = re.search(r"/desk/tables/\d+", jane.get("/desk/tables").text)
     assert path
     job = re.search(r'name="job" value="(\d+)"', jane.get(path[0]).text)
@@ -105,6 +103,15 @@ def table(desk: Desk, jane: Browser, values: dict[str, str], confirm: list[str])
     answer = jane.post(f"{path[0]}/import", {"job": job[1], "confirm": confirm})
     finish(desk)
     return answer
+
+
+def table(desk: Desk, jane: Browser, values: dict[str, str], confirm: list[str]) -> TestResponse:
+    if not confirm:
+        columns = {"identifier": NAME, "target": values.get("target", f"{TARGET}/own")}
+        columns["resource"] = values.get("number", "")
+        columns["what"] = values.get("title", "")
+        preview(desk, jane, "".join(",".join(each) + "\n" for each in (columns, columns.values())))
+    return import_preview(desk, jane, confirm)
 
 
 def selected(desk: Desk, jane: Browser, values: dict[str, str], confirm: list[str]) -> TestResponse:
@@ -195,6 +202,32 @@ def test_minted_names_with_one_target_share_it(desk: Desk, jane: Browser) -> Non
     assert desk.bindings.count().number == 3
     own = {**form, "template": f"{TARGET}/${{identifier}}"}
     assert jane.post("/desk/new/mint", own).status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        (21, "There is 1 more point."),
+        (30, "There are 10 more points."),
+        (999, "There are 979 more points."),
+        (1000, "There are 980 more points."),
+        (1001, "There are at least 980 more points."),
+    ],
+)
+def test_a_table_asks_once_about_many_names(desk: Desk, jane: Browser, read_page: Any, rows: int, says: str) -> None:
+    lines = ["resource,what,target", *(f"INV {number},View of Roe,{TARGET}/{number}" for number in range(rows))]
+    preview(desk, jane, "\n".join(lines) + "\n", names="mint", shoulder="ark:12345/x5")
+    asked = import_preview(desk, jane, [])
+    assert asked.status_code == 422
+    question = read_page(asked.text).one(role="alert").text
+    assert "Row 2 View of Roe has the same title as Row 3 View of Roe" in question
+    assert "Row 3 View of Roe has the same title as Row 2 View of Roe" in question
+    assert says in question
+    # Without a confirmation of the points that are not listed, the question is asked again.
+    assert import_preview(desk, jane, confirmations(asked.text)[:-1]).status_code == 422
+    assert desk.bindings.count().number == 0
+    assert import_preview(desk, jane, confirmations(asked.text)).status_code == 303
+    assert desk.bindings.count().number == rows
 
 
 def test_a_second_click_is_not_asked_about_the_names_of_the_first(desk: Desk, jane: Browser) -> None:
