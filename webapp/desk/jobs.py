@@ -13,8 +13,6 @@ from ..management.permissions import require_reader
 from . import messages
 from .blueprint import blueprint, caller, see_other
 
-_MAX_NUMBER = 2**31 - 1
-
 
 @blueprint.post("/jobs/<int:number>/resume", endpoint="resume_job")
 def resume(number: int) -> AnyResponse:
@@ -22,10 +20,8 @@ def resume(number: int) -> AnyResponse:
 
     An administrator can continue each job. Another job is answered with 404.
     """
-    who, jobs = require_reader(caller()), current_imports()
-    job = jobs.get(number) if number <= _MAX_NUMBER else None
-    if job is None or not (who.is_administrator or job.account == who.account.number):
-        abort(404)
+    jobs = current_imports()
+    job = jobs.get_of(require_reader(caller()), number) or abort(404)
     if jobs.resume(job):
         messages.put(Translatable("The job continues."))
     else:

@@ -73,6 +73,14 @@ class Imports:
         waits = self.worker.waits_for(number) or self.jobs.watched(job).waits
         return replace(job, progress=max(job.progress, self.worker.progress_of(number)), waits=waits)
 
+    def get_of(self, caller: Caller, number: int) -> Job | None:
+        """Return a job of the caller as :meth:`get` does, or None. An administrator gets each job.
+
+        ``number`` is the number of the job.
+        """
+        job = self.get(number)
+        return job if job and (caller.is_administrator or job.account == caller.account.number) else None
+
     def add(
         self,
         connection: Connection,

@@ -48,6 +48,9 @@ MAX_DEATHS = 3
 RETRY_SECONDS = 30
 """The seconds after which a client asks again for a job that is not finished."""
 
+MAX_NUMBER = 2**31 - 1
+"""The maximum number of a job, an integer of PostgreSQL."""
+
 MAX_UNFINISHED = 10
 """The maximum number of jobs of one account that wait or run."""
 
@@ -134,7 +137,7 @@ class Jobs:
 
     def get(self, number: int) -> Job | None:
         """Return a job, or None. ``number`` is the number of the job."""
-        found = self.accounts.read(_ONE, number=number)
+        found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _job(found[0]) if found else None
 
     def operation_of(self, job: Job) -> int | None:

@@ -48,3 +48,32 @@ def test_a_stopped_job_is_continued_on_its_page(kind, imports, desk, jane, rita,
     jane.post(resume)
     assert "The job cannot be resumed" in jane.get(page).text
     assert resume not in jane.get(page).text
+
+
+# Each door to a job, and the kind of its jobs.
+DOORS = [
+    ("get", "/api/v1/imports/{}", "import"),
+    ("post", "/api/v1/imports/{}/resume", "import"),
+    ("get", "/api/v1/changes/{}", "bulk-check"),
+    ("post", "/api/v1/changes/{}/resume", "bulk-check"),
+    ("get", "/api/v1/exports/{}", "export"),
+    ("get", "/api/v1/exports/{}/file", "export"),
+    ("post", "/api/v1/exports/{}/resume", "export"),
+    ("get", "/desk/many/{}", "bulk-check"),
+    ("post", "/desk/many/{}", "bulk-check"),
+    ("get", "/desk/exports/{}", "export"),
+    ("post", "/desk/jobs/{}/resume", "import"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "kind"), DOORS, ids=[f"{method} {path}" for method, path, _ in DOORS])
+def test_a_job_of_another_account_does_not_exist(method, path, kind, imports, jane, ada, rita, monkeypatch):
+    monkeypatch.setattr(imports.worker, "wake", lambda: None)
+    owner = imports.management.accounts.get("jane").number
+    add = lambda connection: imports.jobs.add(connection, owner, kind, {"action": "edit"}, b"", 0)  # noqa: E731
+    job = imports.management.accounts.write(add)
+    for number in (job.number, job.number + 1, 2**31, 10**30):
+        assert getattr(rita, method)(path.format(number)).status_code == 404
+    # The owner and an administrator reach it; the file of a waiting export does not exist yet.
+    if path != "/desk/exports/{}":
+        assert all(getattr(each, method)(path.format(job.number)).status_code != 404 for each in (jane, ada))

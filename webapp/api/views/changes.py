@@ -15,12 +15,12 @@ from ....bindings.names.selection import MAX_PAGE
 from ...jobs.bulk import is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
+from ...jobs.queue import MAX_NUMBER
 from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller, management
 from ..job_requests import conditions, resumed, shown_job, start_job
-from .imports import MAX_NUMBER
 
 
 @blueprint.post("/changes")
@@ -135,8 +135,7 @@ def _fields(given: dict[str, Any]) -> dict[str, Any]:
 
 def _known(number: int) -> Job:
     """Return a check or change of the caller; an administrator sees all. Raises NotFound."""
-    job = current_imports().get(number) if number <= MAX_NUMBER else None
-    who = caller()
-    if job is None or not is_bulk(job) or not (who.is_administrator or job.account == who.account.number):
+    job = current_imports().get_of(caller(), number)
+    if job is None or not is_bulk(job):
         raise NotFound
     return job

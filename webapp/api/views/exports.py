@@ -15,7 +15,6 @@ from ...management.permissions import require_reader
 from .. import bodies, parameters, representations
 from ..blueprint import blueprint, caller
 from ..job_requests import conditions, resumed, shown_job, start_job
-from .imports import MAX_NUMBER
 
 
 @blueprint.post("/exports")
@@ -68,8 +67,7 @@ def show_exported_file(number: int) -> Response:
 
 def _known(number: int) -> Job:
     """Return an export of the caller; an administrator sees all. Raises NotFound."""
-    who = require_reader(caller())
-    job = current_imports().get(number) if number <= MAX_NUMBER else None
-    if job is None or job.kind != KIND or not (who.is_administrator or job.account == who.account.number):
+    job = current_imports().get_of(require_reader(caller()), number)
+    if job is None or job.kind != KIND:
         raise NotFound
     return job

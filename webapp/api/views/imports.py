@@ -32,9 +32,6 @@ from ..job_requests import RETRY_SECONDS as JOB_SECONDS
 from ..job_requests import resumed, shown_job, start_job
 from . import bulk
 
-MAX_NUMBER = 2**31 - 1
-"""The largest number of an import."""
-
 _FORMATS: dict[str, Format] = {
     "text/csv": "csv",
     "text/tab-separated-values": "tsv",
@@ -228,12 +225,7 @@ def _encoding(format: Format) -> str:
 
 def _known(number: int) -> Job:
     """Return an import of the caller; an administrator sees all imports. Raises NotFound."""
-    job = current_imports().get(number) if number <= MAX_NUMBER else None
-    who = caller()
-    if (
-        job is None
-        or job.kind not in (KIND, PREVIEW, IMPORT)
-        or not (who.is_administrator or job.account == who.account.number)
-    ):
+    job = current_imports().get_of(caller(), number)
+    if job is None or job.kind not in (KIND, PREVIEW, IMPORT):
         raise NotFound
     return job

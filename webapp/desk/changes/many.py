@@ -31,7 +31,6 @@ from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..counts import STATES
 
-_MAX_NUMBER = 2**31 - 1
 _FIELDS = {field.name: field.title for field in FIELDS}
 
 
@@ -173,8 +172,7 @@ def _page(job: Job, asked: before_public.Question | None = None) -> str:
 
 def _known(number: int) -> Job:
     """Return a check or change of the caller; an administrator sees all."""
-    job = current_imports().get(number) if number <= _MAX_NUMBER else None
-    who = caller()
-    if job is None or not is_bulk(job) or not (who.is_administrator or job.account == who.account.number):
+    job = current_imports().get_of(caller(), number)
+    if job is None or not is_bulk(job):
         abort(404)
     return job

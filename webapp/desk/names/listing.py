@@ -206,10 +206,9 @@ def exported_file(number: int) -> Response:
 
     Raises :class:`HTTPRefusal` with 404 if the file is deleted, or if it belongs to another account.
     """
-    known, who = current_imports().exports, caller()
-    job = known.jobs.get(number) if number < 2**31 else None
-    is_own = job is not None and (who.is_administrator or job.account == who.account.number)
-    if job is None or job.kind != KIND or not is_own or not known.has_file(job):
+    known = current_imports().exports
+    job = current_imports().get_of(caller(), number)
+    if job is None or job.kind != KIND or not known.has_file(job):
         raise HTTPRefusal(
             HTTPStatus.NOT_FOUND, "export-deleted", Translatable("This file does not exist, or it was deleted.")
         )
