@@ -60,8 +60,8 @@ def jobs_command(resume: int | None, as_json: bool, database: str) -> int:
 def _line(job: Job, names: Mapping[int | None, str]) -> str:
     state = "stopped" if job.has_stopped else job.state
     of = f" of {job.total:,}" if job.total else ""
-    who = words(names.get(job.account, "nobody"))
-    return f"{job.number:<7} {job.kind} by {who}: {state}, {job.progress:,}{of}; {job.created:%Y-%m-%d %H:%M:%S} UTC"
+    by = f" by {words(names[job.account])}" if job.account in names else ""
+    return f"{job.number:<7} {job.kind}{by}: {state}, {job.progress:,}{of}; {job.created:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _row(job: Job, names: Mapping[int | None, str]) -> dict[str, object]:

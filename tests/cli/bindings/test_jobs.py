@@ -53,3 +53,8 @@ def test_jobs_are_listed_and_a_stopped_one_is_continued_with_its_data(jobs: Jobs
     job = jobs.get(first)
     assert job
     assert (job.state, job.result, jobs.data(first)) == ("waiting", None, b"a table")
+
+
+def test_a_job_of_an_unknown_account_is_listed_without_it(jobs: Jobs, database: str) -> None:
+    number = jobs.accounts.write(lambda connection: jobs.add(connection, 99, "import", {}, b"a table", 3).number)
+    assert f"{number} import: waiting, 0 of 3;" in unwrapped(ararat("jobs", "--database", database).stdout)
