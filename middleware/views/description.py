@@ -103,7 +103,8 @@ class Description(Formatted):
             return []
         elements = [("citation_title", reference.title), *(("citation_author", name) for name in reference.creators)]
         others = {
-            "citation_publication_date": reference.written_date or "/".join(f"{part:02}" for part in reference.issued),
+            "citation_publication_date": reference.written_date
+            or "/".join([reference.year or "", *(f"{part:02}" for part in reference.issued[1:])]),
             "citation_publisher": reference.publisher,
             "citation_language": reference.language,
             "citation_public_url": self.address,

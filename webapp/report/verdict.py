@@ -275,7 +275,7 @@ def _mistyped(report: Report, *, is_mistyped: bool) -> IdentifierVerdict | None:
         sentence = Translatable(
             "The other digits need another check digit, so one digit is wrong or two are exchanged."
         )
-        if wrong is None:
+        if wrong is None and not is_mistyped:
             # Not each library below the German National Library adds one.
             sentence = Translatable(
                 "The URN is valid, but the check digit of the German National Library does not match. "

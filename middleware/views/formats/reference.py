@@ -74,9 +74,11 @@ _SEPARATORS = re.compile("[;\r\n]")
 _CODE = re.compile(r"\A\(:[a-z]+\)\s*")
 _DATE = re.compile(r"([0-9]{4})(?:[-.]?([0-9]{2})(?:[-.]?([0-9]{2}))?)?(?![0-9])")
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
-# An era of several languages: no format has a field for a year before Christ.
+# An era of several languages, or the sign of ISO 8601: no format has a field for a year before Christ.
 _BEFORE_CHRIST = re.compile(
-    r"\b(?:B\.? ?C\.?(?: ?E\.?)?|v\. ?(?:Chr|u\. ?Z|C)\.|a\. ?C\.|av\. J\.?-?C\.?|p\. ?n\. ?e\.)(?!\w)", re.IGNORECASE
+    r"\A[-\u2212][0-9]"
+    r"|\b(?:B\.? ?C\.?(?: ?E\.?)?|v\. ?(?:Chr|u\. ?Z|C)\.|a\. ?C\.|av\. J\.?-?C\.?|p\. ?n\. ?e\.)(?!\w)",
+    re.IGNORECASE,
 )
 _TIME = re.compile(r"(?:[T ][0-9:.,Z+-]*)?")
 _ORCID = re.compile(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]")
@@ -316,7 +318,7 @@ def date_parts(text: str) -> tuple[int, ...]:
 
     >>> date_parts("2026-11-23T10:00:00Z"), date_parts("2026.13"), date_parts("19 BC"), date_parts("1999/2002")
     ((2026, 11, 23), (2026,), (), (1999,))
-    >>> date_parts("ca. 1890-1895"), date_parts("Room 12345, 1901"), date_parts("1200 v. Chr."), date_parts("1200 BCE")
+    >>> date_parts("ca. 1890-1895"), date_parts("Room 12345, 1901"), date_parts("1200 v. Chr."), date_parts("-1200")
     ((1890,), (1901,), (), ())
     """
     if _BEFORE_CHRIST.search(text):

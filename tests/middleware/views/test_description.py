@@ -366,6 +366,14 @@ def test_reference_managers_read_type_abstract_and_tags(binding):
 
 
 @pytest.mark.parametrize(
+    ("when", "read"), [("0850", "0850"), ("0850-07", "0850/07"), ("1850-07-04", "1850/07/04"), ("-0044", "-0044")]
+)
+def test_reference_managers_read_a_year_of_four_digits(binding, when, read):
+    described = describe(binding("ark:12345/doc", "/doc", metadata={"what": "A charter", "when": when}), "")
+    assert ("citation_publication_date", read) in described.citation_elements
+
+
+@pytest.mark.parametrize(
     ("statement", "shown"),
     [
         ("We keep names", "We keep names."),

@@ -187,6 +187,16 @@ def test_a_number_without_a_label_and_with_a_wrong_digit_is_mistyped(text: str, 
     assert found.headline == f"Probably mistyped: the last digit should be {digit}"
 
 
+@pytest.mark.parametrize("text", ["urn:nbn:de:xyz:17-0000000012", "urn:nbn:ch:bel-9038"])
+def test_a_check_digit_that_the_record_requires_is_not_called_possible(text: str) -> None:
+    hedge = "the check digit of the German National Library does not match"
+    assert hedge in verdict(examine(text)).sentence
+    assert hedge in verdict(examine(text), SiteRecord(is_own=True)).sentence
+    found = verdict(examine(text), SiteRecord(is_own=True, is_mistyped=True))
+    assert found.code == "mistyped"
+    assert found.sentence == "The other digits need another check digit, so one digit is wrong or two are exchanged."
+
+
 @pytest.mark.parametrize("text", ["ISBN 0-451-45052-3", "ISSN 1234-5679"])
 def test_a_right_number_without_a_label_is_a_question(text: str) -> None:
     assert str(verdict(examine(text)).headline).startswith("Did you mean urn:")

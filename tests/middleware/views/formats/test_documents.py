@@ -222,6 +222,10 @@ def test_every_type_of_datacite_is_known(schema45):
         pytest.param("1999/2002", "1999/2002", {"literal": "1999/2002"}, "1999", "1999/2002", id="years"),
         pytest.param("19. Jh.", "19. Jh.", {"literal": "19. Jh."}, None, "19. Jh.", id="without a year"),
         pytest.param("1200 B.C.", "1200 B.C.", {"literal": "1200 B.C."}, None, "1200 B.C.", id="before Christ"),
+        pytest.param("-0044", "-0044", {"literal": "-0044"}, None, "-0044", id="a negative year"),
+        pytest.param(
+            "-0100/-0044", "-0100/-0044", {"literal": "-0100/-0044"}, None, "-0100/-0044", id="negative years"
+        ),
         pytest.param("1890s", "1890s", {"literal": "1890s"}, "1890", "1890s", id="a decade"),
         pytest.param("[1923?]", "[1923?]", {"literal": "[1923?]"}, "1923", "[1923?]", id="a guess"),
         pytest.param("0890", "0890", {"date-parts": [[890]]}, "0890", None, id="four digits"),
