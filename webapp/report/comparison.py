@@ -211,6 +211,8 @@ def _different(first: Report, second: Report, part: str) -> str:
     a, b = (parse(report.normal_form or "") for report in (first, second))
     if isinstance(a, Urn) and isinstance(b, Urn) and equivalence.equivalent(a, b, RFC8141):
         more = Translatable("They are equivalent by RFC 8141, which ignores query and fragment.")
+    elif (first.normal_form or "").lower() == (second.normal_form or "").lower():
+        more = Translatable("They differ only in upper and lower case, and the case matters.")
     elif display.is_composed(first.input) != display.is_composed(second.input):
         more = Translatable(
             "One text has composed characters, the other decomposed ones. Comparison does not normalize Unicode."

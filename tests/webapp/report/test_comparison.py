@@ -62,6 +62,22 @@ def test_composed_and_decomposed_characters_are_reported() -> None:
     assert "does not normalize Unicode" in compare("ark:12345/\u00e9", "ark:12345/e\u0301").sentence
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "only"),
+    [
+        pytest.param("ark:12345/Q7fin", "ark:/12345/q7-fin", True, id="an ARK"),
+        pytest.param("ark:12345/q7/Bild.TIFF", "ark:12345/q7/bild.tiff", True, id="parts"),
+        pytest.param("urn:example:Weather", "urn:example:weather", True, id="a URN"),
+        pytest.param("ark:12345/Q7fin", "ark:12345/q7fix", False, id="also a letter"),
+        pytest.param("ark:12345/Q7fin", "ark:12345/q7fin/p", False, id="also a part"),
+    ],
+)
+def test_a_difference_in_case_only_is_stated(a: str, b: str, only: bool) -> None:
+    found = compare(a, b)
+    assert found.verdict == "different"
+    assert ("They differ only in upper and lower case" in found.sentence) == only
+
+
 def test_urns_that_are_equivalent_in_one_specification_are_reported() -> None:
     assert "RFC 8141" in compare("urn:foo:a?x", "urn:foo:a#y").sentence
 
