@@ -142,7 +142,7 @@ def _question(checked: Job) -> before_public.Question | None:
     """Return the question about the names that a check found, or None. The first ones of a long list are compared."""
     effects = (checked.result or {}).get("effects", []) if checked.kind == CHECK and checked.state == "done" else []
     # A due name was asked about when it got its date; this change publishes it before.
-    is_early = checked.parameters["operation"]["action"] == "publish"
+    is_early = checked.parameters.get("action") == "publish"
     return before_public.question(
         before_public.values_of(None if is_early else each["before"], each["after"]) for each in effects
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
 
 import pytest
 
+from ararat.bindings.log import kept_copies
 from ararat.bindings.operations import pace
 from ararat.bindings.operations.relocation import relocate_prefix
+from ararat.bindings.storage.tables.retention import COPIES_KEPT
 from ararat.webapp.jobs.queue import MAX_DEATHS
 from ararat.webapp.management import bulk
 
@@ -142,3 +145,16 @@ def test_an_operation_that_has_not_ended_is_stopped_on_its_page(desk, jane, ada,
     assert "Preview the undo" in text
     assert jane.post(f"{page}/undo").status_code == 303
     assert desk.bindings.list_operations()[1].undone_by == 2
+
+
+def test_a_check_whose_texts_were_deleted_changes_nothing(desk, jane):
+    _, path = finished(jane, jane.post("/desk/moves", MOVE))
+    later = desk.bindings.now() + COPIES_KEPT + timedelta(hours=1)
+    current = desk.app.extensions["ararat_imports"].management.accounts
+    current.write(lambda connection: kept_copies.delete_old(connection, later))
+    jane = desk.signed_in("jane")
+    assert jane.get(path).status_code == 200
+    answer = jane.post(path, {"skip": "1"})
+    assert answer.status_code == 303
+    assert "Nothing was changed" in jane.get(answer.headers["Location"]).text
+    assert desk.bindings.lookup("ark:12345/x52").target == "https://old.example/2"
