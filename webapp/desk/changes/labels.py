@@ -117,8 +117,6 @@ def parameter_label(name: str) -> str:
     """
     if name == "resource" and has_app_context():
         return site().settings.resource_label
-    if name == "resource" and has_app_context():
-        return site().settings.resource_label
     return _PARAMETERS.get(name) or name.capitalize()
 
 
