@@ -1,11 +1,13 @@
 """Several values in a cell: which columns can have them, and how they are divided.
 
-Exports write ``A||B``, ``A | B`` or ``A; B``. Two vertical lines divide the values of each text. One vertical line, or
-a semicolon, divides them where a column has several values: people, subjects, numbers. In a title it is a part of it.
+Exports write ``A||B``, ``A | B`` or ``A; B``. Two vertical lines divide the values of each text. One vertical line
+divides them where a column has several values: people, subjects, numbers. In a title it is a part of it. A semicolon
+divides numbers only: between other values it is recorded.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from ...identifiers.text.translatable import Translatable
@@ -19,12 +21,13 @@ SEVERAL = frozenset({"who", "where", "how", *NUMBERS}) | {
     f"dc.{each}"
     for each in ("creator", "contributor", "publisher", "subject", "type", "language", "coverage", "relation", "format")
 }
-"""The columns in which a vertical line or a semicolon is between values."""
+"""The columns in which one vertical line is between values."""
 
 _TEXTS = frozenset({"what", "when", "persistence", "dc.title", "dc.date", "dc.description", "dc.rights", "dc.source"})
 _KEY = "resource"
 _FURTHER = "further_numbers"
 _BETWEEN = "; "
+_LINES, _TWO_LINES = re.compile(r"\|+"), re.compile(r"\|{2,}")
 
 
 def is_own_table(headings: Sequence[str]) -> bool:
@@ -45,11 +48,10 @@ def values_in(column: str, text: str) -> list[str]:
     >>> values_in("who", "Held, M. | Roe, A."), values_in("what", "Hafen | Boote"), values_in("what", "Hafen||Boote")
     (['Held, M.', 'Roe, A.'], ['Hafen | Boote'], ['Hafen', 'Boote'])
     """
-    several = column in SEVERAL
-    if "||" in text and (several or column in _TEXTS or column == _KEY or "." in column):
-        parts = text.split("||")
-    elif "|" in text and (several or column == _KEY):
-        parts = text.split("|")
+    if "|" in text and (column in SEVERAL or column == _KEY):
+        parts = _LINES.split(text)
+    elif "||" in text and (column in _TEXTS or "." in column):
+        parts = _TWO_LINES.split(text)
     elif ";" in text and column in NUMBERS:
         parts = text.split(";")
     else:
@@ -61,24 +63,26 @@ def divided(cells: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, s
     """Return the cells of a row with the values as they are recorded, and a warning for each cell with several values.
 
     ``cells`` are the texts by column. Texts get semicolons between their values, and numbers get vertical lines. Of a
-    key with several values, the first one is the key, and the others are further numbers.
+    key with several values, the first one is the key, and the others are further numbers. Signs beside a single value
+    are removed.
 
     >>> divided({"resource": "A 1 | B 7", "who": "Held||Roe"})[0]
     {'resource': 'A 1', 'who': 'Held; Roe', 'further_numbers': 'B 7'}
     """
     found = dict(cells)
+    further: list[str] = []
     notes: list[tuple[str, str]] = []
     for column, text in cells.items():
-        if ("|" not in text and ";" not in text) or len(values := values_in(column, text)) < 2:
+        if ("|" not in text and ";" not in text) or (values := values_in(column, text)) == [text]:
             continue
         if column == _KEY:
-            found[column] = values[0]
-            further = [*values[1:], *([cells[_FURTHER]] if cells.get(_FURTHER) else [])]
-            found[_FURTHER] = "|".join(further)
+            found[column], *further = values
         else:
             found[column] = ("|" if column in NUMBERS else _BETWEEN).join(values)
-        if column not in NUMBERS or ";" in text:
+        if len(values) > 1 and (column not in NUMBERS or ";" in text):
             notes.append(("cell-divided", _note(column, values)))
+    if further:
+        found[_FURTHER] = "|".join([*further, *filter(None, [found.get(_FURTHER)])])
     return found, notes
 
 

@@ -24,6 +24,8 @@ from ararat.spreadsheets.reading import Reading
         pytest.param("resource", "A 1|A 2", ["A 1", "A 2"], id="a key"),
         pytest.param("resource", "StA 1; 17", ["StA 1; 17"], id="a semicolon in a key"),
         pytest.param("who", "||", [""], id="only signs"),
+        pytest.param("who", "Held|||Roe|Ng", ["Held", "Roe", "Ng"], id="one, two and three vertical lines"),
+        pytest.param("what", "Harbour|||Hafen | Boote", ["Harbour", "Hafen | Boote"], id="three vertical lines"),
     ],
 )
 def test_the_values_in_a_cell(column: str, text: str, values: list[str]) -> None:
@@ -36,6 +38,31 @@ def test_each_divided_cell_has_a_warning() -> None:
     assert found == {"resource": "A 1", "who": "Held; Roe", "what": "Vase | rot", "further_numbers": "B 7|300017"}
     assert [code for code, _ in notes] == ["cell-divided", "cell-divided"]
     assert notes[0][1] == "the key A 1 has further numbers in its cell: B 7"
+
+
+@pytest.mark.parametrize("further", ["C 1|D 2", "C 1;D 2", "C 1 || D 2"])
+@pytest.mark.parametrize("is_key_first", [True, False])
+def test_the_numbers_of_a_key_and_of_their_own_column_are_kept(further: str, is_key_first: bool) -> None:
+    columns = [("resource", "A 1|B 7"), ("further_numbers", further)]
+    found, _ = several_values.divided(dict(columns if is_key_first else reversed(columns)))
+    assert found == {"resource": "A 1", "further_numbers": "B 7|C 1|D 2"}
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "recorded"),
+    [
+        pytest.param("who", "Held||", "Held", id="two lines at the end"),
+        pytest.param("who", "|Held|Held", "Held", id="a value twice"),
+        pytest.param("what", "Harbour||", "Harbour", id="a title"),
+        pytest.param("what", "Harbour |", "Harbour |", id="one line in a title"),
+        pytest.param("resource", "A 1 |", "A 1", id="a key"),
+        pytest.param("former_numbers", "A 1;", "A 1", id="a number"),
+        pytest.param("who", "||", "", id="only signs"),
+        pytest.param("target", "https://m.example/||", "https://m.example/||", id="a target"),
+    ],
+)
+def test_signs_without_a_second_value_are_not_recorded(column: str, text: str, recorded: str) -> None:
+    assert several_values.divided({column: text}) == ({column: recorded}, [])
 
 
 @pytest.mark.parametrize(
