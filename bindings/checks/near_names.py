@@ -6,9 +6,9 @@ names are compared again here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, product
+from itertools import groupby, islice, product
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -66,10 +66,10 @@ def page(bindings: Bindings, selection: Selection | None, *, cursor: str | None 
     return found
 
 
-def _candidates(bindings: Bindings, selection: Selection, several: Sequence[Sequence[str]]) -> Iterator[Binding]:
-    """Yield names with all words of one of some queries."""
+def _candidates(bindings: Bindings, selection: Selection, several: Iterable[Sequence[str]]) -> Iterator[Binding]:
+    """Yield names with all words of one of some queries. Only the first queries are made."""
     until = monotonic() + _SECONDS
-    for words in list(dict.fromkeys(map(tuple, several)))[:_MOST_READ]:
+    for words in dict.fromkeys(map(tuple, islice(several, _MOST_READ))):
         if monotonic() > until:
             return
         wanted = replace(selection, words=words, named=None, resource=None, targets=(), host=None)
@@ -103,7 +103,7 @@ def _with_number(bindings: Bindings, selection: Selection, text: str) -> Iterato
             choices.append([each, *padded, *([f"{before}{each}"] if before else [])])
         else:
             choices.append([each])
-    for found in _candidates(bindings, selection, list(map(list, product(*choices)))):
+    for found in _candidates(bindings, selection, product(*choices)):
         texts = (found.resource or "", *found.numbers.values(), *found.metadata.values())
         if any(_contains(tokens(each), wanted) for each in texts):
             yield found
@@ -148,7 +148,7 @@ def is_near(word: str, other: str) -> bool:
 
 def _with_former_target(bindings: Bindings, selection: Selection) -> Iterator[Binding]:
     """Yield the names that had a target before a move, or before one of the last changes of a target."""
-    addresses = [each.removesuffix("/") for each in selection.targets if "/" in each.partition("://")[2]]
+    addresses = [each for each in selection.targets if "/" in each.partition("://")[2] or each.startswith("/")]
     if len(selection.words) == 1 and "/" in (text := selection.words[0]):
         addresses += [text] if "://" in text or text.startswith("/") else [f"http://{text}", f"https://{text}"]
     if not addresses or bindings.kind != "database":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -63,6 +65,15 @@ def test_a_word_that_differs_in_one_letter_finds_its_name(museum: Bindings, text
     assert (found(page), page.note) == (names, WORD if names else None)
 
 
+def test_many_numbers_make_no_more_queries_than_are_read(museum: Bindings) -> None:
+    tracemalloc.start()
+    try:
+        assert found(near_names.page(museum, select(text="1 2 3 4 5 6 7 8 9 1 2 3"))) == []
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def test_exact_names_are_not_mixed_with_near_ones(museum: Bindings) -> None:
     page = near_names.page(museum, select(text="view"))
     assert (found(page), page.note) == ([ONE, TWO], None)
@@ -86,6 +97,22 @@ def test_an_old_address_finds_its_name(museum: Bindings, search: Callable[[str],
     page = near_names.page(museum, search("https://new.example/objects/2"))
     assert found(page) == [TWO]
     assert found(near_names.page(museum, search("https://m.example/9"))) == []
+
+
+@pytest.mark.parametrize("search", [{"text": "https://m.example/"}, {"target": "https://m.example/"}])
+def test_an_old_address_with_a_slash_at_its_end_is_that_of_its_host(museum: Bindings, search: dict[str, Any]) -> None:
+    museum.bind("ark:12345/x54", "https://m.example.org/4", resource="A 4")
+    museum.bind("ark:12345/x54", "https://third.example/4", resource="A 4")
+    relocate_prefix(museum, "https://m.example/", "https://new.example/objects/")
+    assert found(near_names.page(museum, select(**search))) == [ONE, TWO, THREE]
+
+
+@pytest.mark.parametrize("search", [{"text": "/old/4"}, {"target": "/old/4"}])
+def test_an_old_path_of_this_site_finds_its_name(bindings: Bindings, search: dict[str, Any]) -> None:
+    bindings.bind("ark:12345/x54", "/old/4")
+    relocate_prefix(bindings, "/old/", "/new/")
+    page = near_names.page(bindings, select(**search))
+    assert (found(page), page.note) == (["ark:12345/x54"], TARGET)
 
 
 def test_a_move_that_was_undone_is_no_old_address(museum: Bindings) -> None:
