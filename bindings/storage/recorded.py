@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, product, zip_longest
 from typing import Any, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
@@ -187,6 +188,7 @@ def composed(key: str) -> str:
 
 _HYPHENS = "-\u2010\u2011\u2012\u2013\u2014\u2212"
 _NUMBER = re.compile(r"(?<=[^\W\d_])(?=\d)")
+_MOST_SHARP = 8
 
 
 def without_signs(key: str) -> str:
@@ -220,7 +222,19 @@ def other_spellings(key: str) -> list[str]:
     found = {
         each for text in (key, *written) for each in (text, text.upper(), text.lower(), text.title(), text.capitalize())
     }
+    if "ss" in plain.casefold():
+        found.update(each for text in written for each in _with_sharp_s(text.casefold()))
     return sorted(found - {key})
+
+
+def _with_sharp_s(text: str) -> Iterator[str]:
+    """Yield the spellings of a text in lower case with "ss" or a sharp s. They differ in case only."""
+    pieces = text.split("ss")
+    for signs in islice(product(("ß", "ss"), repeat=len(pieces) - 1), _MOST_SHARP):
+        spelled = "".join(chain.from_iterable(zip_longest(pieces, signs, fillvalue="")))
+        yield from (spelled, spelled.title(), spelled.capitalize())
+        for sharp in "ßẞ" if "ß" in signs else ():
+            yield sharp.join(each.upper() for each in spelled.split("ß"))
 
 
 def _spellings(key: str) -> tuple[str, str]:

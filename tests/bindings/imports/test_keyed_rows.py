@@ -178,6 +178,12 @@ def test_a_key_that_differs_from_a_recorded_one_in_case_or_hyphens_is_a_question
     assert _codes(bindings, Mint("ark:12345/k1"), other) == ["key-similar"]
 
 
+@pytest.mark.parametrize("other", ["STRASSE 6", "strasse 6", "STRAßE 6", "STRAẞE6"])
+def test_a_key_with_another_spelling_of_a_sharp_s_is_a_question(bindings: Bindings, other: str) -> None:
+    bindings.bind("ark:12345/k1x", "https://m.example/1", resource="Straße 6")
+    assert _codes(bindings, Mint("ark:12345/k1"), other) == ["key-similar"]
+
+
 def test_a_table_that_only_corrects_mints_no_name(bindings: Bindings) -> None:
     bindings.bind("ark:12345/k1x", "https://m.example/1", resource="INV 1")
     mint = Mint("ark:12345/k1", finds=True)

@@ -103,6 +103,10 @@ def test_a_reserved_name_is_not_shown_to_a_token_that_cannot_read(app: Any, bind
         ("A-4", "A\u20104"),
         ("B\u20135", "b-5"),
         ("STRASSE 6", "Straße 6"),
+        ("Straße 7", "STRASSE 7"),
+        ("STRAẞE 8", "strasse 8"),
+        ("Strasse 10", "Straße 10"),
+        ("Schloss Straße 9", "SCHLOSS STRASSE 9"),
         ("Vol. VIII", "Vol. Ⅷ"),
     ],
 )
