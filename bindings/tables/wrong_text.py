@@ -6,6 +6,7 @@ Windows-1252. The programs change numbers to dates and powers of ten.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -157,6 +158,7 @@ def is_damaged_number(text: str) -> bool:
 _DATE = re.compile(r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4})(?:[T ][0-9:.]+)?")
 _LIKE_DATE = re.compile(r"[0-9]{1,4}[-./ ][0-9]{1,4}(?:[-./ ][0-9]{1,4})?")
 _POWER = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,3}", re.IGNORECASE)
+_FLOAT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:E\+?[0-9]{1,3})?", re.IGNORECASE)
 _EXACT_DIGITS = 15
 
 
@@ -178,11 +180,10 @@ def is_changed_number(number: str, text: str) -> bool:
     if set(text) == {"#"}:
         return True
     if _POWER.fullmatch(text) or _POWER.fullmatch(number):
-        try:
-            one, other = (float(each.replace(",", ".")) for each in (number, text))
-        except ValueError:
+        if not all(_FLOAT.fullmatch(each) for each in (number, text)):
             return False
-        return abs(one - other) <= abs(one) * 1e-4
+        one, other = (float(each.replace(",", ".")) for each in (number, text))
+        return math.isfinite(one) and abs(one - other) <= abs(one) * 1e-4
     if _DATE.fullmatch(text) or (is_damaged_number(text) and any(map(str.isdecimal, text))):
         parts = [int(each) for each in re.findall("[0-9]{1,4}", number)]
         shown = {int(each) for each in re.findall("[0-9]+", text)}

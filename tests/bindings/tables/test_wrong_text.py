@@ -1,4 +1,4 @@
-"""Test cells that a spreadsheet program damaged: line breaks, and UTF-8 that was read in another encoding."""
+"""Test cells that a spreadsheet program damaged: line breaks, changed numbers, and UTF-8 that was read wrongly."""
 
 from __future__ import annotations
 
@@ -8,9 +8,25 @@ import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
-from ararat.bindings.tables.wrong_text import misread, on_one_line
+from ararat.bindings.tables.wrong_text import is_changed_number, misread, on_one_line
 
 NAME = "ark:12345/k1"
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "is_changed"),
+    [
+        pytest.param("400676123456", "4,00676E+11", True, id="a power of ten"),
+        pytest.param("1E3", "1000", True, id="a number that looks like a power of ten"),
+        pytest.param("INF", "4E5", False, id="letters that mean infinity"),
+        pytest.param("nan", "4E5", False, id="letters that mean no number"),
+        pytest.param("1E999", "17", False, id="a power of ten without a value"),
+        pytest.param("9E999", "9E998", False, id="two powers of ten without a value"),
+        pytest.param("1_000", "1E3", False, id="a low line"),
+    ],
+)
+def test_a_number_after_a_spreadsheet_program_changed_it(number: str, text: str, is_changed: bool) -> None:
+    assert is_changed_number(number, text) == is_changed
 
 
 @pytest.mark.parametrize(
