@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ..bindings.names import origins
+from ..bindings.names.targets import percent_encoded
 from ..identifiers import Ark, EmbeddedArk, IdentifierError, Problem, Urn, parse
 from ..identifiers.ark import embedded
 from ..identifiers.ark import parser as ark
@@ -18,8 +19,8 @@ from ..identifiers.text.translatable import Translatable
 from .events import Note
 from .known_resolvers import ExpectedResolver, expected, expected_of_text
 
-# Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
 _WITHOUT_IDENTIFIER = ("no-ark-label", "label-in-query")
+# Problems of identifiers that are valid but must not be requested (ARK draft, section 3.1; A-07).
 _REFUSED = ("naan-reserved-invalid", "dot-segment")
 # RFC 3986, section 3.3 and 3.4: the characters of a path, a query and a fragment
 _SENDABLE = re.compile(rf"{iri.run(iri.PCHAR + '/?')}(?:#{iri.run(iri.PCHAR + '/?', least=0)})?")
@@ -128,6 +129,7 @@ def link_origin(text: str) -> str | None:
     else:
         return None
     try:
+        text.encode()  # A lone surrogate cannot be sent.
         parts = urlsplit(text)
         return origins.check_prefix(f"{parts.scheme}://{parts.netloc}") if parts.netloc else None
     except ValueError:
@@ -136,15 +138,16 @@ def link_origin(text: str) -> str | None:
 
 def prepare_link(text: str) -> ResolutionTarget:
     """Prepare a URL without an ARK or URN for a request. ``text`` is a text of which :func:`link_origin` returns the
-    origin.
+    origin. Characters that no URI has are percent-encoded, as a browser does.
 
-    >>> prepare_link("https://example.org/page#top").request_path
-    'page'
+    >>> prepare_link("https://example.org/my page#top").request_path
+    'my%20page'
     """
     parts = urlsplit(text)
-    path = iri.encode(f"{parts.path[1:]}{'?' if parts.query else ''}{parts.query}")
+    path = percent_encoded(f"{parts.path[1:]}{'?' if parts.query else ''}{parts.query}")
     note = Note("link", Translatable("The address has no ARK or URN, so it is requested as it is."))
-    return ResolutionTarget(path, iri.encode(parts.fragment) if parts.fragment else None, "", None, None, (note,))
+    fragment = percent_encoded(parts.fragment) if parts.fragment else None
+    return ResolutionTarget(path, fragment, "", None, None, (note,))
 
 
 def _outside(text: str, found: Problem, test_naans: Collection[str]) -> ResolutionTarget | None:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from ...identifiers.ark.normalization import split_variants
 from ...identifiers.text import iri
 from .binding import NOTHING, Binding
+from .targets import percent_encoded
 
 # RFC 3986, section 3:  hier-part = "//" authority path-abempty      (the path ends at "?" or "#")
 _PARTS = re.compile(r"((?:https?://[^/?#]++)?)(/[^?#]*+)(.*)", re.DOTALL)
@@ -25,7 +26,6 @@ _PARTS = re.compile(r"((?:https?://[^/?#]++)?)(/[^?#]*+)(.*)", re.DOTALL)
 
 # RFC 3986, section 3.3:  the characters of a path, also existing percent-encoding
 _IN_PATH = "%/:@!$&'()*+,;=~"
-_IN_QUERY = _IN_PATH + "?"
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
@@ -122,7 +122,7 @@ def with_received_query(target: str, query: str | None) -> str | None:
     """
     if not takes_text(target):
         return None
-    return target if query is None else f"{target}?{_LONE_PERCENT.sub('%25', quote(query, safe=_IN_QUERY))}"
+    return target if query is None else f"{target}?{percent_encoded(query)}"
 
 
 def as_received(suffix: str) -> str:

@@ -194,7 +194,18 @@ def with_query(target: str, query: str | None) -> str:
         return target
     address, mark, fragment = target.partition("#")
     joint = "&" if "?" in address else "?"
-    return address + joint + _LONE_PERCENT.sub("%25", quote(query, safe=AS_IT_IS)) + mark + fragment
+    return address + joint + percent_encoded(query) + mark + fragment
+
+
+def percent_encoded(text: str) -> str:
+    """Percent-encode the characters of ``text``, a path with its query or a fragment, that no URI has. Others stay.
+
+    Raises UnicodeEncodeError for a lone surrogate.
+
+    >>> percent_encoded("/caf\u00e9|a%20b?100%")
+    '/caf%C3%A9%7Ca%20b?100%25'
+    """
+    return _LONE_PERCENT.sub("%25", quote(text, safe=AS_IT_IS))
 
 
 def _check_uri(target: str | None, kind: Kind) -> str:

@@ -443,3 +443,26 @@ def test_a_url_without_an_identifier_is_requested_only_on_request():
     *_, end = trace("https://a.example/old", fetch=Script())
     assert isinstance(end, End)
     assert (end.outcome, end.code) == ("refused", "no-ark-label")
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        pytest.param("https://a.example/Über uns?q=a b", "/%C3%9Cber%20uns?q=a%20b", id="spaces"),
+        pytest.param('https://a.example/a|b[c]"\\{d}', "/a%7Cb%5Bc%5D%22%5C%7Bd%7D", id="signs that no URI has"),
+        pytest.param("https://a.example/100%?50%zz%20", "/100%25?50%25zz%20", id="percent signs"),
+        pytest.param("https://a.example/\u202ex\0", "/%E2%80%AEx%00", id="hidden characters"),
+    ],
+)
+def test_signs_that_no_uri_has_are_encoded_in_a_url_without_an_identifier(text, sent):
+    script = Script(answer(200))
+    *_, end = trace(f"{text}#a b", fetch=script, links=True)
+    assert isinstance(end, End)
+    assert (end.outcome, end.fragment) == ("success", "a%20b")
+    assert [url for _, url in script.asked] == [f"https://a.example{sent}"]
+
+
+def test_a_url_with_a_lone_surrogate_is_refused():
+    *_, end = trace("https://a.example/\ud800", fetch=Script(), links=True)
+    assert isinstance(end, End)
+    assert end.outcome == "refused"

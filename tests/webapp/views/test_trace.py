@@ -401,6 +401,12 @@ def test_a_link_without_an_identifier_is_traced_as_it_is(inspector, headers):
     assert "Ask the operator of here.example.org." in response.text
 
 
+def test_a_link_with_spaces_is_traced_as_a_browser_sends_it(inspector):
+    response = inspector().get("/trace", query_string={"q": f"{HERE}/my page|100%"}, headers=BROWSER)
+    assert response.status_code == 200
+    assert f"{HERE}/my%20page%7C100%25" in response.text
+
+
 def test_a_link_that_works_names_no_operator(inspector):
     response = inspector().get("/trace", query_string={"q": f"{HERE}/page"}, headers=STREAM)
     assert "200 OK" in response.text
