@@ -1,8 +1,8 @@
 """Most rows of a table: a new ARK, its target, and perhaps a resource and elements. They are converted at once.
 
-Such a row states only what :func:`PlainRows.change` compares. All other values are those of every new name, and are
+Such a row states only what :meth:`PlainRows.change` compares. All other values are those of every new name, and are
 made once. The result is that of :func:`~ararat.bindings.tables.columns.fields` and
-:func:`~ararat.bindings.names.assignment.bind`, which take several times as long. Any other row has none here.
+:func:`~ararat.bindings.names.assignment.bind`, which take several times as long and convert all other rows.
 """
 
 from __future__ import annotations

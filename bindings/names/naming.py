@@ -194,7 +194,7 @@ def require_visible(text: str, label: str, identifier: str | None = None, *, cod
     percent-encoded (A-09).
 
     A person who reads or types the text cannot see the character. The default of ``code`` is ``bidi-formatting`` for
-    the characters that no IRI can contain, else ``hidden-char``. The message calls the text ``what``.
+    the characters that no IRI can contain, else ``hidden-char``. The message begins with ``label``.
 
     >>> require_visible("ark:12345/a%E2%80%8Bb", "Name")
     >>> try:

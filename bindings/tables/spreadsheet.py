@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from ...bindings.tables.delimited import LineWriter
 from ...identifiers.text import display
+from .delimited import LineWriter
 
 
 def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
