@@ -8,6 +8,7 @@ from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError
 from ...identifiers.text.translatable import Translatable
+from ..accounts.model import ROLE_LABELS
 from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def require_curator(caller: Caller | None) -> Caller:
     """
     known = require_account(caller)
     if known.role == "reader" and known.account.role != "reader":
-        _refuse_right(known, "has only the right to read")
+        _refuse_right(known, Translatable("has only the right to read"))
     if known.role == "reader":
         raise Forbidden("role-missing", Translatable("a reader cannot change names"))
     return known
@@ -62,11 +63,13 @@ def require_administrator(caller: Caller | None) -> Caller:
     """
     known = require_account(caller)
     if known.account.role == "administrator" and known.token is not None and known.token.rights is not None:
-        _refuse_right(known, "has only some rights of the account, and this needs all of them")
+        _refuse_right(known, Translatable("has only some rights of the account, and this needs all of them"))
     if not known.is_administrator:
         raise Forbidden(
             "role-missing",
-            Translatable("only an administrator can do this, and the caller is a %(role)s", role=known.role),
+            Translatable(
+                "only an administrator can do this, and the caller is a %(role)s", role=ROLE_LABELS[known.role]
+            ),
         )
     return known
 
@@ -105,7 +108,7 @@ def require_reader(caller: Caller | None) -> Caller:
     return known
 
 
-def _refuse_right(caller: Caller, why: str, key: str | None = None) -> NoReturn:
+def _refuse_right(caller: Caller, why: Translatable, key: str | None = None) -> NoReturn:
     label = validation.shown(caller.token.label if caller.token else "", 100)
     message = Translatable(
         "the token %(label)s %(reason)s; the account %(account)s can create one with more rights",

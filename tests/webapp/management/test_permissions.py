@@ -10,10 +10,12 @@ import pytest
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.selection import select
+from ararat.identifiers.text.translatable import Translatable
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName
+from ararat.webapp.management.permissions import require_administrator
 
 from .conftest import ELSEWHERE, GRANTED, audit_of, callers, imported, token_for
 
@@ -317,3 +319,20 @@ def test_a_grant_for_an_nbn_ignores_the_case_of_its_prefix(management: Managemen
     assert management.show(None, "URN:NBN:De:bsz-aB1").target == "https://example.org/1"
     with pytest.raises(Forbidden):
         management.save(Caller(account=account), "urn:nbn:de:bs-1", Fields(target="https://example.org/1"))
+
+
+@pytest.mark.parametrize("rights", [None, ["read"]], ids=["role", "right"])
+def test_each_part_of_a_refusal_is_translatable(management: Management, rights: list[str] | None) -> None:
+    accounts = management.accounts
+    if rights is None:
+        accounts.add("rita", "reader")
+        account, token = accounts.get("rita"), None
+    else:
+        accounts.add("root", "administrator")
+        account, token = accounts.get("root"), accounts.tokens.create("root", "script", rights=rights)[0]
+    assert account is not None
+    with pytest.raises(Forbidden) as refused:
+        require_administrator(Caller(account=account, token=token))
+    message = refused.value.message
+    assert isinstance(message, Translatable)
+    assert isinstance(message.values["role" if rights is None else "reason"], Translatable)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -11,7 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....identifiers.text.translatable import Translatable
 from ...accounts import identify
-from ...accounts.model import MAX_PREFIX, Account, AccountError, Caller, Role
+from ...accounts.model import MAX_PREFIX, ROLE_LABELS, Account, AccountError, Caller
 from ...errors import HTTPRefusal
 from ...management import Forbidden
 from ...management.permissions import require_administrator
@@ -22,19 +21,12 @@ from .account_changes import CHANGES, WrongField, put_link
 from .forms import account_problem, read_prefixes
 from .tokens import require_person, sorted_tokens
 
-ROLE_LABELS: Final = (
+_ROLE_CHOICES: Final = (
     ("reader", Translatable("Reader: sees reserved names and the history")),
     ("curator", Translatable("Curator: also changes the names below the granted prefixes")),
     ("administrator", Translatable("Administrator: also manages all names, accounts and prefixes")),
 )
 """The roles with their labels, for a choice."""
-
-ROLE_NAMES: Final[Mapping[Role, str]] = {
-    "reader": Translatable("reader"),
-    "curator": Translatable("curator"),
-    "administrator": Translatable("administrator"),
-}
-"""The names of the roles."""
 
 _COLUMNS: Final = ("name", "role", "prefixes", "created", "disabled", "has_password", "program")
 _FIELDS: Final = (("account-role", "role"),)
@@ -140,8 +132,8 @@ def _page(problems: dict[str, FieldProblem] | None = None) -> str:
     return render_template(
         "desk/accounts.html",
         accounts=identify.accounts().list(),
-        roles=ROLE_LABELS,
-        role_names=ROLE_NAMES,
+        roles=_ROLE_CHOICES,
+        role_names=ROLE_LABELS,
         exports=exports.addresses("desk.export_accounts"),
         form=request.form,
         errors=problems or {},
@@ -160,8 +152,8 @@ def _account_page(account: Account, problems: dict[str, FieldProblem] | None = N
         identities=known.identities.list(account),
         valid=valid,
         invalid=invalid,
-        roles=ROLE_LABELS,
-        role_names=ROLE_NAMES,
+        roles=_ROLE_CHOICES,
+        role_names=ROLE_LABELS,
         longest=MAX_PREFIX,
         form=request.form,
         errors=problems or {},
