@@ -59,7 +59,8 @@ def create(
 
     Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`. :attr:`MintedChange.unless` raises
     :class:`BindingError` with the code ``key-ambiguous`` if several names have the resource, or one that ``actor`` must
-    not read, and if the resource of another name differs only in case, spaces or hyphens.
+    not read, and if the resource of another name differs only in case, spaces or hyphens; with ``key-former`` if the
+    resource is a former number of another thing.
 
     >>> import tempfile
     >>> from ararat.middleware import open_bindings
@@ -230,7 +231,8 @@ class _Creation:
         return {number: each for number, each in result.items() if not each.is_withdrawn}
 
     def _require_different(self, transaction: Transaction, keys: Mapping[int, tuple[str, str]]) -> None:
-        """Raise :class:`BindingError` if a key differs from that of a recorded or an earlier name only in its spelling.
+        """Raise :class:`BindingError` if a key differs from that of a recorded or an earlier name only in its spelling,
+        or is a former number of a recorded thing.
 
         A person can be asked whether both are one thing, and a program cannot.
         """
@@ -244,9 +246,13 @@ class _Creation:
             spellings = {key: other_spellings(key) for key in several}
             wanted = {each for others in spellings.values() for each in others}
             found = transaction.recorded.of_things(wanted, beginning, withdrawn=False)
+            former = transaction.recorded.formerly(several, beginning, withdrawn=False)
             for number, place in keys.items():
                 if place[0] == beginning and any(found.get(each) for each in spellings[place[1]]):
                     raise _similar(number, place[1])
+                if place[0] == beginning and place[1] in former:
+                    # Its sentence has no name, because the actor may not be able to read it.
+                    raise _of_item(BindingError("key-former"), number)
 
     def _same(self, existing: Mapping[int, Binding], records: PrefixRecords) -> dict[int, int]:
         """Return the requests for the thing of an earlier request: the number of each, and that of the earlier one."""
@@ -265,17 +271,16 @@ def _ambiguous(number: int, key: str) -> BindingError:
     message = Translatable(
         "several names have the key %(key)s, or a name that the caller must not read", key=validation.shown(key, 100)
     )
-    return _of_item(message, number)
+    return _of_item(BindingError("key-ambiguous", message), number)
 
 
 def _similar(number: int, key: str) -> BindingError:
     message = Translatable(
         "the key of another name differs from %(key)s only in case, spaces or hyphens", key=validation.shown(key, 100)
     )
-    return _of_item(message, number)
+    return _of_item(BindingError("key-ambiguous", message), number)
 
 
-def _of_item(message: str, number: int) -> BindingError:
-    error = BindingError("key-ambiguous", message)
+def _of_item(error: BindingError, number: int) -> BindingError:
     error.item, error.field = number, "resource"
     return error

@@ -91,12 +91,12 @@ class RecordedNames(NamedTuple):
             for key, several in spellings.items()
         }
 
-    def formerly(self, keys: Iterable[str], prefix: str) -> dict[str, dict[str, str]]:
+    def formerly(self, keys: Iterable[str], prefix: str, *, withdrawn: bool = True) -> dict[str, dict[str, str]]:
         """Return the names that begin with ``prefix`` for each of ``keys`` that is a former number of their things,
-        each name with its resource.
+        each name with its resource. Without ``withdrawn``, withdrawn names are left out.
         """
         found: dict[str, dict[str, str]] = {}
-        for number, name, _, resource, _ in self._sharing("former", keys, prefix, withdrawn=True):
+        for number, name, _, resource, _ in self._sharing("former", keys, prefix, withdrawn=withdrawn):
             found.setdefault(number, {})[name] = resource or number
         return found
 

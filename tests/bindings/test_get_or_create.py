@@ -71,6 +71,17 @@ def test_a_withdrawn_name_is_no_match(bindings: Bindings) -> None:
     assert (outcome, get_or_mint(bindings)) == ("reserved", ("exists", name))
 
 
+def test_a_former_number_of_another_thing_is_refused(bindings: Bindings) -> None:
+    bindings.bind("ark:12345/x5a", "/17", resource="R 7", numbers={"current": "A 2", "former": [KEY]})
+    with pytest.raises(BindingError) as caught:
+        create(bindings, [wanted("new"), wanted(KEY)])
+    assert (caught.value.code, caught.value.item, caught.value.field) == ("key-former", 1, "resource")
+    assert "x5a" not in str(caught.value)
+    assert bindings.count().number == 1
+    bindings.withdraw("ark:12345/x5a")
+    assert get_or_mint(bindings)[0] == "reserved"
+
+
 def test_a_composed_and_a_decomposed_key_are_one(bindings: Bindings) -> None:
     key = "Gemälde 7"
     _, name = get_or_mint(bindings, unicodedata.normalize("NFD", key))
