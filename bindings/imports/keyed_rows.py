@@ -197,14 +197,16 @@ class KeyedRows:
         if "key-same" in self._mint.trusts:
             names_by_key |= {key: names for key, (_, names) in similar.items()}
             missing -= similar.keys()
+        untold = self._unreadable([*names_by_key.values(), *former.values(), *(names for _, names in similar.values())])
         for line, key in keys.items():
             if key in missing and key in former:
                 message = Translatable(
                     "%(key)s is a former number of %(name)s", key=validation.shown(key, 100), name=min(former[key])
                 )
-                faults[line] = BindingError("key-former", message)
+                faults[line] = BindingError("key-former", message if untold.isdisjoint(former[key]) else None)
         asked = {line: key for line, key in keys.items() if key in missing and line not in faults}
-        faults |= self._questions(asked, {key: other for key, (other, _) in similar.items()})
+        told = {key: other if untold.isdisjoint(names) else None for key, (other, names) in similar.items()}
+        faults |= self._questions(asked, told)
         new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
@@ -226,7 +228,8 @@ class KeyedRows:
                         second=several[1],
                         key=validation.shown(key, 100),
                     )
-                    yield row._replace(fault=BindingError("key-ambiguous", message))
+                    fault = BindingError("key-ambiguous", message if untold.isdisjoint(several) else None)
+                    yield row._replace(fault=fault)
                 else:
                     # The key as it is recorded: a name never gets another resource.
                     named_cells = {**row.cells, "identifier": several[0], "resource": names_by_key[key][several[0]]}
@@ -244,10 +247,18 @@ class KeyedRows:
         recorded = {key: next((each for each in spellings[key] if found.get(each)), None) for key in keys}
         return {key: (other, found[other]) for key, other in recorded.items() if other is not None}
 
-    def _questions(self, keys: Mapping[int, str], similar: Mapping[str, str]) -> dict[int, BindingError]:
+    def _unreadable(self, each_names: Iterable[Collection[str]]) -> set[str]:
+        """Return those of the names that the actor must not read. No error has them, or their keys."""
+        actor = self._transaction.actor
+        if actor.reads_reserved:
+            return set()
+        recorded = self._transaction.get(sorted({name for names in each_names for name in names}))
+        return {key for key, binding in recorded.items() if not actor.may_read(binding)}
+
+    def _questions(self, keys: Mapping[int, str], similar: Mapping[str, str | None]) -> dict[int, BindingError]:
         """Return the errors of rows that would mint a name and probably should not, by their lines.
 
-        ``similar`` has recorded keys that are almost equal.
+        ``similar`` has recorded keys that are almost equal; None for one that the actor must not read.
         """
         if self._mint.finds:
             return {
@@ -261,22 +272,22 @@ class KeyedRows:
             return {}
         faults: dict[int, BindingError] = {}
         for line, key in keys.items():
-            other = similar.get(key)
             folded = without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
+            other = similar.get(key, before if before != key else None)
             if wrong_text.is_damaged_number(key) and "key-damaged" not in trusts:
                 message = Translatable(
                     "the key %(key)s looks like a number that a spreadsheet program changed",
                     key=validation.shown(key, 100),
                 )
                 faults[line] = BindingError("key-damaged", message)
-            elif (other is not None or before != key) and "key-similar" not in trusts:
-                message = Translatable(
+            elif (key in similar or before != key) and "key-similar" not in trusts:
+                message = other and Translatable(
                     "the key %(key)s differs from %(other)s only in case, spaces or hyphens",
                     key=validation.shown(key, 100),
-                    other=validation.shown(other if other is not None else before, 100),
+                    other=validation.shown(other, 100),
                 )
-                faults[line] = BindingError("key-similar", message)
+                faults[line] = BindingError("key-similar", message or None)
         return faults
 
     def _hidden(self, names: Collection[str]) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 from ararat.bindings.operations import pace
 from ararat.webapp.api.views import imports as views
 from ararat.webapp.jobs import queue
-from tests.webapp.api.conftest import accounts_of, assert_problem, imports_of
+from tests.webapp.api.conftest import Client, accounts_of, assert_problem, imports_of
 
 CSV = "text/csv"
 TABLE = b"identifier,target,who\nark:12345/x51,https://example.org/1,Noah\nark:12345/x52,https://example.org/2,\n"
@@ -319,6 +319,20 @@ def test_questions_about_keys_are_answered_by_a_parameter(curator, bindings):
     assert [each["code"] for each in unknown] == ["key-unknown"]
     former = finished(curator, send(curator, table.replace(b"a-1", b"B 1"), f"{find}&confirm=key-former"))
     assert former["result"]["counts"] == {"unchanged": 1}
+
+
+@pytest.mark.parametrize(("key", "code"), [("a-1", "key-similar"), ("B 1", "key-former"), ("C 1", "key-ambiguous")])
+def test_no_question_names_a_reserved_name_to_a_token_that_cannot_read(app, curator, bindings, key, code):
+    bindings.reserve("ark:12345/x5a", resource="A-1", numbers={"former": ["B 1"]})
+    for name in ("ark:12345/x5aa", "ark:12345/x5b"):
+        bindings.reserve(name, resource="C 1")
+    rights = ["mint", "bind", "describe", "relocate"]
+    client = Client(app, accounts_of(app).tokens.create("curator", "test", rights=rights)[1])
+    table, query = f"Inventarnummer;Titel\n{key};Vase\n".encode(), "?mint=ark:12345/x5&key=Inventarnummer"
+    (refused,) = finished(client, send(client, table, query))["result"]["refused"]
+    assert (refused["code"], "x5a" in refused["message"], "A-1" in refused["message"]) == (code, False, False)
+    (shown,) = finished(curator, send(curator, table, query))["result"]["refused"]
+    assert ("A-1" if code == "key-similar" else "x5a") in shown["message"]
 
 
 def test_a_corrected_number_needs_renumber(curator, bindings):
