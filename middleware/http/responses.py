@@ -271,6 +271,7 @@ class Answers:
             resolution.inherited,
             self._logged(resolution),
             resolution.hold,
+            has_numbers=self._settings.public_numbers,
         )
         further: Headers = [] if resolution.binding.is_live and resolution.binding.listed else [_NOT_INDEXED]
         if view.successor is not None:

@@ -109,6 +109,7 @@ class SettingsArguments(TypedDict, total=False):
     ignored_parameters: Iterable[str]
     forward_query: bool
     inflections: Mapping[str, str]
+    public_numbers: bool
     cache: int
     hsts: str | None
     well_known: bool
@@ -197,6 +198,11 @@ class Settings:
         factory=dict,
         text="Inflections of the site (``?cite``), each with a description (ARK-044).",
         details="They are appended to the target of a located or related binding, and listed in every description.",
+    )
+    public_numbers: bool = setting(
+        False,
+        "Show the current and further numbers of a thing, such as its inventory number, in its description.",
+        "Without a recorded number, the resource is the current one. Former numbers are never shown.",
     )
     cache: int = setting(
         300, "The seconds that clients can store a redirect or a description, from 0 to a year.", metavar="SECONDS"

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from ...bindings.names.binding import NOTHING, Binding, Hold, rfc3339
+from ...bindings.names.binding import NOTHING, Binding, Hold, Numbers, rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import datacite_and_schema_checks, metadata, persistence
 from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, InheritedStatements
@@ -55,6 +55,7 @@ class Description(Formatted):
     - ``inherited``: the persistence statements of prefix records, for a name without its own.
     - ``logged``: the place of the name in the public log, or None.
     - ``hold``: the hold of the name, or of a name or prefix above it, that lasts now; or None.
+    - ``has_numbers``: whether it shows the numbers of the thing.
     """
 
     binding: Binding
@@ -67,6 +68,15 @@ class Description(Formatted):
     inherited: InheritedStatements = NO_STATEMENTS
     logged: LoggedName | None = None
     hold: Hold | None = None
+    has_numbers: bool = False
+
+    @property
+    def numbers(self) -> Numbers:
+        """The public numbers of the thing: none of a name that is withdrawn or has no record of its own, and no former
+        ones.
+        """
+        is_public = self.has_numbers and self.binding.is_live and self.through is None and self.rule is None
+        return self.binding.thing_numbers._replace(former=()) if is_public else Numbers(None)
 
     @property
     def elements(self) -> dict[str, str]:
@@ -252,6 +262,7 @@ class Description(Formatted):
             hold=hold_sentence(self.hold),
             statements=self.inherited.texts,
             policy=self.policy,
+            numbers=tuple(filter(None, (self.numbers.current, *self.numbers.further))),
         )
 
     @property
@@ -337,6 +348,9 @@ class Description(Formatted):
             "rule": self.rule,
             "created": rfc3339(self.binding.created),
             "changed": rfc3339(self.binding.changed),
+            "numbers": {"current": self.numbers.current, "further": [*self.numbers.further]}
+            if any(self.numbers)
+            else None,
             "hold": self.hold and self.hold.as_dict(),
             "citation": self.citation,
             "metadata": self.elements,
@@ -352,7 +366,7 @@ class Description(Formatted):
 
     def as_text(self) -> bytes:
         """Return the description as an ERC record: the metadata, then the fields of the binding, one on each line."""
-        objects = ("metadata", "log", "hold", "inflections")
+        objects = ("metadata", "log", "hold", "numbers", "inflections")
         about = {name: value for name, value in self.as_dict().items() if name not in objects}
         about |= {"test": messages.TEST} if self.binding.is_test else {}
         about |= hold_lines(self.hold)
@@ -453,6 +467,8 @@ def describe(
     inherited: InheritedStatements = NO_STATEMENTS,
     logged: LoggedName | None = None,
     hold: Hold | None = None,
+    *,
+    has_numbers: bool = False,
 ) -> Description:
     """Create the description of a binding.
 
@@ -463,9 +479,12 @@ def describe(
     - ``inherited``: the persistence statements of prefix records.
     - ``logged``: the place of the name in the public log, or None.
     - ``hold``: the hold that lasts now, or None. Its description does not show the target.
+    - ``has_numbers``: whether it shows the numbers of the thing (the setting ``public_numbers``).
     """
     address, place = f"{root}/{binding.identifier}", None if hold else _place(binding, root)
-    return Description(binding, address, place, through, inflections, rule, root, inherited, logged, hold)
+    return Description(
+        binding, address, place, through, inflections, rule, root, inherited, logged, hold, has_numbers=has_numbers
+    )
 
 
 def successor_address(successor: str, root: str) -> str:

@@ -51,7 +51,7 @@ def check(numbers: Any) -> Mapping[str, str]:
                 "number-several", Translatable("%(kind)s has %(number)s numbers", kind=kind, number=len(parts))
             )
         checked[kind] = "|".join(
-            validation.check(each, "number-text", Translatable("Number"), MAX_NUMBER) for each in parts
+            validation.check(each, "number-text", Translatable("Item number"), MAX_NUMBER) for each in parts
         )
     return MappingProxyType(checked)
 

@@ -104,6 +104,7 @@ class Reference:
     - ``statements``: the persistence statements, by the short names of their elements; ``policy``: the address of the
       policy for the name, or None.
     - ``documents``: the recorded DataCite record and schema.org object, by the names of their metadata elements.
+    - ``numbers``: the public numbers of the thing, the current one first.
     """
 
     identifier: str
@@ -128,6 +129,7 @@ class Reference:
     statements: Mapping[str, str]
     policy: str | None
     documents: Mapping[str, str]
+    numbers: tuple[str, ...]
 
     @property
     def is_test(self) -> bool:
@@ -181,12 +183,14 @@ def reference(
     hold: str | None = None,
     statements: Mapping[str, str] = NOTHING,
     policy: str | None = None,
+    numbers: tuple[str, ...] = (),
 ) -> Reference:
     """Create the reference of the name ``identifier`` from its recorded metadata, which has full names (``erc.who``).
 
     ``statements`` are inherited persistence statements, also with full names. ``address`` is its URL at this resolver,
     and ``target`` the URL of the resource or None. ``withdrawal`` and ``hold`` are the reasons if the name is withdrawn
-    or on hold, else None. ``policy`` is the address of the persistence policy, or None.
+    or on hold, else None. ``policy`` is the address of the persistence policy, or None. ``numbers`` are the public
+    numbers of the thing.
 
     >>> atlas = reference("ark:12345/x", "", {"erc.who": "Noah; Sem", "dc.title": "The Ark", "erc.when": "20261123"})
     >>> atlas.creators, atlas.title, atlas.issued
@@ -217,6 +221,7 @@ def reference(
         statements=_statements({**statements, **recorded}),
         policy=policy,
         documents={name: recorded[name] for name in datacite_and_schema_checks.CHECKS if name in recorded},
+        numbers=numbers,
     )
 
 

@@ -41,15 +41,17 @@ def as_object(reference: Reference) -> dict[str, Any]:
     }
     recorded = schema_object(reference.documents.get("schema"))
     members = {name: value for name, value in derived.items() if value is not None}
+    identifier = {
+        "@type": "PropertyValue",
+        "propertyID": reference.scheme,
+        "value": reference.identifier,
+        "url": reference.address,
+        **({"valueReference": statements} if (statements := _statements(reference.statements)) else {}),
+    }
+    numbers = [{"@type": "PropertyValue", "name": "number", "value": number} for number in reference.numbers]
     about = {
         "@id": reference.address,
-        "identifier": {
-            "@type": "PropertyValue",
-            "propertyID": reference.scheme,
-            "value": reference.identifier,
-            "url": reference.address,
-            **({"valueReference": statements} if (statements := _statements(reference.statements)) else {}),
-        },
+        "identifier": [identifier, *numbers] if numbers else identifier,
         "url": reference.target or reference.address,
     } | _state(reference)
     context = recorded.get("@context", CONTEXT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from werkzeug.test import Client
 
@@ -156,3 +158,58 @@ def test_a_format_without_enough_metadata_is_not_found(client):
 
 def test_an_unbound_name_has_no_format(client):
     assert client().get("/ark:12345/nope?info&format=json").status_code == 404
+
+
+NUMBERS = {"current": "M 17/3", "further": "B 0815|4711", "former": "OLD 9"}
+
+
+def numbers_site(binding, held, **settings):
+    store = held(
+        binding("ark:12345/vase", "https://example.org/v", resource="M 17", numbers=NUMBERS, metadata=REFERENCE),
+        binding("ark:12345/old", "https://example.org/o", resource="INV <4>", metadata=REFERENCE),
+        binding("ark:12345/box", "https://example.org/b", passthrough=True, resource="BOX 1", metadata=REFERENCE),
+        binding("ark:12345/gone", None, status="withdrawn", resource="GONE 1", metadata=REFERENCE),
+    )
+    return Client(ResolverMiddleware(None, store, **settings))  # type: ignore[arg-type]
+
+
+def test_numbers_are_public_only_if_wished(held, binding):
+    site = numbers_site(binding, held)
+    for form in FORMATS:
+        text = site.get(f"/ark:12345/vase?info&format={form.name}").text
+        assert not any(number in text for number in ("M 17", "B 0815", "4711", "OLD 9"))
+
+
+def test_public_numbers_are_the_current_and_further_ones(held, binding):
+    site = numbers_site(binding, held, public_numbers=True)
+    described = json.loads(site.get("/ark:12345/vase?info&format=json").text)
+    assert described["numbers"] == {"current": "M 17/3", "further": ["B 0815", "4711"]}
+    name, *numbers = json.loads(site.get("/ark:12345/vase?info&format=jsonld").text)["identifier"]
+    assert name["value"] == "ark:12345/vase"
+    assert [(each["@type"], each["value"]) for each in numbers] == [
+        ("PropertyValue", number) for number in ("M 17/3", "B 0815", "4711")
+    ]
+    page = site.get("/ark:12345/vase?info&format=html").text
+    assert "<dt>Item number</dt>" in page
+    assert "<dt>Further numbers</dt>" in page
+    assert "M 17/3" in page
+    for form in FORMATS:
+        assert "OLD 9" not in site.get(f"/ark:12345/vase?info&format={form.name}").text
+
+
+def test_the_resource_is_the_public_number_of_a_name_without_numbers(held, binding):
+    site = numbers_site(binding, held, public_numbers=True)
+    described = json.loads(site.get("/ark:12345/old?info&format=json").text)
+    assert described["numbers"] == {"current": "INV <4>", "further": []}
+    page = site.get("/ark:12345/old?info&format=html").text
+    assert "INV &lt;4&gt;" in page
+    assert "INV <4>" not in page
+
+
+@pytest.mark.parametrize("path", ["box/1", "gone"])
+def test_a_part_and_a_withdrawn_name_have_no_public_numbers(held, binding, path):
+    site = numbers_site(binding, held, public_numbers=True)
+    for form in FORMATS:
+        text = site.get(f"/ark:12345/{path}?info&format={form.name}").text
+        assert "BOX 1" not in text
+        assert "GONE 1" not in text
