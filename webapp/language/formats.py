@@ -79,12 +79,12 @@ def moment(time: datetime) -> str:
 
 
 def period(label: str) -> str:
-    """Return a month or a day of a plot in the current language. ``label`` is the month or day in ISO 8601.
+    """Return a year, a month or a day of a plot in the current language. ``label`` is that in ISO 8601.
 
     >>> period("2026-11")
     '2026-11'
     """
-    if (locale := _locale()) is None:
+    if (locale := _locale()) is None or "-" not in label:
         return label
     from babel import dates
 

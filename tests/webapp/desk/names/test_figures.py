@@ -12,6 +12,7 @@ import pytest
 
 from ararat.middleware.statistics.counts import CountStore, DailyCount
 from ararat.webapp.desk.names import figures
+from ararat.webapp.language.current import languages
 
 from ..conftest import Browser, Desk, open_desk
 
@@ -54,6 +55,19 @@ def test_the_page_has_states_shoulders_periods_and_requests(reader: Browser) -> 
     assert "View of the harbour INV 1 ark:12345/x5a 1,003" in shown
     assert page.count("<rect") >= 12
     assert "by=year" in reader.get("/desk/figures?by=year").text
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("unit", figures.UNITS)
+def test_the_page_and_its_export_are_in_each_language(report: Desk, reader: Browser, language: str, unit: str) -> None:
+    now = report.bindings.now()
+    accepted = {"Accept-Language": language}
+    page = reader.get(f"/desk/figures?by={unit}", headers=accepted)
+    assert page.status_code == 200
+    assert f'<html lang="{language}"' in page.text
+    years = [str(now.year - each) for each in range(1 if unit == "month" else figures.YEARS)]
+    assert all(each in page.text for each in years)
+    assert reader.get(f"/desk/figures.csv?by={unit}", headers=accepted).status_code == 200
 
 
 def test_the_figures_are_exported(report: Desk, reader: Browser) -> None:
