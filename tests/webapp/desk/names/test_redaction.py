@@ -30,8 +30,10 @@ def audit_of(desk: Desk, browser: Browser) -> str:
 
 def test_an_administrator_removes_the_texts_with_a_reason(filled: Desk, ada: Browser) -> None:
     page = ada.get(f"/desk/name/texts?name={NAME}").get_data(as_text=True)
-    assert "These texts are removed: the metadata, the numbers" in page
-    assert "These stay: the name, its target, its resource" in page
+    assert "These texts are removed: the metadata, corrected, further and former numbers" in page
+    # The field has the label that the desk shows.
+    assert "These stay: the name, its target, its “Inventory number” as first recorded" in page
+    assert "Also remove the “Inventory number”" in page
     answer = ada.post("/desk/name/texts", {"name": NAME, "reason": "Order 12/26\nof the court"})
     assert (answer.status_code, answer.location) == (303, f"/desk/name?name={NAME}")
     shown = ada.get(f"/desk/name?name={NAME}").get_data(as_text=True)
@@ -39,6 +41,9 @@ def test_an_administrator_removes_the_texts_with_a_reason(filled: Desk, ada: Bro
     assert "box of Hedwig" not in shown
     assert "https://example.org/1" in shown
     assert "The personal values are removed." in shown
+    assert "inv-7" in shown
+    # Nothing restores the texts.
+    assert "Undo this change" not in shown
     assert "redacted: Order 12/26 of the court" in audit_of(filled, ada)
     kept = filled.bindings.get(NAME)
     assert (kept.target, kept.resource, kept.hold_reason) == ("https://example.org/1", "inv-7", None)
