@@ -124,7 +124,8 @@ def question(
                 for each in sampled(by_target)
                 if each.is_missing
             ]
-    concerns = [*also, *unanswered, *shared]
+    # New names without a name yet can have the same concern.
+    concerns = list(dict.fromkeys([*also, *unanswered, *shared]))
     listed, others = concerns[:MAX_CONCERNS], concerns[MAX_CONCERNS:]
     tokens = list(dict.fromkeys(each.token for each in listed))
     if others:

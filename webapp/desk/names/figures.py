@@ -138,9 +138,9 @@ def _rows(figures: Figures) -> Iterator[tuple[str, str, int, str]]:
     for bar in figures.shoulders:
         yield row(Translatable("By shoulder"), bar.label, Counted(bar.number))
     for period in figures.periods:
-        yield row(Translatable("New"), period.label, period.new)
-        yield row(Translatable("Changed"), period.label, period.changed)
-        yield row(Translatable("Withdrawn"), period.label, period.withdrawn)
+        yield row(Translatable.in_context("names", "New"), period.label, period.new)
+        yield row(Translatable.in_context("names", "Changed"), period.label, period.changed)
+        yield row(Translatable.in_context("names", "Withdrawn"), period.label, period.withdrawn)
     yield row(Translatable("Dead targets"), "", figures.dead)
     for each in figures.requested or ():
         label = " ".join(filter(None, (each.total.label, each.number, each.title)))

@@ -65,6 +65,8 @@ def test_the_page_and_its_export_are_in_each_language(report: Desk, reader: Brow
     page = reader.get(f"/desk/figures?by={unit}", headers=accepted)
     assert page.status_code == 200
     assert f'<html lang="{language}"' in page.text
+    if language == "fr":  # The headings have the gender of the names.
+        assert all(f'<th scope="col">{each}</th>' in page.text for each in ("Nouveaux", "Modifiés", "Retirés"))
     years = [str(now.year - each) for each in range(1 if unit == "month" else figures.YEARS)]
     assert all(each in page.text for each in years)
     assert reader.get(f"/desk/figures.csv?by={unit}", headers=accepted).status_code == 200
