@@ -36,6 +36,8 @@ def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> No
     rows: list[tuple[str | None, str]] = [(change.after.identifier, change.outcome) for change in transaction.written]
     if transaction.begun and not rows:
         rows.append((None, f"operation {transaction.begun[-1]}"))
+    # An outcome with its reason, such as "redacted: REASON", replaces that of the change.
+    rows = [(name, outcome) for name, outcome in rows if not transaction.noted.get(name, "").startswith(f"{outcome}: ")]
     rows += transaction.noted.items()
     record(transaction.connection, actor, rows, when)
 
