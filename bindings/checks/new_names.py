@@ -415,19 +415,21 @@ def _of_name(
 def _no_record(root: str | None, *, is_ark: bool) -> str:
     """Return the warning about a name whose prefix has no record. ``root`` is its NAAN or URN namespace, or None."""
     if root is None and is_ark:
-        return Translatable("there is no record of the shoulder of the name here: it is probably mistyped")
+        return Translatable("there is no record of the shoulder of the name here: check it for typing errors")
     if root is None:
-        return Translatable("there is no record of the beginning of the name here: it is probably mistyped")
+        return Translatable("there is no record of the beginning of the name here: check it for typing errors")
     if _is_registered(root):
         if is_ark:
-            return Translatable("there is no record of the NAAN %(naan)s here: is it the right one?", naan=root)
+            return Translatable(
+                "there is no record of the NAAN %(naan)s here: check that it is the right one", naan=root
+            )
         return Translatable(
-            "there is no record of the URN namespace %(namespace)s here: is it the right one?", namespace=root
+            "there is no record of the URN namespace %(namespace)s here: check that it is the right one", namespace=root
         )
     if is_ark:
-        return Translatable("there is no record of the NAAN %(naan)s here: it is probably mistyped", naan=root)
+        return Translatable("there is no record of the NAAN %(naan)s here: check it for typing errors", naan=root)
     return Translatable(
-        "there is no record of the URN namespace %(namespace)s here: it is probably mistyped", namespace=root
+        "there is no record of the URN namespace %(namespace)s here: check it for typing errors", namespace=root
     )
 
 

@@ -85,12 +85,14 @@ def test_a_naan_or_shoulder_without_a_record_is_a_warning_if_there_are_records(b
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        pytest.param("urn:isan:0000-0000-9e59", "URN namespace isan here: is it the right one?", id="registered"),
         pytest.param(
-            "urn:isann:0000-0000-9e59", "URN namespace isann here: it is probably mistyped", id="not registered"
+            "urn:isan:0000-0000-9e59", "URN namespace isan here: check that it is the right one", id="registered"
         ),
-        pytest.param("ark:12148/x1", "NAAN 12148 here: is it the right one?", id="a registered NAAN"),
-        pytest.param("ark:12355/x1", "NAAN 12355 here: it is probably mistyped", id="another NAAN"),
+        pytest.param(
+            "urn:isann:0000-0000-9e59", "URN namespace isann here: check it for typing errors", id="not registered"
+        ),
+        pytest.param("ark:12148/x1", "NAAN 12148 here: check that it is the right one", id="a registered NAAN"),
+        pytest.param("ark:12355/x1", "NAAN 12355 here: check it for typing errors", id="another NAAN"),
     ],
 )
 def test_a_missing_record_is_missing_here(bindings: Bindings, name: str, words: str) -> None:
