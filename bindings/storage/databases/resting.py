@@ -38,7 +38,11 @@ class RestingFile(SQLite):
 
 
 def log_of(file: Path) -> Path:
-    """Return the path of the write-ahead log of an SQLite file. ``file`` is the path of the file."""
+    """Return the path of the write-ahead log of an SQLite file. ``file`` is the path of the file, or a link to it.
+
+    SQLite writes it beside the file to which the link leads.
+    """
+    file = file.resolve() if file.is_symlink() else file
     return file.with_name(f"{file.name}-wal")
 
 

@@ -82,6 +82,20 @@ def test_a_command_that_reads_leaves_a_copy_as_it_is(command: str, copy: Path) -
     assert tempfile.gettempdir() not in result.output.replace(str(copy.parents[1]), "")
 
 
+@pytest.mark.parametrize("command", ["list", "verify", "digest"])
+def test_a_link_to_a_copy_leaves_it_as_it_is(command: str, copy: Path, tmp_path: Path) -> None:
+    link = tmp_path / "latest.sqlite"
+    link.symlink_to(copy)
+    before = state(copy)
+    result = ararat(command, "--database", link)
+    assert state(copy) == before
+    assert (IN_LOG in result.stdout) == (command == "list")
+    log = copy.with_name(f"{copy.name}-wal")
+    os.utime(log)
+    assert ararat("backup", "--check", "--max-age", "2d", link).exit_code == 0
+    assert log.exists()
+
+
 def test_a_copy_of_a_store_and_of_a_name_leave_the_first_as_it_is(copy: Path) -> None:
     before = state(copy)
     assert ararat("copy", copy, "new.sqlite").exit_code == 0
