@@ -56,7 +56,8 @@ def files_of(database: str) -> list[Path]:
         return []
     if not isinstance(store, SQLite):
         return []
-    beside = (store.path.with_name(f"{store.path.name}{end}") for end in ("", "-wal", "-shm"))
+    file = store.path.resolve() if store.path.is_symlink() else store.path  # SQLite writes the log beside the file
+    beside = (file.with_name(f"{file.name}{end}") for end in ("", "-wal", "-shm"))
     return [path for path in beside if path.exists()]
 
 

@@ -28,7 +28,6 @@ from ..names.binding import rfc3339
 from ..names.errors import BackupError, BindingError, BindingsUnavailable
 from ..open import bindings_at, database_at, table_file
 from ..storage.databases import wal
-from ..storage.databases.resting import log_of
 from ..storage.databases.snapshot_file import SnapshotFile
 from ..storage.databases.sqlite import SQLite
 from ..storage.reopening import Opening
@@ -139,7 +138,7 @@ def check_backup(file: str | Path, *, progress: Progress = lambda what: None) ->
     changed = file_stat.st_mtime
     # The last changes of SQLite are in the log.
     with suppress(OSError):
-        log = log_of(path).stat()
+        log = wal.log_of(path).stat()
         changed = max(changed, log.st_mtime) if log.st_size else changed
     return Backup(path, datetime.fromtimestamp(changed, UTC), _names_of(path), file_stat.st_size)
 
@@ -209,7 +208,7 @@ def _refuse_itself(database: SQLite, new: Path) -> None:
 
 def _refuse_database_in_use(new: Path) -> None:
     """Refuse to replace a database beside its log, which SQLite would apply to the new file."""
-    log = log_of(new)
+    log = wal.log_of(new)
     with suppress(OSError):
         if log.stat().st_size:
             raise BackupError(f"{log} exists, so a program uses {new}", "name another file", is_file=True)
@@ -300,7 +299,7 @@ def _names_of(file: Path) -> int | None:
 
 def _names_of_sqlite(file: Path) -> int | None:
     """Return the number of names in a copy of a database, which stays as it is, with its write-ahead log."""
-    log = log_of(file)
+    log = wal.log_of(file)
     if not (log.exists() and log.stat().st_size):
         return _verified(file, file)
     if not wal.belongs(wal.header_of(file), wal.first_pages(log)):
@@ -309,7 +308,7 @@ def _names_of_sqlite(file: Path) -> int | None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, file.name)
         shutil.copyfile(file, copy)
-        shutil.copyfile(log, log_of(copy))
+        shutil.copyfile(log, wal.log_of(copy))
         return _verified(copy, file)
 
 

@@ -41,6 +41,19 @@ def test_adding_an_account_warns_of_a_database_that_others_can_read(names: Path)
     assert f"warning: {WARNED} {names} (-rw-r--r--), which contains accounts; run: chmod o= {names}" in warned
 
 
+def test_a_link_to_a_database_warns_of_its_log(names: Path, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "current.sqlite"
+    link.symlink_to(names)
+    add(names, "jane")
+    with open_bindings(names) as bindings:
+        assert bindings.lookup("ark:12345/x") is None  # so that a reader keeps the log
+        bindings.bind("ark:12345/x", "/x")
+        log = names.with_name(f"{names.name}-wal")
+        log.chmod(0o644)
+        assert f"{WARNED} {log}" in add(link, "joan")
+
+
 def test_adding_an_account_warns_of_secrets_that_others_can_read(names: Path, tmp_path: Path) -> None:
     token = tmp_path / "metrics-token"
     token.write_text("x")

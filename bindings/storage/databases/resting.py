@@ -13,6 +13,7 @@ import weakref
 from pathlib import Path
 
 from .sqlite import SQLite
+from .wal import log_of
 
 # The bytes of an SQLite file that each connection locks while it is open (os_unix.c: SHARED_FIRST, SHARED_SIZE).
 _LOCKED, _LENGTH = 0x40000002, 510
@@ -35,15 +36,6 @@ class RestingFile(SQLite):
 
     def __str__(self) -> str:
         return self._original
-
-
-def log_of(file: Path) -> Path:
-    """Return the path of the write-ahead log of an SQLite file. ``file`` is the path of the file, or a link to it.
-
-    SQLite writes it beside the file to which the link leads.
-    """
-    file = file.resolve() if file.is_symlink() else file
-    return file.with_name(f"{file.name}-wal")
 
 
 def at_rest(database: SQLite) -> SQLite:

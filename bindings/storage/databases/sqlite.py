@@ -121,7 +121,7 @@ class SQLite:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        self._log = self.path.with_name(f"{self.path.name}-wal")
+        self._log = wal.log_of(self.path)
         self._seen: tuple[float, Hashable] = (0.0, None)
         self._pair: _Pair = (None, None)  # the file that was read last, and its log
         self._verified: Hashable = None
@@ -199,12 +199,14 @@ class SQLite:
 
         Only readers note a new log. A reader must see that its log was deleted, also if a writer sees it first.
         """
+        file, (file_identity, known_log) = (file_stat.st_dev, file_stat.st_ino), self._pair
+        if file_identity != file:
+            self._log = wal.log_of(self.path)  # a link can lead to another file since
         try:
             log = os.stat(self._log)  # noqa: PTH116
         except OSError:
             log = None
-        file, its_log = (file_stat.st_dev, file_stat.st_ino), log and (log.st_dev, log.st_ino)
-        file_identity, known_log = self._pair
+        its_log = log and (log.st_dev, log.st_ino)
         if file_identity != file:
             if file_identity is not None and log is not None and its_log == known_log:
                 raise self._mixed()

@@ -28,6 +28,16 @@ _FRAME_BYTES, _LOG_BYTES, _HEADER_BYTES = 24, 32, 100
 _MAX_FRAMES = 100_000
 
 
+def log_of(file: Path) -> Path:
+    """Return the path of the write-ahead log of an SQLite file. ``file`` is the path of the file, or a link to it.
+
+    SQLite writes it beside the file to which the link leads.
+    """
+    if os.path.islink(file):  # noqa: PTH114  Path.is_symlink() raises for a folder without permission
+        file = Path(os.path.realpath(file))
+    return file.with_name(f"{file.name}-wal")
+
+
 class FirstPage(NamedTuple):
     """Two values in the first page of an SQLite file that identify its version.
 

@@ -309,14 +309,18 @@ for line in sys.stdin:
 """
 
 
-@pytest.fixture
-def reader(served: Bindings, file: Path) -> Iterator[Callable[[str], str]]:
-    """Ask a process of the user nobody, who can only read the file: a name, "write", or "condition"."""
+@pytest.fixture(params=["file", "link"])
+def reader(served: Bindings, file: Path, request: pytest.FixtureRequest) -> Iterator[Callable[[str], str]]:
+    """Ask a process of the user nobody, who can only read the file, also by a link: a name, "write", or "condition"."""
+    opened = file
+    if request.param == "link":
+        opened = file.parent.with_name("current.sqlite")
+        opened.symlink_to(file)
     if os.geteuid() != 0:
         pytest.skip("only root can start a process as another user")
     served.close()
     file.chmod(0o644)
-    process = ForkedCode(READING_ONLY, str(file), cwd="/")
+    process = ForkedCode(READING_ONLY, str(opened), cwd="/")
     assert process.stdin is not None
     assert process.stdout is not None
     asked, answers = process.stdin, process.stdout
