@@ -35,10 +35,8 @@ def table_with_names(
     base = f"table-{known.number}-with-arks"
     if kind == "xlsx" or reading.format == "workbook":
         with closing(_noted(names)) as noted:
-            if original is not None:
-                own = result_table.own_workbook_with_names(original, content, reading, known.name, noted.get)
-                if own is not None:
-                    return download(iter([own]), XLSX, f"{base}.xlsx")
+            if (own := _own(known, content, noted, original)) is not None:
+                return download(iter([own]), XLSX, f"{base}.xlsx")
             return workbook(
                 base, lambda to: result_table.workbook_with_names(content, reading, known.name, noted.get, to)
             )
@@ -49,6 +47,21 @@ def table_with_names(
 
     ending = "jsonl" if reading.format == "jsonl" else "tsv" if reading.separator == "\t" else "csv"
     return download(parts(), media_type(known), f"{base}.{ending}")
+
+
+def comes_back(known: Upload, content: bytes, names: Iterator[tuple[int, str]], original: bytes | None) -> bool:
+    """Return whether :func:`table_with_names` returns the uploaded workbook itself, with its other sheets and formats.
+
+    The arguments are those of :func:`table_with_names`.
+    """
+    with closing(_noted(names)) as noted:
+        return _own(known, content, noted, original) is not None
+
+
+def _own(known: Upload, content: bytes, noted: NamesOfRows, original: bytes | None) -> bytes | None:
+    if original is None:
+        return None
+    return result_table.own_workbook_with_names(original, content, known.reading, known.name, noted.get)
 
 
 def _noted(names: Iterator[tuple[int, str]]) -> NamesOfRows:

@@ -19,6 +19,7 @@ from ...config import site, url
 from ...jobs.imports import current_imports
 from ...language import formats
 from ...language.translation import translated
+from ...uploads import downloads
 from ...uploads.model import PARTS, Part, Upload
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _PAGE = 50
 _BLOCK = 1000
+_MAX_TRIED = 20_000
 _MAX_AFTER = 2**31 - 1
 _FIRST: tuple[Part, ...] = ("published", "changed", "moved", "added", "unchanged", "refused", "warning")
 _LABELS: Mapping[Part, str] = {
@@ -115,9 +117,26 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         text=text,
         operation=_operation(result.get("operation")),
         has_names=is_imported,
+        is_of_texts=is_imported and _is_of_texts(known, sum(counts.values())),
         late=result.get("refusals", 0) if is_imported else 0,
         first=url("desk.table", number=number, part=part, **filters) if after else None,
         next=url("desk.table", number=number, part=part, after=following, **filters) if following else None,
+    )
+
+
+def _is_of_texts(known: Upload, rows: int) -> bool:
+    """Return whether the workbook with the names is not the uploaded one, but a sheet of texts.
+
+    A cell with a formula that other cells share cannot be corrected in it. This is not known in advance for a large
+    table, because each page would read all its ``rows``.
+    """
+    if known.reading.format != "workbook":
+        return False
+    if not known.name.lower().endswith(".xlsx"):
+        return True
+    number = known.number
+    return rows <= _MAX_TRIED and not downloads.comes_back(
+        known, uploads().data(number), uploads().names(number), uploads().original(number)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,42 @@ def test_a_workbook_comes_back_with_its_sheets_and_values(
     rows = [[cell.value for cell in row] for row in read.worksheets[0].iter_rows()]
     assert [str(row[3])[:12] for row in rows] == ["ARK", "ark:12345/x5", "ark:12345/x5"]
     assert rows[1][2] == 23.5
+
+
+def with_shared_formula(content: bytes) -> bytes:
+    """Return a workbook whose cell C2 has a formula that C3 shares."""
+    result = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as book, zipfile.ZipFile(result, "w") as written:
+        for each in book.infolist():
+            data = book.read(each)
+            if each.filename == "xl/worksheets/sheet1.xml":
+                formula = b'<f t="array" ref="C2:C3">D2:D3</f><v>htp://m.example/1</v></c>'
+                data, number = re.subn(rb'<c r="C2".*?</c>', b'<c r="C2" t="str">' + formula, data)
+                assert number == 1
+            written.writestr(each, data)
+    return result.getvalue()
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_the_page_states_that_a_workbook_cannot_come_back_as_it_was(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any, shares: bool
+) -> None:
+    book = Workbook()
+    page = book.worksheets[0]
+    for row in (["Inventarnummer", "Titel", "Weblink"], ["F 1", "Vase", "htp://m.example/1"], ["F 2", "Krug", None]):
+        page.append(row)
+    page["C3"] = "https://m.example/2"
+    content = io.BytesIO()
+    book.save(content)
+    sent = with_shared_formula(content.getvalue()) if shares else content.getvalue()
+    path, shown = preview(jane, sent, "formeln.xlsx", **MINT)
+    jane.post(f"{path}/corrections", {"job": job(shown), "cell-2-2": "https://m.example/1"})
+    finished(desk, jane, path)
+    done = import_all(jane, path)
+    assert "2 rows imported" in done
+    assert ("its cells are texts" in done) == shares
+    returned = zipfile.ZipFile(io.BytesIO(jane.get(f"{path}/names.xlsx").data)).read("xl/worksheets/sheet1.xml")
+    assert b"https://m.example/1" in returned or shares
 
 
 def test_damaged_and_similar_numbers_are_two_questions(desk: Desk, jane: Browser, preview: Any) -> None:
