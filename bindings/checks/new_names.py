@@ -412,7 +412,7 @@ def _of_name(
         yield NameWarning(code, _no_record(missing[4:-1] if is_root else None, is_ark=is_ark))
 
 
-def _no_record(root: str | None, *, is_ark: bool) -> str:
+def _no_record(root: str | None, *, is_ark: bool) -> Translatable:
     """Return the warning about a name whose prefix has no record. ``root`` is its NAAN or URN namespace, or None."""
     if root is None and is_ark:
         return Translatable("there is no record of the shoulder of the name here: check it for typing errors")
@@ -461,9 +461,8 @@ def _sharing(
 
 def _shared(field: str, names: set[str], key: str) -> Iterator[NameWarning]:
     if others := sorted(names - {key, ""}):
-        yield NameWarning(
-            f"{field}-shared",
-            Translatable(
-                "the %(field)s is already that of %(others)s", field=field, others=validation.shown(others[0], 100)
-            ),
-        )
+        other = validation.shown(others[0], 100)
+        message = Translatable("the target is already that of %(others)s", others=other)
+        if field == "resource":
+            message = Translatable("the resource is already that of %(others)s", others=other)
+        yield NameWarning(f"{field}-shared", message)

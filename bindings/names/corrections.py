@@ -75,7 +75,7 @@ def expected_character(key: str, patterns: Sequence[Pattern]) -> str | None:
     return _expected_digit(key) if expected is None and key.startswith("urn:nbn:") else expected
 
 
-def why_mistyped(expected: str) -> str:
+def why_mistyped(expected: str) -> Translatable:
     """Return the warning about a name that should end in the check character ``expected``.
 
     >>> why_mistyped("7")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Name: TypeAlias = Ark | EmbeddedArk | Urn | str
 """A name in any spelling. In a URL that contains an ARK, the ARK is the name."""
 
-_KINDS = {"unassigned": ("unassigned", "which is not assigned in Unicode")}
-
 # An encoded character that is not ASCII, or a control.
 _ENCODED_NON_ASCII = re.compile("%(?:[0189A-Fa-f][0-9A-Fa-f]|7[Ff])")
 # A list of URNs is one URN, because all of these characters can be in one.
@@ -258,7 +256,7 @@ class NameWarning(NamedTuple):
     """
 
     code: str
-    message: str
+    message: Translatable
 
 
 def _container_warning(written: str, shorter: str) -> NameWarning:
@@ -266,11 +264,13 @@ def _container_warning(written: str, shorter: str) -> NameWarning:
     rest = written[place + len(shorter) :] if place >= 0 else ""
     if rest:
         rest = validation.shown(rest, _MAX_QUOTED)
-        return NameWarning(
-            "name-container", f"the name has {rest} at its end, which can be another value of a row, record or text"
+        message = Translatable(
+            "the name has %(rest)s at its end, which can be another value of a row, record or text", rest=rest
         )
+        return NameWarning("name-container", message)
     before = validation.shown(written[: max(place, 0)] or written, _MAX_QUOTED)
-    return NameWarning("name-container", f"the name has {before} before it, which is not a part of an address")
+    message = Translatable("the name has %(before)s before it, which is not a part of an address", before=before)
+    return NameWarning("name-container", message)
 
 
 def warnings_about(identifier: Name) -> list[NameWarning]:
@@ -296,27 +296,44 @@ def warnings_about(identifier: Name) -> list[NameWarning]:
     if plain and second is None and ("%" not in str(identifier) or not _ENCODED_NON_ASCII.search(str(identifier))):
         return []
     if second is not None:
-        return [NameWarning("name-several", f"the name has a second one in it: {validation.shown(second[1], 100)}")]
+        message = Translatable("the name has a second one in it: %(other)s", other=validation.shown(second[1], 100))
+        return [NameWarning("name-several", message)]
     name = read(identifier)
     if isinstance(name, Ark) and name.basic.endswith("."):
-        message = "the name ends in a dot: other resolvers ignore it, and readers take it for a full stop"
+        message = Translatable("the name ends in a dot: other resolvers ignore it, and readers take it for a full stop")
         return [NameWarning("dot-in-name", message)]
     warnings: list[NameWarning] = []
     for char in dict.fromkeys(unquote(key(name))):
         if kind := characters.classify(char):
-            code, why = _KINDS.get(kind, ("hidden-char", "which is invisible but part of the name"))
-            warnings.append(NameWarning(code, f"the name has {display.named(char)}, {why}"))
+            shown = display.named(char)
+            code, message = (
+                "hidden-char",
+                Translatable("the name has %(char)s, which is invisible but part of the name", char=shown),
+            )
+            if kind == "unassigned":
+                code, message = (
+                    kind,
+                    Translatable("the name has %(char)s, which is not assigned in Unicode", char=shown),
+                )
+            warnings.append(NameWarning(code, message))
     if warnings:
         return warnings
     others = [char for char in dict.fromkeys(unquote(key(name))) if not char.isascii()]
     if not others:
         return []
     first = min(others, key=lambda char: char not in _DASHES)
-    more = f" and {len(others) - 1} other{'s' if len(others) > 2 else ''}" if len(others) > 1 else ""
-    why = ", which is not ASCII and is permanently part of the name"
+    named: str = display.named(first)
+    if len(others) > 1:
+        named = Translatable.counted(
+            "%(char)s and %(number)s other", "%(char)s and %(number)s others", len(others) - 1, char=named
+        )
+    message = Translatable("the name has %(char)s, which is not ASCII and is permanently part of the name", char=named)
     if first in _DASHES:
-        why = ", which is not a hyphen: a hyphen is ignored, this character is part of the name"
-    return [NameWarning("non-ascii", f"the name has {display.named(first)}{more}{why}")]
+        message = Translatable(
+            "the name has %(char)s, which is not a hyphen: a hyphen is ignored, this character is part of the name",
+            char=named,
+        )
+    return [NameWarning("non-ascii", message)]
 
 
 def confusable(key: str) -> list[str]:
@@ -374,7 +391,7 @@ def why_same(*spellings: str) -> str:
     return "; ".join(reasons)
 
 
-def why_similar_in_case(other: str) -> str:
+def why_similar_in_case(other: str) -> Translatable:
     """Return the warning about a URN that differs in upper and lower case only from the recorded URN ``other``.
 
     It also states whether the rule of equivalence of the namespace is not known: the two can be one name.

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ....identifiers.text import display
+from ....identifiers.text.translatable import Translatable
 from ..binding import Binding
 from ..naming import NameWarning
 
@@ -22,16 +23,11 @@ CODE = "personal-data"
 _MAX_TEXT = 10_000
 """The number of characters of a value that are searched."""
 
-_WHY_NAME = "a name enters the public log and can never be removed"
-_WHY_HISTORY = "the history keeps it permanently, and ararat redact removes metadata only"
-_WHY_RESOURCE = "it never changes, and only ararat redact --resource can replace it"
-_WHY_METADATA = "the history keeps it until ararat redact removes it"
-
 
 class _Rule(NamedTuple):
     """A pattern of personal data. ``confirms`` checks a match further, such as its check digit."""
 
-    kind: str
+    kind: Translatable
     pattern: re.Pattern[str]
     confirms: Callable[[re.Match[str]], bool]
 
@@ -73,12 +69,12 @@ def _always(match: re.Match[str]) -> bool:
     return True
 
 
-def _rule(kind: str, pattern: str, confirms: Callable[[re.Match[str]], bool] = _always) -> _Rule:
+def _rule(kind: Translatable, pattern: str, confirms: Callable[[re.Match[str]], bool] = _always) -> _Rule:
     return _Rule(kind, re.compile(pattern, re.ASCII | re.IGNORECASE), confirms)
 
 
 _ADDRESS = _rule(
-    "an e-mail address",
+    Translatable("an e-mail address"),
     # The file icon@2x.png is not an address.
     r"([a-z0-9._%+-]{1,64})@(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}"
     r"(?!(?:css|csv|gif|html?|jpe?g|jp2|js|json|min|mjs|mp[34]|pdf|png|svg|tiff?|txt|webp|xml)\b)[a-z]{2,24}(?![a-z0-9])",
@@ -86,14 +82,14 @@ _ADDRESS = _rule(
 )
 # Without hyphens and without a label, they look like padded numbers.
 _ISNI = _rule(
-    "an ORCID iD or ISNI",
+    Translatable("an ORCID iD or ISNI"),
     r"(?:(?<![\w-])(?=000[09]-)|(?:orcid|isni)[ .:_/=-]{0,3}(?:org/)?)(\d{4}(-?)\d{4}\2\d{4}\2\d{3}[\dx])(?![\w-])",
     _is_isni,
 )
-_TELEPHONE = _rule("a telephone number", r"(?<![a-z0-9])(?:tel:\+?|\+)[1-9](?:[ ()-]{0,2}\d){7,14}(?!\d)")
-_TELEPHONE_URL = _rule("a telephone number", r"(?<![a-z0-9])tel:\+?\d{7,15}(?!\d)")
+_TELEPHONE = _rule(Translatable("a telephone number"), r"(?<![a-z0-9])(?:tel:\+?|\+)[1-9](?:[ ()-]{0,2}\d){7,14}(?!\d)")
+_TELEPHONE_URL = _rule(Translatable("a telephone number"), r"(?<![a-z0-9])tel:\+?\d{7,15}(?!\d)")
 _BIRTH = _rule(
-    "a date of birth",
+    Translatable("a date of birth"),
     r"(?<![a-z])(?:born|birth|birthday|birthdate|dob|geb|geboren|geburtsdatum|naissance|nacimiento|nascita)"
     r"[ .:_/=-]{0,3}(?:on |am |le |el |il )?"
     r"(?:(\d{4})-?(\d{2})-?(\d{2})|(\d{1,2})[./-](\d{1,2})[./-](\d{4}))(?!\d)",
@@ -101,14 +97,16 @@ _BIRTH = _rule(
 )
 _NATIONAL = (
     # The United States, Italy, France and Switzerland: their form or check digits are rare in other texts.
-    _rule("a national number", r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])"),
-    _rule("a national number", r"(?<![a-z0-9])[a-z]{6}\d{2}[abcdehlmprst]\d{2}[a-z]\d{3}[a-z](?![a-z0-9])"),
+    _rule(Translatable("a national number"), r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\w-])"),
     _rule(
-        "a national number",
+        Translatable("a national number"), r"(?<![a-z0-9])[a-z]{6}\d{2}[abcdehlmprst]\d{2}[a-z]\d{3}[a-z](?![a-z0-9])"
+    ),
+    _rule(
+        Translatable("a national number"),
         r"(?<!\d)[12] ?\d{2} ?(?:0[1-9]|1[0-2]) ?(?:\d{2}|2[ab]) ?\d{3} ?\d{3} ?\d{2}(?!\d)",
         _is_french,
     ),
-    _rule("a national number", r"(?<!\d)756\.?\d{4}\.?\d{4}\.?\d{2}(?!\d)", _is_swiss),
+    _rule(Translatable("a national number"), r"(?<!\d)756\.?\d{4}\.?\d{4}\.?\d{2}(?!\d)", _is_swiss),
 )
 _OF_NAME = (_ADDRESS, _ISNI, _TELEPHONE, _BIRTH, *_NATIONAL)
 _OF_TARGET = (_ADDRESS, _ISNI, _TELEPHONE_URL, _BIRTH, *_NATIONAL)
@@ -155,7 +153,9 @@ def warnings_about(
     """
     values = metadata or {}
     whole = "\n".join([name, target or "", resource or "", *filter(None, values.values())])
-    return list(_warnings(name, target, resource, values)) if _can_match(whole) else []
+    if not _can_match(whole):
+        return []
+    return [NameWarning(CODE, message) for message in _messages(name, target, resource, values)]
 
 
 def of_binding(binding: Binding) -> list[NameWarning]:
@@ -201,29 +201,38 @@ def _has_match(text: str) -> bool:
     return any(part in text for part in _PARTS_AND_LABELS) or any(each.search(text) is not None for each in _NUMBERS)
 
 
-def _warnings(
+def _messages(
     name: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
-) -> Iterator[NameWarning]:
-    if _can_match(name):
-        yield from _found("name", name.partition(":")[2], _OF_NAME, _WHY_NAME)
-    if target and _can_match(target):
-        yield from _found("target", target, _OF_TARGET, _WHY_HISTORY)
-    if resource and _can_match(resource):
-        yield from _found("resource", resource, _OF_NAME, _WHY_RESOURCE)
+) -> Iterator[Translatable]:
+    if kind := _found(name.partition(":")[2], _OF_NAME):
+        yield Translatable(
+            "the name contains %(kind)s; a name enters the public log and can never be removed", kind=kind
+        )
+    # The part before @ in the authority is the name of an account.
+    if target and (kind := _found(_AUTHORITY.sub("", target[:_MAX_TEXT]), _OF_TARGET)):
+        yield Translatable(
+            "the target contains %(kind)s; the history keeps it permanently, and ararat redact removes metadata only",
+            kind=kind,
+        )
+    if resource and (kind := _found(resource, _OF_NAME)):
+        yield Translatable(
+            "the resource contains %(kind)s; it never changes, and only ararat redact --resource can replace it",
+            kind=kind,
+        )
     for element, value in metadata.items():
-        if _can_match(value):
-            yield from _found(f"element {display.escape(element[:60])}", value, _OF_METADATA, _WHY_METADATA)
+        if kind := _found(value, _OF_METADATA):
+            yield Translatable(
+                "the element %(element)s contains %(kind)s; the history keeps it until ararat redact removes it",
+                element=display.escape(element[:60]),
+                kind=kind,
+            )
 
 
-def _found(place: str, value: str, rules: tuple[_Rule, ...], why: str) -> Iterator[NameWarning]:
+def _found(value: str, rules: tuple[_Rule, ...]) -> Translatable | None:
+    """Return the kind of personal data that a value contains, or None."""
+    if not _can_match(value):
+        return None
     text = value[:_MAX_TEXT]
-    if place == "target":
-        # The part before @ in the authority is the name of an account.
-        text = _AUTHORITY.sub("", text)
     if "%" in text:
         text = unquote(text)
-    for kind, pattern, confirms in rules:
-        for match in pattern.finditer(text):
-            if confirms(match):
-                yield NameWarning(CODE, f"the {place} contains {kind}; {why}")
-                return
+    return next((kind for kind, pattern, confirms in rules if any(map(confirms, pattern.finditer(text)))), None)

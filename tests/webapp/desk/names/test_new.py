@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -130,6 +131,23 @@ def test_a_name_that_looks_personal_has_a_warning_before_and_after_it_is_recorde
     page = jane.get("/desk/name", query_string={"name": text})
     assert "The name is updated. The element erc.who contains an e-mail address" in page.text
     assert "The name contains" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("ark:12345/x5/jane@example.org", "Der Identifikator enthält eine E-Mail-Adresse; ein Identifikator kommt in"),
+        ("ark:12345/x5a\u2013b", "Der Identifikator enthält U+2013 EN DASH; das ist kein Bindestrich:"),
+        ("ark:12345/x5é\u2013ü", "Der Identifikator enthält U+2013 EN DASH und 2 weitere Zeichen; das ist kein"),
+        ("ark:12345/x5a%E2%80%8Bb", "das ist unsichtbar, gehört aber zum Identifikator."),
+        ("ark:12345/x5a.", "Der Identifikator endet mit einem Punkt:"),
+        ("ark:12345/x5n1$zView", "Der Identifikator endet mit $zView, was ein anderer Wert"),
+    ],
+)
+def test_a_warning_about_a_name_is_in_the_language_of_the_reader(jane: Browser, text: str, says: str) -> None:
+    given = {"query_string": {"text": text}, "headers": {"Accept-Language": "de"}}
+    page = jane.get("/desk/new/check", **given).text
+    assert says in " ".join(html.unescape(re.sub(r"<[^>]*>", "", page)).split())
 
 
 @pytest.mark.one_setup
