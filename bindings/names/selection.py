@@ -39,8 +39,9 @@ MAX_TOTAL = 2_500
 
 _MAX_TEXT = 400
 _NO_LABEL = re.compile(f"[{BASE29}]{{5}}/")
-# A database cannot store these characters, so no name has them.
-_NOT_STORED = re.compile("[\0\ud800-\udfff]")
+NOT_STORED = re.compile("[\0\ud800-\udfff]")
+"""The characters that a database cannot store, so that no name has them."""
+
 HOST_ENDS = "/:?#"
 """The characters that can follow the host in a target."""
 
@@ -479,7 +480,7 @@ def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
 
 def _words(text: str) -> tuple[str, ...]:
     words = tuple(text.split())
-    if len(text) > _MAX_TEXT or _NOT_STORED.search(text) or not folding.parts(words):
+    if len(text) > _MAX_TEXT or NOT_STORED.search(text) or not folding.parts(words):
         raise BindingError(
             "list-text", Translatable("%(text)s has no words to search for", text=validation.shown(text))
         )
@@ -487,7 +488,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _resource(text: str) -> str:
-    if not text or len(text) > _MAX_TEXT or _NOT_STORED.search(text):
+    if not text or len(text) > _MAX_TEXT or NOT_STORED.search(text):
         raise BindingError(
             "list-resource", Translatable("%(text)s is not the resource of a name", text=validation.shown(text))
         )
@@ -496,7 +497,7 @@ def _resource(text: str) -> str:
 
 def _element(text: str) -> tuple[str, str]:
     element, _, value = text.partition("=")
-    if not value or _NOT_STORED.search(value):
+    if not value or NOT_STORED.search(value):
         raise BindingError(
             "list-metadata", Translatable("%(text)s has no element and text", text=validation.shown(text))
         )

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..names import validation
+from ..names.selection import NOT_STORED
 from .protocols import Database, Row
 from .statements import mark
 from .tables.keys import index_key
@@ -114,8 +115,8 @@ class RecordedNames(NamedTuple):
         names. A title is a folded one (:func:`~ararat.bindings.names.metadata.folding.sorted_title`).
 
         With ``prefix`` they begin with this text. Without ``withdrawn``, withdrawn names are left out. A text of more
-        than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out. A current or further number of a thing
-        is as its resource.
+        than :data:`~.search_indexes.TARGET_CHARACTERS` characters is left out, and one that no database can store. A
+        current or further number of a thing is as its resource.
         """
         shared: dict[str, set[str]] = {}
         for value, first, last, *_ in self._sharing(field, texts, prefix, withdrawn=withdrawn):
@@ -134,7 +135,9 @@ class RecordedNames(NamedTuple):
 
         ``field`` is "former" for the former numbers alone.
         """
-        distinct_texts = list(dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS))
+        distinct_texts = list(
+            dict.fromkeys(text for text in texts if len(text) <= TARGET_CHARACTERS and not NOT_STORED.search(text))
+        )
         if not distinct_texts:
             return []
         is_sqlite = self.database.dialect_name == "sqlite"

@@ -72,6 +72,14 @@ def test_long_titles_are_compared_by_their_beginning(bindings: Bindings) -> None
     assert shared(bindings, title=LONG.upper()) == [("title", "ark:12345/x5long")]
 
 
+@pytest.mark.both_stores
+@pytest.mark.parametrize(
+    "text", ["A\0", "\ud800", "\u202e", "x" * 10**6], ids=["NUL", "a surrogate", "a bidirectional control", "long"]
+)
+def test_a_text_that_no_database_has_is_not_shared(bindings: Bindings, text: str) -> None:
+    assert shared(bindings, numbers=(text, "INV 3"), target=text, title=text) == [("number", OTHER)]
+
+
 def test_names_of_one_list_are_compared_with_each_other(bindings: Bindings) -> None:
     new = [NewValues(target="https://museum.example/new", label=f"row {number}") for number in (1, 2)]
     found = shared_values(bindings, new)
