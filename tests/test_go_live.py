@@ -14,11 +14,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +42,7 @@ from .fronts import (
     start_front,
     wait_until_it_answers,
 )
+from .http_servers import Quiet, running
 from .ports import free_port
 
 ECHO = """<?php
@@ -217,7 +217,7 @@ def test_the_page_installs_what_its_commands_need() -> None:
 # The front servers ----------------------------------------------------------------------------------------------------
 
 
-class _Java(BaseHTTPRequestHandler):
+class _Java(Quiet, BaseHTTPRequestHandler):
     """Answer with the request, as an application behind a proxy sees it."""
 
     protocol_version = "HTTP/1.1"
@@ -236,21 +236,13 @@ class _Java(BaseHTTPRequestHandler):
 
     do_GET = do_POST = answer  # noqa: N815 - the names of the library
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
 
 @pytest.fixture
 def java() -> Iterator[tuple[int, int]]:
     """Return the ports of two servers that imitate Node.js and Tomcat."""
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), _Java) for _ in range(2)]
-    for server in servers:
-        server.second = servers[1].server_port  # type: ignore[attr-defined]
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield servers[0].server_port, servers[1].server_port
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with running(_Java) as first, running(_Java) as second:
+        first.second = second.second = second.server_port  # type: ignore[attr-defined]
+        yield first.server_port, second.server_port
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ import re
 import shutil
 import subprocess
 import textwrap
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,8 @@ from joserfc.jwk import RSAKey
 
 from ararat.cli.main import main
 from ararat.client import Ararat
+
+from .http_servers import Quiet, running
 
 pytestmark = pytest.mark.long
 
@@ -40,7 +41,7 @@ def program(language: str) -> str:
     return found
 
 
-class Provider(BaseHTTPRequestHandler):
+class Provider(Quiet, BaseHTTPRequestHandler):
     """The provider of GitHub's jobs: its metadata, its keys, and a token for a job."""
 
     key = RSAKey.generate_key(2048, {"kid": "1"}) if shutil.which("jq") else None
@@ -67,18 +68,11 @@ class Provider(BaseHTTPRequestHandler):
         claims = {"iss": issuer, "sub": SUBJECT, "aud": audience, "iat": now, "nbf": now, "exp": now + 300}
         return jwt.encode({"alg": "RS256", "kid": "1", "typ": "JWT"}, claims, self.key)
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Write nothing."""
-
 
 @pytest.fixture(scope="module")
 def issuer() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Provider) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    with running(Provider) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 @pytest.fixture(scope="module")

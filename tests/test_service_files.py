@@ -9,10 +9,9 @@ import re
 import shlex
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from ararat.bindings.storage.databases.deadlines import PROGRESS_SECONDS
 from ararat.middleware import open_bindings
 
 from .fronts import DOCS, blocks, program_of
+from .http_servers import Quiet, running
 from .ports import free_port
 from .waiting import until
 
@@ -124,24 +124,18 @@ def test_the_digest_is_mailed_if_there_is_a_problem(names: Path) -> None:
 def test_the_digest_is_sent_to_a_webhook(names: Path, status: int) -> None:
     received: list[tuple[str, Any]] = []
 
-    class Webhook(BaseHTTPRequestHandler):
+    class Webhook(Quiet, BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             received.append((self.headers["Content-Type"], json.loads(body)))
             self.send_response(status)
             self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
     [command] = re.findall(r"^ExecStart=(.*example\.org/hook'?)$", PAGE, re.MULTILINE)
-    with HTTPServer(("127.0.0.1", 0), Webhook) as server:
+    with running(Webhook) as server:
         command = here(command.replace("https://example.org", f"http://127.0.0.1:{server.server_port}"), names)
-        answering = threading.Thread(target=server.handle_request)
-        answering.start()
         run = shlex.split(command.replace("%%", "%"))
         ran = subprocess.run(run, env=os.environ | environment(names), check=False, capture_output=True, timeout=60)
-        answering.join(10)
     [(media_type, digest)] = received
     assert media_type == "application/json"
     assert digest["problems"] == sum(fact["problem"] for fact in digest["facts"])

@@ -8,7 +8,6 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ararat.cli import main
+from tests.http_servers import running
 from tests.wrapping import unwrapped
 
 
@@ -37,14 +37,9 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site() -> Iterator[http.server.ThreadingHTTPServer]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    server.asked = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running(Site) as server:
+        server.asked = []  # type: ignore[attr-defined]
+        yield server
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from ararat.cli import main
 from ararat.middleware import ResolverMiddleware, open_bindings
+from tests.http_servers import Quiet, serving
 from tests.wrapping import unwrapped
 
 
@@ -33,24 +33,19 @@ def ararat() -> Callable[..., Result]:
     return run
 
 
-class Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+class Handler(Quiet, WSGIRequestHandler):
+    pass
 
 
 @pytest.fixture
 def wsgiref(tmp_path: Path) -> Iterator[str]:
     """The URL of a resolver behind wsgiref."""
     with open_bindings(tmp_path / "bindings.sqlite", create=True) as bindings:
-        server = make_server("127.0.0.1", 0, lambda *_: [], WSGIServer, Quiet)
+        server = make_server("127.0.0.1", 0, lambda *_: [], WSGIServer, Handler)
         address = f"http://127.0.0.1:{server.server_port}"
         server.set_app(ResolverMiddleware(lambda *_: [], bindings, prefix=address))
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-        thread.start()
-        yield address
-        server.shutdown()
-        thread.join(5)
-        server.server_close()
+        with serving(server):
+            yield address
 
 
 def test_ararat_serve_has_no_findings(ararat: Callable[..., Result], ararat_server: Any) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from ararat.bindings.log.notes.keys import VerifierKey
 from ararat.bindings.log.tree.proofs import Proof
 from ararat.bindings.log.tree.tiles import ENTRIES, entries_of, hash_reader, tile_at
 from ararat.bindings.log.tree.tree import inclusion_proof
+from tests.http_servers import Quiet, running
 
 ORIGIN = "example.org/log"
 
@@ -50,23 +51,17 @@ def published(bound: Callable[..., Result], tmp_path: Path) -> PublishedLog:
     return log
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+class _Folder(Quiet, SimpleHTTPRequestHandler):
+    pass
 
 
 @pytest.fixture
 def serve_folder() -> Iterator[Callable[[Path], str]]:
     """serve_folder(path) serves a folder on the loopback address, and returns its URL."""
-    servers: list[ThreadingHTTPServer] = []
+    with ExitStack() as servers:
 
-    def serve(path: Path) -> str:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(path)))
-        servers.append(server)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}"
+        def serve(path: Path) -> str:
+            server = servers.enter_context(running(partial(_Folder, directory=str(path))))
+            return f"http://127.0.0.1:{server.server_port}"
 
-    yield serve
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+        yield serve

@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import sqlite3
-import threading
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 
 import pytest
 
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey
+from tests.http_servers import Quiet, running
 
 
 def unwrapped(text: str) -> str:
@@ -106,7 +106,7 @@ def test_a_policy_requires_witnesses(ararat, published, tmp_path):
     assert "has not seen this checkpoint; seen by: no witness (quorum)" in unwrapped(done.stdout)
 
 
-class _Kept(SimpleHTTPRequestHandler):
+class _Kept(Quiet, SimpleHTTPRequestHandler):
     """Keeps connections, and closes each one after its second response."""
 
     protocol_version = "HTTP/1.1"
@@ -124,19 +124,11 @@ class _Kept(SimpleHTTPRequestHandler):
         # The client does not know that this connection ends now.
         self.close_connection = self.close_connection or self.number == 2
 
-    def log_message(self, format, *args):
-        pass
-
 
 def test_a_connection_is_kept_and_opened_again_when_the_server_closes_it(ararat, published):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Kept, directory=str(published.folder)))
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    try:
+    with running(partial(_Kept, directory=str(published.folder))) as server:
         url = f"http://127.0.0.1:{server.server_port}"
         done = ararat("monitor", url, "--vkey", published.vkey, "--allow-network", "127.0.0.0/8")
-    finally:
-        server.shutdown()
-        server.server_close()
     assert (done.exit_code, done.stderr) == (0, "")
     # The checkpoint, the entries, and the hashes.
     assert (_Kept.requests, _Kept.connections) == (3, 2)

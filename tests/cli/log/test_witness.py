@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from ararat.bindings.log.notes.key_file import locked_key
 from ararat.bindings.log.notes.keys import COSIGNATURE, SignerKey, VerifierKey
 from ararat.bindings.log.witnesses.witness import Witness
 from ararat.middleware.log.witnesses.application import witness_application
+from tests.http_servers import serving
 
 NAME = "witness.example"
 LOOPBACK = ("--allow-network", "127.0.0.0/8")
@@ -35,19 +36,15 @@ def folder(ararat, tmp_path: Path) -> Path:
 @pytest.fixture
 def serve_witness() -> Iterator[Callable[[Path], str]]:
     """serve_witness(folder) serves a witness on the loopback address, and returns its URL."""
-    stops: list[Callable[[], None]] = []
+    with ExitStack() as servers:
 
-    def serve(path: Path) -> str:
-        with locked_key(path / "witness.key") as key:
-            application = witness_application(Witness(path / "witness.sqlite"), key)
-        server = make_server("127.0.0.1", 0, application)
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        stops.extend((server.shutdown, server.server_close))
-        return f"http://127.0.0.1:{server.server_port}"
+        def serve(path: Path) -> str:
+            with locked_key(path / "witness.key") as key:
+                application = witness_application(Witness(path / "witness.sqlite"), key)
+            server = servers.enter_context(serving(make_server("127.0.0.1", 0, application)))
+            return f"http://127.0.0.1:{server.server_port}"
 
-    yield serve
-    for stop in stops:
-        stop()
+        yield serve
 
 
 def test_init_prints_the_public_key_and_protects_the_secret_one(ararat, tmp_path):

@@ -6,7 +6,6 @@ The language for tests has longer words, also from right to left. Its pictures a
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from werkzeug.serving import make_server
 from ararat.webapp import create_app
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.language.current import LANGUAGE_NAMES, languages
+from tests.http_servers import serving
 from tests.pseudo import pseudo_language, untranslated
 
 from .conftest import Running, Server
@@ -89,14 +89,8 @@ def test_texts_fit_in_a_narrow_window(served: Server, page_watch: Any, language:
 def in_process(running: Running) -> Iterator[str]:
     """Serve the desk in this process, in which the language for tests can be added."""
     server = make_server("127.0.0.1", 0, create_app(running.bindings, trace_elsewhere=False), threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(server):
         yield f"http://127.0.0.1:{server.port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.mark.long

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from io import BytesIO
-from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
@@ -16,6 +14,7 @@ from oaipmh.metadata import MetadataRegistry, oai_dc_reader
 
 from ararat.middleware import Bindings, ResolverMiddleware, import_table
 from ararat.middleware.feeds import oai_pmh
+from tests.http_servers import Quiet, serving
 
 from .conftest import site
 
@@ -23,22 +22,17 @@ CHANGED = (20, 70, 80)
 NAMES = [f"ark:12345/x5{number:03}" for number in range(240)]
 
 
-class _Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+class _Handler(Quiet, WSGIRequestHandler):
+    pass
 
 
 @pytest.fixture
 def server(ticking: Bindings) -> Iterator[str]:
     """The URL of a repository on a server."""
-    with make_server("127.0.0.1", 0, site, handler_class=_Quiet) as running:
+    with serving(make_server("127.0.0.1", 0, site, handler_class=_Handler)) as running:
         url = f"http://127.0.0.1:{running.server_port}"
         running.set_app(ResolverMiddleware(site, ticking, prefix=url, oai="/oai"))
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
         yield f"{url}/oai"
-        running.shutdown()
-        thread.join()
 
 
 def client(server: str, *, get: bool = False) -> Client:

@@ -23,12 +23,13 @@ from ararat.net.allowed_addresses import Destinations, parse_networks
 from ararat.tracing.links.model import STATES, State, TracedTarget
 from ararat.tracing.links.rounds import Round, run_continuously
 from ararat.tracing.links.store import Links
+from tests.http_servers import Quiet, running
 
 LOOPBACK = Destinations(parse_networks(["127.0.0.0/8"]))
 STATUSES = {"/ok": 200, "/moved": 301, "/refused": 403, "/gone": 404, "/elsewhere": 302}
 
 
-class Site(http.server.BaseHTTPRequestHandler):
+class Site(Quiet, http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         status = self.server.statuses.get(self.path, 500)  # type: ignore[attr-defined]
         self.server.asked.append(self.path)  # type: ignore[attr-defined]
@@ -40,21 +41,13 @@ class Site(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 @pytest.fixture
 def site() -> Iterator[http.server.ThreadingHTTPServer]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    server.statuses = dict(STATUSES)  # type: ignore[attr-defined]
-    server.asked = []  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running(Site) as server:
+        server.statuses = dict(STATUSES)  # type: ignore[attr-defined]
+        server.asked = []  # type: ignore[attr-defined]
+        yield server
 
 
 @pytest.fixture

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import http.server
 import io
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
+
+from tests.http_servers import Quiet, running
 
 from .conftest import Browser, Desk
 
@@ -238,7 +239,7 @@ def test_a_second_click_is_not_asked_about_the_names_of_the_first(desk: Desk, ja
     assert desk.bindings.count().number == 1
 
 
-class Site(http.server.BaseHTTPRequestHandler):
+class Site(Quiet, BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         status = {"/there": 200, "/login": 403, "/moved": 301, "/loop": 302}.get(self.path, 404)
         self.send_response(status)
@@ -247,19 +248,11 @@ class Site(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 @pytest.fixture
 def site() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running(Site) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 @pytest.mark.parametrize(

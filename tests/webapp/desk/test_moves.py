@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import http.server
 import re
-import threading
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+
+from tests.http_servers import Quiet, running
 
 from .conftest import Browser, Desk
 
@@ -106,25 +107,17 @@ def test_no_match_is_explained(bound: Desk, jane: Browser) -> None:
     assert "No target begins with this text" in jane.post("/desk/moves", {**MOVE, "source": "none.example"}).text
 
 
-class Site(http.server.BaseHTTPRequestHandler):
+class Site(Quiet, BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200 if self.path == "/0" else 404)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 @pytest.fixture
 def site() -> Iterator[str]:
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running(Site) as server:
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 @pytest.mark.parametrize(
