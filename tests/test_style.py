@@ -94,6 +94,14 @@ def words_to_avoid(name: str, text: str) -> list[str]:
     return found
 
 
+# A sentence at the end of a line, and one at the beginning of the next. The template drops the line break after a tag
+# and the spaces before one (`trim_blocks`, `lstrip_blocks`), so the second begins with `{%+`.
+JOINED = re.compile(
+    r"""[.?!](?:\{% endtrans %\}|["'][^{}\n]*\}\})(?:\{% end(?:if|for) %\})*(?<=%\})\n"""
+    r"""\s*(?:\{% if [^%\n]*%\})*(?:\{% trans|(?<=%\})(?:\{\{ _\(|<code>|<a ))"""
+)
+
+
 def template_prose(source: str) -> str:
     """Return a template without tags, expressions and comments of Jinja, each line at its place."""
     return re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}|<[^<>]*>", lambda match: "\n" * match[0].count("\n"), source)
@@ -118,6 +126,26 @@ def test_texts_use_plain_words():
 def test_templates_use_plain_words():
     texts = ((name, template_prose((ROOT / name).read_text("utf-8"))) for name in PAGES)
     assert [word for name, text in texts for word in words_to_avoid(name, text)] == []
+
+
+def test_sentences_of_templates_are_separated():
+    texts = ((name, (ROOT / name).read_text("utf-8")) for name in PAGES)
+    assert [f"{name}: {match[0]!r}" for name, text in texts for match in JOINED.finditer(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "is_joined"),
+    [
+        ("{% trans %}One.{% endtrans %}\n  {% trans %}Two.{% endtrans %}", True),
+        ('{% if a %}{{ _("One.") }}{% endif %}\n  {% if b %}{{ _("Two.") }}{% endif %}', True),
+        ('{% if a %}{{ _("One.") }}{% endif %}\n{% if b %}<a href="/">Two</a>{% endif %}', True),
+        ("{% trans %}One.{% endtrans %}\n  {%+ trans %}Two.{% endtrans %}", False),
+        ('{{ _("One.") }}\n  {% trans %}Two.{% endtrans %}', False),
+        ("<p>{% trans %}One.{% endtrans %}</p>\n{% if b %}<p>Two.</p>{% endif %}", False),
+    ],
+)
+def test_joined_sentences_are_found(source, is_joined):
+    assert bool(JOINED.search(source)) is is_joined
 
 
 def test_modules_use_plain_words():
