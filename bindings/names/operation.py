@@ -103,7 +103,7 @@ def _withdraws_new(parameters: Arguments) -> bool:
     return False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class OperationKind:
     """The declaration of one kind of operation on many names.
 
@@ -115,7 +115,8 @@ class OperationKind:
     - ``plan``: checks the arguments, and returns which names change, and how: a
       :class:`~ararat.bindings.operations.plan.Plan`. None for a kind that no user requests for selected names.
     - ``body``: the arguments by name, each with its JSON Schema; or with the names of fields, for an object of fields.
-      ``required``: those that a request must have. ``is_for_names`` is False if they select the names themselves.
+      The command has an option for each, with the description of the schema. ``required``: those that a request must
+      have. ``is_for_names`` is False if they select the names themselves.
     - ``rights``: the rights of which a token needs at least one, or else the operation changes no name. ``sets``:
       returns the fields that it sets, which need further rights. A kind without both needs the rights of its changes.
     - ``button``: the words of the button below a list of names, or "" for none. A button with ``is_final`` is shown

@@ -22,8 +22,8 @@ from .undo import undo_plan
 _EMBARGO = "embargo"
 
 
-def _text(limit: int) -> Mapping[str, Any]:
-    return {"type": "string", "minLength": 1, "maxLength": limit}
+def _text(limit: int, about: str) -> Mapping[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": limit, "description": about}
 
 
 def _edited(arguments: Mapping[str, Any]) -> Fields:
@@ -104,7 +104,10 @@ for _kind in (
         label=lambda number: Translatable("Operation %(operation)s: relocate", operation=number),
         title=Translatable("Move targets"),
         plan=lambda arguments: edits.move(arguments["from"], arguments["to"]),
-        body={"from": _text(401), "to": _text(401)},
+        body={
+            "from": _text(401, "the old beginning of the targets, or a host"),
+            "to": _text(401, "the new beginning of the targets"),
+        },
         required=("from", "to"),
         rights=("relocate",),
         button=Translatable("Move targets"),
@@ -144,7 +147,10 @@ for _kind in (
         label=lambda number: Translatable("Operation %(operation)s: withdraw", operation=number),
         title=Translatable("Withdraw names"),
         plan=lambda arguments: edits.withdraw(arguments.get("reason"), arguments.get("successor")),
-        body={"reason": _text(MAX_CHARACTERS), "successor": _text(MAX_CHARACTERS)},
+        body={
+            "reason": _text(MAX_CHARACTERS, "the reason, which visitors read"),
+            "successor": _text(MAX_CHARACTERS, "the name or URL that replaces the names"),
+        },
         rights=("withdraw",),
         button=Translatable("Withdraw"),
         is_final=True,
@@ -178,7 +184,7 @@ for _kind in (
         label=lambda number: Translatable("Operation %(operation)s: undo", operation=number),
         title=Translatable("Undo an operation"),
         plan=lambda arguments: undo_plan(arguments["operation"]),
-        body={"operation": {"type": "integer", "minimum": 1}},
+        body={"operation": {"type": "integer", "minimum": 1, "description": "the number of the operation to undo"}},
         required=("operation",),
         is_for_names=False,
         rights=(),

@@ -7,11 +7,16 @@ from typing import Any
 
 from ..collection import Bindings
 from ..names.actor import Actor
-from ..names.operation import kind_of
+from ..names.operation import OperationKind, kind_of, requested
 from ..names.selection import MAX_PAGE, Selection
 from ..storage.tables.keys import index_key
 from .plan import BulkResult
 from .plan_names import carry_out
+
+
+def kinds_for_names() -> list[OperationKind]:
+    """Return the kinds of operations on selected names, which :func:`change_selected` carries out."""
+    return [kind for kind in requested() if kind.is_for_names]
 
 
 def change_selected(

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from ...bindings.system.file_access import open_to_others
+from ...webapp.accounts.rights import RIGHTS
 from .. import streams
 from ..bindings.stores import open_accounts
 from ..errors import DONE, write
@@ -35,7 +36,7 @@ from .arguments import prefix_option, read_expiry
     "rights",
     multiple=True,
     metavar="RIGHT",
-    help="Permit only this: read, mint, bind, describe, relocate or withdraw. Can be repeated.",
+    help=f"Permit only this: {', '.join(RIGHTS)}. Can be repeated.",
 )
 @click.option("--emergency", is_flag=True, help="Write each request to the audit. The token ends within 7 days.")
 @json_option

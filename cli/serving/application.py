@@ -126,8 +126,7 @@ def compose(
     from ...middleware import ResolverMiddleware
     from ...middleware.http.trusted_proxy import ForwardedFields
     from ...tracing.in_process import NamesOnly
-    from ...webapp import create_app
-    from ...webapp.app import resume_jobs
+    from ...webapp.app import create_app, resume_jobs
     from ...webapp.config import KEY
     from .demo import MOUNT, create_demo
     from .mount import MountedWSGI, Mounts

@@ -91,6 +91,10 @@ def _of_field(field: Field, *, nullable: bool = False) -> Schema:
             return _maybe(limited) if nullable and field.name in ("target", "embargo") else limited
 
 
+def _rights() -> Schema:
+    return {"anyOf": [_list(one_of(*RIGHTS)), {"type": "null"}], "description": "null for all of the account"}
+
+
 def _choice(field: Field, *words: str | int) -> Schema:
     """Return the schema of a choice. ``words`` are accepted besides its values.
 
@@ -392,7 +396,7 @@ RESPONSES: dict[str, Schema] = {
         expires=MAYBE_TEXT,
         last_used=MAYBE_TEXT,
         revoked=MAYBE_TEXT,
-        rights={"anyOf": [_list(one_of(*RIGHTS)), {"type": "null"}], "description": "null for all of the account"},
+        rights=_rights(),
         emergency=FLAG,
     ),
     "ImportResult": _shown(
@@ -512,14 +516,15 @@ def schemas() -> dict[str, Schema]:
     """Return the schemas of all requests and responses, with the names of all declared operations."""
     actions = one_of(*dict.fromkeys(kind.action for kind in KINDS.values()))
     recorded = {**_RECORDED_OPERATION, "properties": _RECORDED_OPERATION["properties"] | {"action": actions}}
-    return requests() | RESPONSES | {"RecordedOperation": recorded}
+    token = {**RESPONSES["Token"], "properties": RESPONSES["Token"]["properties"] | {"rights": _rights()}}
+    return requests() | RESPONSES | {"RecordedOperation": recorded, "Token": token}
 
 
 def validator(name: str) -> jsonschema_rs.Draft202012Validator:
     """Return the validator of JSON values for a schema. ``name`` is the name of an entry of :func:`requests`."""
-    return _validator(name, tuple(KINDS))
+    return _validator(name, tuple(KINDS.values()))
 
 
 @lru_cache(maxsize=100)
-def _validator(name: str, kinds: tuple[str, ...]) -> jsonschema_rs.Draft202012Validator:
+def _validator(name: str, kinds: tuple[OperationKind, ...]) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator({**ref(name), "components": {"schemas": requests()}})
