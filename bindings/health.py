@@ -155,8 +155,7 @@ def _of(database: Database) -> Condition:
             standby, can_write = connection.execute(database.server_state_sql, ()).fetchone()
     except database.driver_error as error:
         if database.is_missing_table(error):
-            fault = f"it has no tables of Ararat; to create them, run: ararat init --database {where}"
-            return Condition(where, False, False, fault=fault, code="no-tables")
+            return Condition(where, False, False, fault="it has no tables of Ararat", code="no-tables")
         return Condition(where, False, False, fault=str(database.unavailable(error)), code="unavailable")
     finally:
         connection.close()

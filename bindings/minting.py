@@ -280,7 +280,7 @@ def _require_permitted(pattern: Pattern, records: PrefixRecords) -> None:
         message = (
             f"names of this pattern can have {character_sets.named(wrong)}, but names that begin with "
             f"{restriction.prefix} can have only these characters: {validation.shown(restriction.text)}; "
-            "mint with --digits, or change one of the two"
+            "mint names of digits only, or change one of the two"
         )
         raise BindingError("name-characters", message, identifier=pattern.beginning)
 

@@ -67,7 +67,8 @@ def open_bindings(
     - ``missing_ok``: whether a site starts without a file that does not exist yet. The ready applications do.
 
     Raises ValueError for another NAAN in ``test_naans``. Raises :class:`BindingError` with the code
-    ``database-missing`` for a file that does not exist, ``database-url``, ``database-in-memory`` or ``driver-missing``.
+    ``database-missing`` for a file, or with ``create`` a folder, that does not exist. Other codes are
+    ``database-url``, ``database-in-memory`` and ``driver-missing``.
     A store that exists and cannot be opened raises nothing here, so that a site starts without it. The reason is
     logged, every method raises :class:`BindingsUnavailable`, and opening is tried again. :meth:`Bindings.open` raises
     the reason.
@@ -87,8 +88,11 @@ def open_bindings(
         read_seconds=read_seconds,
         search=(search_seconds, search_names),
     )
-    if not (create or missing_ok) and (file := _file(url_or_path)) is not None and not file.exists():
-        raise BindingError("database-missing", f"{validation.shown(str(file), 200)} does not exist")
+    if not missing_ok and (file := _file(url_or_path)) is not None:
+        # A database can be created in a folder, and neither a table nor a folder.
+        missing = file.parent if create and bindings.kind == "database" else file
+        if not missing.exists():
+            raise BindingError("database-missing", f"{validation.shown(str(missing), 200)} does not exist")
     bindings._opening.try_to_open()
     return bindings
 

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from ..bindings.names.errors import TableError
     from ..identifiers import Ark, IdentifierError, Urn
-    from ..middleware import Binding
+    from ..middleware import Binding, BindingsUnavailable
     from .output import Sheet
 
 DONE = 0
@@ -112,6 +113,29 @@ def _describe(binding: Binding, other: Binding, resource: str) -> str:
     return "; ".join([*parts, f"resource: {resource}"])
 
 
+def creation(error: BindingsUnavailable) -> str:
+    """Return the sentence that states how to create missing tables, or "" for an error about something else."""
+    from ..bindings.names.errors import NoTables
+
+    cause = error if isinstance(error, NoTables) else error.__cause__
+    return f"to create them, run: ararat init --database {cause.database}" if isinstance(cause, NoTables) else ""
+
+
+def _table_options(error: TableError) -> Iterator[tuple[str, str]]:
+    """Yield the options of ``ararat import`` that read the table as it is."""
+    if error.mapping:
+        name, column = error.mapping
+        example = f"{name or 'NAME'}={column or 'COLUMN'}"
+        quoted = f'"{example}"' if " " in example else example
+        yield "Fix", f"map it with --map {quoted}, or ignore it with --ignore-unknown"
+    elif error.code == "table-column-missing":
+        yield "Fix", "name the column of the names with --map NAME=identifier"
+    elif error.code in ("table-not-text", "dump-syntax"):
+        yield "Fix", "for the dump of another system, name the system with --from SYSTEM"
+    elif error.code == "table-encoding":
+        yield "Fix", "save the file as UTF-8, or select its encoding with --encoding NAME"
+
+
 @contextmanager
 def store_errors() -> Iterator[None]:
     """Convert the errors of a store in a ``with`` block to :class:`CommandError`, with the exit code of each error.
@@ -140,7 +164,8 @@ def store_errors() -> Iterator[None]:
         written = "nothing"
         if error.kept:
             written = f"the first {error.kept:,} lines; correct the table and run the command again to continue"
-        raise CommandError(what, ("Expected", f"{error.expected} ({error.reference})"), ("Written", written)) from None
+        expected = ("Expected", f"{error.expected} ({error.reference})")
+        raise CommandError(what, expected, *_table_options(error), ("Written", written)) from None
     except BindingError as error:
         subject = f"{error.identifier}: " if error.identifier else ""
         what = f"{subject}{error.message} ({error.code})"
@@ -154,5 +179,6 @@ def store_errors() -> Iterator[None]:
             raise CommandError(
                 f"{error}: {error.entry.title}", ("Fix", error.entry.remedy), exit_code=error.entry.exit_code
             ) from None
+        advice = creation(error) or advice
         fix = () if "; " in str(error) else (("Fix", advice),)
         raise CommandError(str(error), *fix, exit_code=error.entry.exit_code) from None

@@ -271,3 +271,36 @@ def test_glossary_has_each_term_in_each_language():
     assert len({row[0] for row in terms}) == len(terms), "a term has two rows"
     cited = set(re.findall(r"\w[\w-]*", " ".join(row[-1] for row in terms))) - {*header, "pages", "all"}
     assert cited == set(re.findall(r"^- \*\*(.+?)\*\*:", sources, re.MULTILINE))
+
+
+# Texts that are printed by commands only, that show a command to visitors, or whose only remedy is a command.
+_OF_COMMANDS = {
+    *("bindings/digest.py", "bindings/names/error_codes.py", "bindings/checks/verification.py"),
+    *("bindings/backups/postgresql_dump.py", "bindings/names/prefixes/texts.py", "identifiers/registries/source.py"),
+    *("middleware/http/trusted_proxy.py", "middleware/resolution/settings.py", "middleware/views/presentation.py"),
+    *(
+        "middleware/edge/apache.py",
+        "middleware/edge/caddy.py",
+        "middleware/edge/nginx.py",
+        "bindings/backups/backup.py",
+    ),
+    *(
+        "bindings/names/metadata/personal_data.py",
+        "bindings/storage/databases/sqlite.py",
+        "bindings/storage/versions.py",
+    ),
+    "middleware/views/log_page.py",
+}
+
+
+def test_no_text_of_the_library_has_an_option_of_the_command_line():
+    library = ("identifiers/", "bindings/", "spreadsheets/", "net/", "middleware/", "tracing/")
+    found = []
+    for name in MODULES:
+        if name.startswith(library) and name not in _OF_COMMANDS:
+            tree = ast.parse((ROOT / name).read_text("utf-8"))
+            docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+            texts = (each for each in ast.walk(tree) if isinstance(each, ast.Constant) and id(each) not in docstrings)
+            strings = (each for each in texts if isinstance(each.value, str))
+            found += [f"{name}:{each.lineno}" for each in strings if re.search(r"\s\S*--[a-z]", str(each.value))]
+    assert found == []

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 _NO_ADDRESS = "https://this-site.invalid"
-_UNKNOWN = Translatable("the target is a path of this site; set the address of the site with --prefix")
+_UNKNOWN = Translatable("the target is a path of this site; set the address of the site")
 
 
 class OwnNames:

@@ -114,7 +114,7 @@ def _program(name: str, version: int) -> str:
         need = (
             f"the client programs of PostgreSQL {version} or newer" if version else "the client programs of PostgreSQL"
         )
-        raise BackupError(f"{name} cannot be used: {have}", f"install {need}, or name the program with --pg-dump")
+        raise BackupError(f"{name} cannot be used: {have}", f"install {need}, or name the program (pg_dump)")
     # The newest reads the dumps of all versions.
     return programs[fitting[0] if version else fitting[-1]]
 

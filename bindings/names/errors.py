@@ -66,6 +66,14 @@ class BindingsUnavailable(RuntimeError):
         return error_code(self.code)
 
 
+class NoTables(BindingsUnavailable):
+    """Raised if the database ``database`` does not exist, or has no tables of Ararat yet."""
+
+    def __init__(self, message: str, database: str) -> None:
+        super().__init__(message)
+        self.database = database
+
+
 class BindingsLocked(BindingsUnavailable):
     """Raised if another writer has locked the bindings for some seconds. Nothing was written."""
 
@@ -160,6 +168,8 @@ class TableError(BindingError):
     - ``file``: the name of the file. ``line``: the line in it, counted from 1.
     - ``column``: the character in the line, counted from 1, or the name of a column; None for the whole line.
     - ``kept``: the number of earlier lines that an import in batches has written.
+    - ``mapping``: the first unknown heading, or "" if it cannot be printed, and the column that it probably means.
+      None for an error about something else.
     """
 
     def __init__(self, code: str, message: str, file: str, line: int, column: int | str | None = None) -> None:
@@ -168,6 +178,7 @@ class TableError(BindingError):
         self.line = line
         self.column = column
         self.kept = 0
+        self.mapping: tuple[str, str | None] | None = None
 
     def __str__(self) -> str:
         column = "" if self.column is None else f", column {self.column}"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
 from ...identifiers.text import display
-from ..names.errors import BindingError, BindingsUnavailable
+from ..names.errors import BindingError, BindingsUnavailable, NoTables
 from ..system.fork_safety import ForkSafeLock
 
 CLOSED = "the bindings were closed; open them again with open_bindings"
@@ -61,6 +61,7 @@ class Opening(Generic[S]):
     def __init__(self, where: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
         self.where = where
         self.failure: str | None = None
+        self._no_tables: NoTables | None = None
         self._open = open_
         self._clock = clock
         self._store: S | None = None
@@ -123,7 +124,7 @@ class Opening(Generic[S]):
             if self._store is not None:
                 return self._store
             if self.failure is not None and self._clock() < self._next_attempt:
-                raise BindingsUnavailable(self.failure)
+                raise BindingsUnavailable(self.failure) from self._no_tables
             try:
                 return self._attempt()
             except BindingsUnavailable:
@@ -145,8 +146,9 @@ class Opening(Generic[S]):
             if not isinstance(error, BindingError | BindingsUnavailable):
                 first_line = f"{self.where}: {type(error).__name__}: {display.escape(first_line)}"
             self.failure = first_line
+            self._no_tables = error if isinstance(error, NoTables) else None
             raise
-        self.failure = None
+        self.failure = self._no_tables = None
         return self._store
 
 

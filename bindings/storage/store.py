@@ -495,7 +495,7 @@ def open_store(
     if create:
         create_database(database)
     elif not has_tables(database, older=older):
-        raise BindingsUnavailable(no_database(database))
+        raise no_database(database)
     database.prepare()
     return DatabaseStore(database, clock, limits)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..names.errors import NoTables
+
 if TYPE_CHECKING:
     from .protocols import Database
 
@@ -36,10 +38,9 @@ def number_of(version: str | None) -> int | None:
     return int(version) if version and re.fullmatch("[1-9][0-9]{0,8}", version) else None
 
 
-def no_database(database: Database) -> str:
-    """Return the error message for the database ``database`` that does not exist or has no tables of Ararat."""
-    remedy = f"to create them, run: ararat init --database {database}"
-    return f"{database} does not exist or has no tables of Ararat; {remedy}"
+def no_database(database: Database) -> NoTables:
+    """Return the error for the database ``database`` that does not exist or has no tables of Ararat."""
+    return NoTables(f"{database} does not exist or has no tables of Ararat", str(database))
 
 
 def wrong_version(database: Database, version: str | None) -> str | None:

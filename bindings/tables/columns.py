@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...identifiers.text.translatable import Translatable
 from ..names import naming, validation
 from ..names.binding import NOTHING, STATUSES, Binding, Passthrough, Status, rfc3339
-from ..names.errors import BindingError
+from ..names.errors import BindingError, TableError
 from ..names.fields import FIELDS, Fields
 from ..names.metadata import metadata, numbers
 from ..names.metadata.metadata import ELEMENTS
@@ -92,9 +92,8 @@ class Columns(NamedTuple):
         return name if metadata.is_name(name) else None
 
     def unknown(self, names: Sequence[str]) -> str:
-        """Return the error message about the unknown headings ``names`` of a table, with suggestions.
-
-        It suggests columns and the option to use, for the first headings.
+        """Return the error message about the unknown headings ``names`` of a table, with a suggestion for each of the
+        first.
         """
         shown = ", ".join(validation.shown(name.strip()) + _suggestion(name) for name in names[:_MAX_UNKNOWN])
         if len(names) > _MAX_UNKNOWN:
@@ -106,17 +105,24 @@ class Columns(NamedTuple):
                 len(names),
                 columns=shown,
             )
-        # A name that the message has to escape could not be copied to the option.
-        named = next((name.strip()[:20] for name in names if validation.shown(name) == name), None)
-        example = f"{named}={_closest(named) or 'COLUMN'}" if named else "NAME=COLUMN"
-        option = f'--map "{example}"' if " " in example else f"--map {example}"
         return Translatable.counted(
-            "unknown column %(columns)s; map it to a column (%(option)s) or ignore it (--ignore-unknown)",
-            "unknown columns %(columns)s; map it to a column (%(option)s) or ignore it (--ignore-unknown)",
+            "unknown column %(columns)s; map it to a column, or ignore unknown columns",
+            "unknown columns %(columns)s; map them to columns, or ignore unknown columns",
             len(names),
             columns=shown,
-            option=option,
         )
+
+    def refusal(self, names: Sequence[str], file: str, line: int) -> TableError:
+        """Return the error for the unknown headings ``names`` in the line ``line`` of ``file``.
+
+        >>> Columns().refusal(["Targt"], "a.csv", 1).mapping
+        ('Targt', 'target')
+        """
+        error = TableError("table-column", self.unknown(names), file, line, validation.shown(names[0]))
+        # A name that a message has to escape could not be copied.
+        named = next((name.strip()[:20] for name in names if validation.shown(name) == name), "")
+        error.mapping = (named, _closest(named) if named else None)
+        return error
 
 
 def _suggestion(name: str) -> str:

@@ -281,7 +281,7 @@ class Lines:
         return TableError("table-encoding", message + advice, self.file, self._last_read, len(before) + 1)
 
 
-_ADVICE = Translatable("save the file as UTF-8, or select its encoding (--encoding)")
+_ADVICE = Translatable("save the file as UTF-8, or select its encoding")
 
 
 class _ReturnEnds(io.RawIOBase):

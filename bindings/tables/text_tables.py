@@ -153,17 +153,13 @@ def _header(header: Line, columns: Columns, lines: Lines) -> list[str | None]:
         name for name, column in zip(header.fields, columns_by_place, strict=True) if column is None and name.strip()
     ]
     if unknown and not columns.ignore_unknown:
-        raise TableError(
-            "table-column", columns.unknown(unknown), lines.file, header.number, validation.shown(unknown[0])
-        )
+        raise columns.refusal(unknown, lines.file, header.number)
     lines.read_as.ignored = unknown
     for place, column in enumerate(columns_by_place):
         if column is not None and column in columns_by_place[:place]:
             raise _twice(column, lines.file, header.number)
     if COLUMNS[0] not in columns_by_place:
-        message = Translatable(
-            "the column identifier is missing; map the column of the names to it (--map NAME=identifier)"
-        )
+        message = Translatable("the column identifier is missing; map the column of the names to it")
         raise TableError("table-column-missing", message, lines.file, header.number, COLUMNS[0])
     return columns_by_place
 
@@ -252,9 +248,7 @@ def _cells(pairs: _Pairs, lines: Lines, columns: Columns, columns_by_key: dict[s
             raise _twice(column, lines.file, lines.first)
         cells[column] = _cell(column, value, lines)
     if unknown and not columns.ignore_unknown:
-        raise TableError(
-            "table-column", columns.unknown(unknown), lines.file, lines.first, validation.shown(unknown[0])
-        )
+        raise columns.refusal(unknown, lines.file, lines.first)
     ignored = lines.read_as.ignored
     ignored += (name for name in unknown if name not in ignored)
     return cells

@@ -39,7 +39,7 @@ Kind = Literal[
 
 _BERKELEY_DB = (
     "the file is a Berkeley DB database, such as a minter of EZID or noid; "
-    "convert it with db_dump -p FILE > TEXT, and run ararat import --from noid TEXT"
+    "convert it with db_dump -p FILE > TEXT, and import TEXT as a dump of noid"
 )
 _MESSAGES: Final[dict[Kind, tuple[str, str]]] = {
     "empty": ("table-empty", Translatable("the file is empty")),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
+from ..errors import creation
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def _names(bindings: Bindings) -> str:
     try:
         return str(bindings.count())
     except BindingsUnavailable as error:
-        return f"unknown; the resolver answers 503 until the bindings can be read: {error}"
+        advice = f"; {create}" if (create := creation(error)) else ""
+        return f"unknown; the resolver answers 503 until the bindings can be read: {error}{advice}"
 
 
 def has_no_account(bindings: Bindings) -> bool:

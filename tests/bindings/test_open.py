@@ -19,7 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names import assignment
-from ararat.bindings.names.errors import BindingError, BindingsUnavailable
+from ararat.bindings.names.errors import BindingError, BindingsUnavailable, NoTables
 from ararat.bindings.open import open_bindings
 from ararat.bindings.storage.store import DatabaseStore
 from ararat.bindings.storage.versions import OLDEST, VERSION
@@ -106,7 +106,7 @@ def test_a_file_whose_name_is_similar_to_a_url_is_opened(name: str, tmp_path: Pa
 
 
 def test_a_missing_database_is_created_only_on_request(database: str, tmp_path: Path) -> None:
-    with pytest.raises(BindingsUnavailable, match=r"ararat init --database (sqlite|postgresql):"):
+    with pytest.raises(NoTables, match=r"(sqlite|postgresql)\S+ does not exist or has no tables of Ararat\Z"):
         open_bindings(database, missing_ok=True).open()
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DBAPIError):
@@ -261,6 +261,13 @@ def test_a_file_that_does_not_exist_is_an_error_at_the_start(name: str, tmp_path
     with open_bindings(tmp_path / name, missing_ok=True) as bindings, pytest.raises(BindingsUnavailable):
         bindings.lookup(NAME)
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["no-folder/names.sqlite", "names.csv", "names.snapshot"])
+def test_a_store_that_cannot_be_created_is_an_error_at_the_start(name: str, tmp_path: Path) -> None:
+    with pytest.raises(BindingError, match="does not exist") as caught:
+        open_bindings(tmp_path / name, create=True)
+    assert caught.value.code == "database-missing"
 
 
 def test_get_raises_an_error_where_lookup_returns_none(database: str, open_store: Callable[..., Bindings]) -> None:

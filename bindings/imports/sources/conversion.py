@@ -48,7 +48,7 @@ def not_imported(record: DumpRecord, rules: NamingRules = NO_RULES) -> Omission 
         )
     if not rules.test_naans and _RESERVED.match(record.identifier):
         reason = "the NAAN 99999 is reserved for tests, so the name is not persistent"
-        return Omission("identifier", reason, "mint a name under your own NAAN, or set --test-naans 99999")
+        return Omission("identifier", reason, "mint a name under your own NAAN, or permit names for tests (test_naans)")
     return None
 
 

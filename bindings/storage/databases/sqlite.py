@@ -417,7 +417,7 @@ class SQLite:
     def _what_is_missing(self) -> str:
         if not self.path.parent.is_dir():
             return "the folder does not exist; create it, or name a file in another folder"
-        return f"the file does not exist; restore it, or create a new one with: ararat init --database {self}"
+        return "the file does not exist; restore it, or create a new one"
 
     def _locked(self) -> BindingsUnavailable:
         message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"

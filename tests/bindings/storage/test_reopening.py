@@ -145,7 +145,7 @@ def test_a_missing_database_is_logged_once_and_served_when_it_exists(
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
         assert client.get("/page").text == "the site"
     assert not file.exists()
-    assert [record.getMessage().count(f"ararat init --database sqlite:///{file}") for record in caplog.records] == [1]
+    assert [record.getMessage().count(f"sqlite:///{file} does not exist or has") for record in caplog.records] == [1]
     with open_bindings(file, create=True) as made:
         made.bind(NAME, "/x")
     bindings._opening._next_attempt = bindings._rule_cache._next_look = 0.0

@@ -185,7 +185,7 @@ def test_a_statement_at_the_limit_is_no_outage_and_a_command_has_no_limit(
     bindings.bind(NAME, "/x")
     limited = open_store(url, read_seconds=0.1)
     store = cast(DatabaseStore, limited.store)
-    with pytest.raises(StatementStopped, match="; the limit is --read-seconds") as stopped:
+    with pytest.raises(StatementStopped, match="; the limit is read_seconds") as stopped:
         store._rows("SELECT pg_sleep(3)", ())
     assert (stopped.value.code, stopped.value.entry.status) == ("statement-stopped", 503)
     monkeypatch.setattr(store.lists, "page", lambda read, *_: read("SELECT pg_sleep(3)", ()))
