@@ -126,7 +126,8 @@ class Round:
             if host in hosts or len(hosts) < _MOST_HOSTS:
                 hosts[host] += 1
         now, period = self._bindings.now(), self._older_than
-        overdue = self.links.overdue(now, period, MAX_COUNTED + 1) if period else 0
+        late = self.links.overdue(now, period) if period else ()
+        overdue = sum(1 for _ in islice((each for each in late if not self._is_held(each)), MAX_COUNTED + 1))
         (host, at_host), *_ = hosts.most_common(1) or [("", 0)]
         found = Forecast(number, overdue, host, at_host, at_host * self._pause)
         days = period.total_seconds() / 86_400
@@ -140,21 +141,25 @@ class Round:
 
     def _due(self) -> Iterator[Due]:
         now = self._bindings.now()
-        return self.links.due(now - self._older_than, again=now - AGAIN)
+        found = self.links.due(now - self._older_than, again=now - AGAIN)
+        return (each for each in found if not self._is_held(each.identifier))
+
+    def _is_held(self, identifier: str) -> bool:
+        """Return whether a hold stops the redirect of a name. Its description answers, so that a trace would not reach
+        the target.
+        """
+        if not self._bindings.source.holds().may_cover(identifier):
+            return False
+        return holding.over(self._bindings, identifier) is not None
 
     def _traced(self) -> Iterator[TracedTarget]:
         due: dict[str, tuple[str, str]] = {}
         events: dict[str, list[Event]] = {}
 
         def names() -> Iterator[str]:
-            number = 0
-            for each in self._due():
-                if number == self._most or self.stop.is_set():
+            for each in islice(self._due(), self._most):
+                if self.stop.is_set():
                     return
-                if holding.over(self._bindings, each.identifier) is not None:
-                    # Its description answers, so that a trace would not reach the target.
-                    continue
-                number += 1
                 due[each.identifier] = each.key, each.target
                 yield each.identifier
 

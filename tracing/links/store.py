@@ -79,7 +79,7 @@ _DUE = (
 
 
 _OVERDUE = (
-    select(names.c.key)
+    select(names.c.key, names.c.long_identifier)
     .select_from(names.outerjoin(links, names.c.key == links.c.key))
     .where(names.c.status == "live", names.c.target.is_not(None), names.c.kind != "served")
     .where(
@@ -88,8 +88,10 @@ _OVERDUE = (
             links.c.traced < bindparam("long_before"),
         )
     )
+    .where(names.c.key > bindparam("after"))
+    .order_by(names.c.key)
+    .limit(_PAGE)
 )
-_NUMBER_OVERDUE = select(func.count()).select_from(_OVERDUE.limit(bindparam("most")).subquery())
 
 
 class SameError(NamedTuple):
@@ -135,16 +137,19 @@ class Links:
                 yield Due(key, long_identifier or key, target)
             after = found[-1][0]
 
-    def overdue(self, now: datetime, period: timedelta, most: int) -> int:
-        """Return the number of names whose target missed a whole round.
+    def overdue(self, now: datetime, period: timedelta) -> Iterator[str]:
+        """Yield the names whose target missed a whole round, in the order of their keys.
 
         Its last trace is older than two periods, or it has none and the name was recorded before the last period.
 
-        ``now`` is the current time in UTC, ``period`` the time between two rounds, and ``most`` the number at which
-        counting stops. The query reads all names, so that only a round asks it.
+        ``now`` is the current time in UTC, and ``period`` the time between two rounds. The queries read all names, so
+        that only a round asks them.
         """
         times = {"before": rfc3339(now - period), "long_before": rfc3339(now - 2 * period)}
-        return self._rows(_NUMBER_OVERDUE, most=most, **times)[0][0]
+        after = ""
+        while found := self._rows(_OVERDUE, after=after, **times):
+            yield from (long_identifier or key for key, long_identifier in found)
+            after = found[-1][0]
 
     def record_round(self, values: Mapping[str, str | int | float]) -> None:
         """Record ``values`` about the round that begins, for the digest (:mod:`~ararat.bindings.digest`)."""

@@ -303,6 +303,13 @@ def test_a_round_says_how_long_it_takes_and_what_missed_the_last_one(
     [fact] = [each for each in facts(bindings) if each.code == "overdue"]
     assert (fact.problem, fact.number) == (True, 5)
     assert Round(bindings, older_than=timedelta()).forecast().overdue == 0
+    # A name on hold has no redirect to trace, so it is neither due nor late.
+    holding.hold(bindings, "ark:12345/x2", start + 80 * day, "A court decides.")
+    bindings.prefixes.set("ark:12345/x3", what="Maps")
+    holding.hold(bindings, "ark:12345/x3", start + 80 * day, "A court decides.", kind="prefix")
+    assert Round(bindings, older_than=30 * day).forecast()[:2] == (4, 3)
+    at(81)
+    assert Round(bindings, older_than=30 * day).forecast()[:2] == (6, 5)
 
 
 def test_the_command_says_how_long_a_round_takes(
