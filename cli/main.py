@@ -39,7 +39,7 @@ _SECTIONS = {
         "hold": ("bindings.holds", "Stop the redirect of a name or prefix until a date."),
         "release": ("bindings.holds", "End the hold of a name or prefix."),
         "holds": ("bindings.holds", "List the holds of names and prefixes."),
-        "change": ("bindings.change", "Edit, publish, move, withdraw or delete the selected names."),
+        "change": ("bindings.change", "Edit, publish, move, withdraw, hold or delete the selected names."),
         "reserve": ("bindings.names", "Reserve an identifier without publishing it."),
         "delete": ("bindings.names", "Delete a reserved identifier."),
         "mint": ("bindings.mint", "Create new opaque identifiers."),

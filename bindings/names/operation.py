@@ -84,14 +84,15 @@ class Operation(NamedTuple):
 class FormField(NamedTuple):
     """A field of the form of an operation.
 
-    ``choices`` is "elements" for a list of the elements of metadata. ``is_code`` is True for a URL or a name, which no
+    ``choices`` is "elements" for a list of the elements of metadata, and "day" for a last day in the time zone of the
+    user, which the arguments have as the time of its end. ``is_code`` is True for a URL or a name, which no
     program must correct.
     """
 
     name: str
     label: str
     hint: str = ""
-    choices: Literal["", "elements"] = ""
+    choices: Literal["", "elements", "day"] = ""
     is_code: bool = False
 
 

@@ -1,4 +1,4 @@
-"""The operations on selected names: edit fields, publish, move, withdraw, restore and delete.
+"""The operations on selected names: edit fields, publish, move, withdraw, restore, delete, hold and release.
 
 Each is a :class:`~.plan.Plan`, which decides about each name.
 """
@@ -17,6 +17,7 @@ from ..names.binding import rfc3339
 from ..names.errors import BindingError
 from ..names.fields import MAX_REASON, Fields, check_successor
 from ..names.metadata import metadata
+from ..names.prefixes import holds
 from ..storage.tables.keys import index_key
 from .plan import NotedName, Plan, PlannedChange, recorded
 from .relocation import Rewriting
@@ -160,6 +161,36 @@ def delete() -> Plan:
         return assignment.delete(binding, now)
 
     return plan_of_selected("delete", {}, decide)
+
+
+def hold(until: str, reason: str) -> Plan:
+    """Return the plan of an operation that puts live and reserved names on hold, or changes their holds.
+
+    ``until`` is the last day of the hold in UTC, or its end in RFC 3339. ``reason`` is for visitors. Withdrawn names
+    are left alone. Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
+    """
+    end = holds.read_end(until)
+    validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if binding.is_withdrawn:
+            return NotedName(binding.identifier, "withdrawn", _STATES["withdrawn"])
+        return assignment.hold(binding, end, reason, now)
+
+    return plan_of_selected("hold", {"until": rfc3339(end), "reason": reason}, decide)
+
+
+def release() -> Plan:
+    """Return the plan of an operation that ends the holds of names. Names without a hold of their own are left
+    alone.
+    """
+
+    def decide(binding: Binding, now: datetime) -> Change | NotedName:
+        if binding.hold_until is None:
+            return NotedName(binding.identifier, "hold-missing", Translatable("the name has no hold of its own"))
+        return assignment.release(binding, now)
+
+    return plan_of_selected("release", {}, decide)
 
 
 def plan_of_selected(action: str, parameters: Mapping[str, Any], decide: _Decide) -> Plan:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...identifiers.text.translatable import Translatable
 from ..names.errors import BindingError
-from ..names.fields import Fields
+from ..names.fields import MAX_REASON, Fields
 from ..names.naming import MAX_CHARACTERS
 from ..names.operation import FormField, OperationKind, declare
 from . import edits
@@ -60,6 +60,12 @@ def _withdraw_heading(number: int | None) -> str:
     if number is None:
         return Translatable("Withdraw: all names of the list")
     return Translatable.counted("Withdraw: %(number)s name", "Withdraw: %(number)s names", number)
+
+
+def _hold_heading(number: int | None) -> str:
+    if number is None:
+        return Translatable("Put on hold: all names of the list")
+    return Translatable.counted("Put on hold: %(number)s name", "Put on hold: %(number)s names", number)
 
 
 for _kind in (
@@ -177,6 +183,39 @@ for _kind in (
         plan=lambda arguments: edits.restore(),
         body={},
         rights=("withdraw",),
+    ),
+    OperationKind(
+        name="hold",
+        audit="hold-names",
+        label=lambda number: Translatable("Operation %(operation)s: hold", operation=number),
+        title=Translatable("Put names on hold"),
+        plan=lambda arguments: edits.hold(arguments["until"], arguments["reason"]),
+        body={
+            "until": _text(40, "the last day of the hold in UTC, or its end in RFC 3339; at most a year ahead"),
+            "reason": _text(MAX_REASON, "the reason, which visitors read"),
+        },
+        required=("until", "reason"),
+        rights=("withdraw",),
+        button=Translatable("Put on hold"),
+        form=(
+            FormField(
+                "until", Translatable("Last day of the hold"), Translatable("At most a year from now."), choices="day"
+            ),
+            FormField("reason", Translatable("Reason"), Translatable("Visitors read this text.")),
+        ),
+        heading=_hold_heading,
+        read_form=lambda values: {"until": values["until"], "reason": values["reason"]},
+        field_of=lambda error, values: "until" if error.code == "hold-until" else "reason",
+    ),
+    OperationKind(
+        name="release",
+        audit="release-names",
+        label=lambda number: Translatable("Operation %(operation)s: release", operation=number),
+        title=Translatable("Release names"),
+        plan=lambda arguments: edits.release(),
+        body={},
+        rights=("withdraw",),
+        button=Translatable("Release"),
     ),
     OperationKind(
         name="undo",

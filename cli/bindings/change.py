@@ -85,7 +85,9 @@ def _shape(kind: OperationKind, member: str) -> str:
     return types if isinstance(types, str) else next((each for each in types if each != "null"), "")
 
 
-@click.command("change", cls=_ChangeCommand, short_help="Edit, publish, move, withdraw or delete the selected names.")
+@click.command(
+    "change", cls=_ChangeCommand, short_help="Edit, publish, move, withdraw, hold or delete the selected names."
+)
 @click.option("--all", "is_all", is_flag=True, help="Change all names of the database.")
 @selection_options
 @atomic_option
@@ -108,7 +110,8 @@ def change_command(
     """Apply ACTION to all names that meet the conditions, as one operation that can be undone.
 
     edit sets fields of names that are not withdrawn. publish makes reserved names live. move changes the beginning of
-    targets. withdraw takes live names out of use. restore makes withdrawn names live. delete removes reserved names.
+    targets. withdraw takes live names out of use. restore makes withdrawn names live. hold stops redirects until a
+    day, and release ends the holds of names. delete removes reserved names.
     Other names are left alone. `ararat list` with the same conditions prints the names.
 
     All names are checked first. If one is refused, nothing is written.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 
 from ararat.bindings.collection import Bindings
-from ararat.bindings.names.binding import Binding
+from ararat.bindings.names.binding import Binding, rfc3339
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.selection import select
@@ -29,6 +30,7 @@ PLANS: dict[str, tuple[Plan, dict[str, int]]] = {
     "move": (edits.move("old.example", "https://new.example/a"), {"relocated": 5}),
     "withdraw": (edits.withdraw("sold", "https://example.org/new"), {"withdrawn": 3}),
     "delete": (edits.delete(), {"deleted": 2}),
+    "hold": (edits.hold(rfc3339(datetime.now(UTC) + timedelta(days=90)), "a claim"), {"held": 5}),
 }
 WANTED: dict[str, Callable[[Binding | None], bool]] = {
     "edit": lambda name: name is not None and dict(name.metadata) == {"erc.who": "Noah"} and not name.listed,
@@ -36,6 +38,7 @@ WANTED: dict[str, Callable[[Binding | None], bool]] = {
     "move": lambda name: name is not None and str(name.target).startswith("https://new.example/a/"),
     "withdraw": lambda name: name is not None and (name.is_withdrawn or name.is_reserved),
     "delete": lambda name: name is None or name.is_live,
+    "hold": lambda name: name is not None and name.hold_reason == "a claim",
 }
 
 
@@ -254,6 +257,8 @@ def run_plan(bindings: Bindings, plan: Plan) -> None:
         (lambda: edits.edit(Fields(status="live", metadata={"who": "x"})), "edit-fields"),
         (lambda: edits.edit(Fields(metadata={"nothing": "x"})), "metadata-key"),
         (lambda: edits.move("old.example", "ftp://x"), "target-scheme"),
+        (lambda: edits.hold("soon", "a claim"), "hold-until"),
+        (lambda: edits.hold("2999-01-01", ""), "hold-reason"),
         (lambda: edits.withdraw(successor="ark:"), "no-naan"),
         (lambda: edits.withdraw(successor="junk"), "target-relative"),
     ],

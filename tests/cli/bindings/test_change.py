@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,46 @@ def test_wrong_arguments_change_nothing(
     result = ararat("change", *arguments)
     assert (result.exit_code, states(ararat)) == (status, BEFORE)
     assert words in " ".join(result.output.split())
+
+
+def holds(ararat: Callable[..., Result]) -> dict[str, str | None]:
+    names = (json.loads(line) for line in ararat("list", "--json").stdout.splitlines())
+    return {name["identifier"]: name["hold_reason"] for name in names if name["hold_until"]}
+
+
+def test_selected_names_are_held_and_released_as_operations_that_can_be_undone(ararat: Callable[..., Result]) -> None:
+    until = (datetime.now(UTC) + timedelta(days=40)).strftime("%Y-%m-%d")
+    hold = ["change", "hold", "--prefix", "ark:12345/", "--until", until, "--reason", "Provenance research"]
+    dry = ararat(*hold, "--dry-run")
+    assert (dry.exit_code, holds(ararat)) == (0, {})
+    assert "Nothing was written." in dry.stdout
+    done = ararat(*hold)
+    assert done.exit_code == 0
+    held = dict.fromkeys(("ark:12345/x1", "ark:12345/x2"), "Provenance research")
+    assert holds(ararat) == held
+    assert states(ararat) == BEFORE
+    assert ararat("change", "release", "--prefix", "12345/x1", "--dry-run").exit_code == 0
+    assert holds(ararat) == held
+    assert ararat("change", "release", "--prefix", "12345/x1").exit_code == 0
+    assert holds(ararat) == {"ark:12345/x2": "Provenance research"}
+    assert ararat("undo", "2").exit_code == 0
+    assert holds(ararat) == held
+    assert ararat("undo", "1").exit_code == 0
+    assert holds(ararat) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param(["hold", "--all", "--reason", "x"], 64, id="no end"),
+        pytest.param(["hold", "--all", "--until", "2099-01-01"], 64, id="no reason"),
+        pytest.param(["release", "--all", "--reason", "x"], 64, id="a reason of a release"),
+        pytest.param(["hold", "--all", "--until", "soon", "--reason", "x"], 2, id="no date"),
+        pytest.param(["hold", "--all", "--until", "2001-01-01", "--reason", "x"], 1, id="past"),
+    ],
+)
+def test_a_hold_that_is_not_possible_changes_nothing(
+    ararat: Callable[..., Result], arguments: list[str], code: int
+) -> None:
+    assert ararat("change", *arguments).exit_code == code
+    assert holds(ararat) == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -39,6 +39,10 @@ OPERATIONS = {
     "move": ({"action": "move", "from": "old.example", "to": "new.example"}, "relocated"),
     "withdraw": ({"action": "withdraw"}, "withdrawn"),
     "delete": ({"action": "delete"}, "deleted"),
+    "hold": (
+        {"action": "hold", "until": f"{datetime.now(UTC) + timedelta(days=90):%Y-%m-%d}", "reason": "a claim"},
+        "held",
+    ),
 }
 
 

@@ -27,6 +27,8 @@ ACTIONS: Final[Mapping[str, str]] = {
     "published": Translatable("Published"),
     "claimed": Translatable("Claimed"),
     "set": Translatable("Set"),
+    "held": Translatable("On hold"),
+    "released": Translatable("Released"),
     "unchanged": Translatable("Unchanged"),
 }
 """The actions of events, and the outcomes of changes."""
@@ -60,6 +62,7 @@ _PARAMETERS: Final[Mapping[str, str]] = {
     "shoulder": Translatable("Shoulder"),
     "successor": Translatable("Successor"),
     "to": Translatable("New beginning"),
+    "until": Translatable("On hold until"),
 }
 
 

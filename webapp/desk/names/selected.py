@@ -6,6 +6,7 @@ A change is checked by a job first. Its page (:mod:`..changes.many`) shows the r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import islice
@@ -16,6 +17,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.names import naming
+from ....bindings.names.binding import rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.operation import KINDS, OperationKind
 from ....bindings.names.selection import Selection
@@ -23,7 +25,7 @@ from ....identifiers.text.translatable import Translatable, sentence
 from ...jobs.bulk import MAX_LISTED_NAMES
 from ...language.translation import translated
 from ...management.permissions import require_curator
-from .. import exports, messages
+from .. import dates, exports, messages
 from ..blueprint import blueprint, caller, management, see_other, with_time
 from ..changes import many
 from ..forms import FieldProblem
@@ -166,6 +168,10 @@ def change() -> AnyResponse:
     values = {field.name: request.form.get(field.name, "").strip() for field in kind.form}
     if values.get("element") == "embargo":
         values["value"] = with_time(values["value"])
+    for field in kind.form:
+        if field.choices == "day":
+            with suppress(ValueError, OverflowError):  # the plan refuses another text
+                values[field.name] = rfc3339(dates.read_before(values[field.name]))
     try:
         return _checked({"action": kind.name, **kind.read_form(values)}, chosen)
     except BindingError as error:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.operations import pace
 from ararat.bindings.operations.undo import undo_operation
 from ararat.webapp.accounts.model import Caller
@@ -48,6 +49,7 @@ def apply(client, number, query=""):
         ({"action": "move", "from": "old.example", "to": "new.example"}, {"relocated": 3}),
         ({"action": "withdraw", "reason": "sold", "successor": "https://example.org/"}, {"withdrawn": 2}),
         ({"action": "delete"}, {"deleted": 1}),
+        ({"action": "hold", "until": "2026-12-24", "reason": "a claim"}, {"held": 3}),
     ],
     ids=lambda value: value.get("action"),
 )
@@ -113,6 +115,8 @@ def test_a_token_that_does_not_read_learns_nothing_of_reserved_names_of_others(a
     for operation in (
         {"action": "withdraw"},
         {"action": "publish"},
+        {"action": "hold", "until": "2027-01-01", "reason": "a claim"},
+        {"action": "release"},
         {"action": "edit", "fields": {"redirect": 307}},
         {"action": "edit", "fields": {"listed": False}},
         {"action": "edit", "fields": {"embargo": "2999-01-01"}},
@@ -124,6 +128,23 @@ def test_a_token_that_does_not_read_learns_nothing_of_reserved_names_of_others(a
         "y1": "not-reserved",
         "y2": "not-granted",
     }
+
+
+def test_an_undo_of_a_release_gives_the_hold_back(curator, bindings):
+    def change(operation):
+        checked = finished(curator, curator("POST", "/changes", operation))
+        return finished(curator, apply(curator, checked["number"]))["result"]
+
+    chosen = {"selection": {"prefix": "ark:12345/x5"}}
+    change({"operation": {"action": "hold", "until": "2026-12-24T12:00:00+01:00", "reason": "a claim"}, **chosen})
+    before = recorded(bindings)
+    assert [each.hold_until and rfc3339(each.hold_until) for each in before] == ["2026-12-24T11:00:00.000000Z"] * 3 + [
+        None
+    ]
+    released = change({"operation": {"action": "release"}, **chosen})
+    assert (released["counts"], [each.hold_until for each in recorded(bindings)]) == ({"released": 3}, [None] * 4)
+    change({"operation": {"action": "undo", "operation": released["operation"]}})
+    assert [each.hold for each in recorded(bindings)] == [each.hold for each in before]
 
 
 def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, bindings, app):
@@ -205,6 +226,12 @@ def test_only_the_person_and_administrators_see_and_undo_a_change(curator, admin
         ({"operation": {"action": "publish"}}, 422, "body-member"),
         ({"operation": {"action": "undo", "operation": 1}, "selection": {}}, 422, "body-member"),
         ({"operation": {"action": "burn"}, "selection": {}}, 422, "body-member"),
+        ({"operation": {"action": "hold", "until": "2027-01-01"}, "selection": {}}, 422, "body-member"),
+        (
+            {"operation": {"action": "hold", "until": "soon", "reason": "x"}, "names": ["ark:12345/x51"]},
+            422,
+            "hold-until",
+        ),
         ({"operation": {"action": "edit", "fields": {}}, "selection": {}}, 422, "body-member"),
         ({"operation": {"action": "edit", "fields": {"target": "/x"}}, "selection": {}}, 422, "body-member"),
         ({"operation": {"action": "publish"}, "selection": {"state": "gone"}}, 422, "list-state"),

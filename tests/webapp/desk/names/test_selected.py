@@ -6,6 +6,8 @@ import csv
 import io
 import re
 import time
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -74,6 +76,27 @@ def test_reserved_names_are_published_or_deleted(desk, jane, wanted, after):
     assert (found and found.status) == after
 
 
+def test_a_hold_of_many_ends_with_the_day_of_the_user_and_is_released(desk, jane):
+    jane.post("/desk/account/preferences", {"time_zone": "America/Los_Angeles"})
+    day = (desk.bindings.now() + timedelta(days=40)).date()
+    asked = jane.post("/desk/names/selected", {"do": "hold", "pick": PICKED})
+    form = jane.get(asked.headers["Location"]).text
+    assert "Put on hold: 2 names" in form
+    assert "America/Los_Angeles" in form
+    values = {"do": "hold", "until": str(day), "reason": "A claim", "pick": PICKED}
+    path, text = finished(jane, jane.post("/desk/names/change", values))
+    assert "This changes 2 names" in text
+    assert not desk.bindings.lookup(NAMES[0]).hold_until
+    finished(jane, jane.post(path))
+    end = datetime.combine(day + timedelta(days=1), datetime.min.time(), ZoneInfo("America/Los_Angeles"))
+    held = [desk.bindings.lookup(each) for each in NAMES]
+    assert [each.hold_until for each in held] == [end, end, None, None]
+    assert {each.hold_reason for each in held[:2]} == {"A claim"}
+    text = carried_out(jane, jane.post("/desk/names/selected", {"do": "release", "pick": NAMES[1:3]}))
+    assert "1 name is changed" in text
+    assert [bool(desk.bindings.lookup(each).hold_until) for each in NAMES] == [True, False, False, False]
+
+
 def test_names_of_others_are_refused(desk, jane):
     _, text = finished(
         jane, jane.post("/desk/names/change", {"do": "edit", "element": "erc.who", "value": "X", "all": "1"})
@@ -104,6 +127,9 @@ def test_a_search_of_targets_changes_exactly_its_names(desk, ada):
         ({"do": "move", "source": "", "to": "https://new.example"}, "source"),
         ({"do": "move", "source": "old.example", "to": "nonsense://x y"}, "to"),
         ({"do": "withdraw", "successor": "INV 1901"}, "successor"),
+        ({"do": "hold", "until": "soon", "reason": "a claim"}, "until"),
+        ({"do": "hold", "until": "", "reason": "a claim"}, "until"),
+        ({"do": "hold", "until": "2099-01-01", "reason": " "}, "reason"),
     ],
 )
 def test_wrong_value_is_said_at_its_field(jane, read_page, form, field):
