@@ -85,7 +85,12 @@ def __getattr__(name: str) -> object:
         return import_module(f".{name}", __name__)
     if name in __all__:
         return getattr(import_module(".middleware" if name in _OF_MIDDLEWARE else ".identifiers", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    if not name.startswith("_") and __package__ == __name__:
+        for package in ("identifiers", "middleware"):
+            if name in import_module(f".{package}", __name__).__all__:
+                message += f"; it is in {__name__}.{package}"
+    raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

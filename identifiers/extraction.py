@@ -19,6 +19,7 @@ from . import containers, numbers, repairs
 from .ark import embedded
 from .ark.grammar import ARK_UNRESERVED, ARK_UNRESERVED_MARKS, BASE29, LABEL_PATTERN, NAAN
 from .parsing import ASCII_SPACE, parse, reads
+from .problems import require_text
 from .repairs import Suggestion, without_closing
 from .text import iri, lookalikes
 from .urn import grammar as urn
@@ -189,6 +190,7 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     >>> [match.literal for match in find("ark:12345/INV 1940\\nark:12345/INV 1941")]
     ['ark:12345/INV 1940', 'ark:12345/INV 1941']
     """
+    require_text(text)
     matches = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
     if not token or len(matches) > 1 or not _is_whole(token, matches):

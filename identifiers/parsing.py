@@ -9,7 +9,7 @@ from .ark import parser as ark
 from .ark.embedded import EmbeddedArk
 from .ark.grammar import LABEL, LABELS
 from .ark.model import Ark
-from .problems import IdentifierError, problem
+from .problems import IdentifierError, problem, require_text
 from .text import lookalikes
 from .urn import parser as urn
 from .urn.grammar import LABEL as URN_LABEL
@@ -37,7 +37,11 @@ def parse(text: str) -> Identifier:
     >>> parse("http://urn.fi/urn:nbn:fi:lb-1").text
     'urn:nbn:fi:lb-1'
     """
-    return read(text, None)
+    try:
+        return read(text, None)
+    except TypeError:
+        require_text(text)
+        raise
 
 
 def read(text: str, profile: str | None) -> Identifier:

@@ -86,12 +86,29 @@ class IdentifierError(ValueError):
         self.text = text
         self.problem = problem
 
+    @property
+    def code(self) -> str:
+        """The stable name of the problem, a key of :data:`PROBLEMS`, such as "no-name"."""
+        return self.problem.code
+
+    @property
+    def message(self) -> str:
+        """The sentence that states what is wrong."""
+        return self.problem.message
+
     def __str__(self) -> str:
         problem = self.problem
         return (
             f"{problem.message} ({problem.code})\n{caret(self.text, problem.start, problem.end)}\n"
             f"expected {problem.expected} ({problem.reference})"
         )
+
+
+def require_text(value: object) -> None:
+    """Raise TypeError if ``value`` is not a str, such as the bytes of a request or an identifier that was parsed."""
+    if not isinstance(value, str):
+        kind = type(value).__name__
+        raise TypeError(f"an identifier to read must be a str, and this is of the type {kind}: use its text")
 
 
 def caret(

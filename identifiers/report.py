@@ -20,7 +20,7 @@ from .ark.model import Ark, ArkParts
 from .ark.normalization import Step, steps
 from .ark.outside import OutsideText, outside
 from .parsing import is_pseudo_ark, read
-from .problems import IdentifierError, Problem
+from .problems import IdentifierError, Problem, require_text
 from .registries.target_templates import TemplateParts
 from .segments import Segment, outer
 from .text import display
@@ -150,6 +150,7 @@ def examine(
     >>> examine("https://17beta.top/en/", policies=["17beta"]).policy["codes"]
     ['empty-segment']
     """
+    require_text(text)
     if not policies:
         return _report(text, prefix, profile, limits, brief)
     # Loaded only where a policy is asked for: the resolver needs none.

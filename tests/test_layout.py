@@ -364,6 +364,8 @@ def test_the_package_exports_identifiers():
     assert dir(ararat) == ararat.__all__
     with pytest.raises(AttributeError, match="'ararat' has no attribute 'utils'"):
         _ = ararat.utils  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match=r"no attribute 'Binding'; it is in ararat\.middleware"):
+        _ = ararat.Binding  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ..bindings.system.concurrency import ConcurrencyLimit
 from ..bindings.system.thread_slots import slots
 from ..identifiers.report import OFFICIAL_PREFIX
 from ..identifiers.text import display
-from ..middleware.resolution.declared_settings import parameters
+from ..middleware.resolution.declared_settings import parameters, require_known
 from ..tracing.limits.cache import ResponseCache
 from ..tracing.limits.rate_limit import HostRateLimiter
 from . import errors, security
@@ -72,6 +72,7 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
     >>> create_app().test_client().get("/?q=ark:12345/x").status
     '200 OK'
     """
+    require_known(settings, declared.InspectorSettings)
     chosen = declared.InspectorSettings(**settings)
     if chosen.threads is not None:
         slots.use(chosen.threads)

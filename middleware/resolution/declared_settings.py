@@ -7,8 +7,9 @@ does docs/settings.md.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, field, fields
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 
@@ -114,3 +115,18 @@ def parameters(settings: type) -> str:
         texts = f"{start} {each.text} {each.details}".rstrip()
         lines += textwrap.wrap(texts, 120, initial_indent="    ", subsequent_indent=" " * 8, break_on_hyphens=False)
     return "\n".join(lines).lstrip()
+
+
+def require_known(arguments: Iterable[str], settings: type) -> None:
+    """Raise TypeError with the most similar setting if one of the names ``arguments`` is not a field of ``settings``.
+
+    >>> from .settings import Settings
+    >>> require_known(["prefix", "max_lenght"], Settings)
+    Traceback (most recent call last):
+    TypeError: there is no setting max_lenght; did you mean max_length?
+    """
+    known = [each.name for each in fields(settings) if each.init]
+    for name in arguments:
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            raise TypeError(f"there is no setting {name}" + (f"; did you mean {close[0]}?" if close else ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ...bindings.collection import Bindings
@@ -11,6 +12,7 @@ from ...bindings.names.branding.model import NO_BRANDING, Branding
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ...bindings.names.prefixes.prefixes import NO_RECORDS
 from ...identifiers import Ark, Urn
+from .declared_settings import require_known
 from .settings import Settings, SettingsArguments
 
 if TYPE_CHECKING:
@@ -25,12 +27,16 @@ def source_of(bindings: Bindings | BindingSource) -> BindingSource:
 
 
 def settings_of(bindings: Bindings | BindingSource, arguments: SettingsArguments) -> Settings:
-    """Check the settings of a resolver of these bindings, and return them. Raises ValueError for a wrong one.
+    """Check the settings of a resolver of these bindings, and return them. Raises ValueError for a wrong one, and
+    TypeError for an unknown one or for the path of bindings that are not open.
 
     ``bindings`` is the store or another source. ``arguments`` are the settings that the user passed, by name.
 
     The bindings and the resolver get the NAANs for tests of each other, so that it is enough to set them once.
     """
+    if isinstance(bindings, str | Path):
+        raise TypeError(f"{str(bindings)!r} is a path or URL: pass the result of open_bindings(...) instead")
+    require_known(arguments, Settings)
     settings = Settings(**arguments)
     if isinstance(bindings, Bindings):
         if settings.test_naans:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ararat.identifiers import IdentifierError, equivalent, parse
+from ararat.identifiers import IdentifierError, equivalent, examine, find, normalize, parse
 from ararat.identifiers.parsing import reads
 
 PIECES = ["ark:", "ark%3A", "urn:", "ARK:", "12345", "/", "x", "-", "%2D", "%41", "%", ":", "foo", "a-", "?", "#", "."]
@@ -32,6 +32,25 @@ def parses(text):
 @example("\u0430rk:/ark:12345/x")
 def test_reads_agrees_with_parse(text):
     assert reads(text) == parses(text)
+
+
+def is_x(value):
+    return equivalent(value, "ark:12345/x")
+
+
+@pytest.mark.parametrize("read", [parse, normalize, examine, find, is_x])
+@pytest.mark.parametrize(
+    ("value", "kind"), [(b"ark:12345/x", "bytes"), (None, "NoneType"), (parse("ark:12345/x"), "Ark"), (12345, "int")]
+)
+def test_a_value_that_is_not_a_text_is_named(read, value, kind):
+    with pytest.raises(TypeError, match=f"an identifier to read must be a str, and this is of the type {kind}"):
+        read(value)
+
+
+def test_an_error_has_the_code_and_the_message_of_its_problem():
+    with pytest.raises(IdentifierError) as caught:
+        parse("ark:12345")
+    assert (caught.value.code, caught.value.message) == ("no-name", caught.value.problem.message)
 
 
 def test_reads_agrees_with_parse_for_hostile_texts(every_naughty):

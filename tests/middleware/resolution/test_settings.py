@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 
 import pytest
 
@@ -23,8 +24,16 @@ def test_middleware_describes_every_setting():
 
 
 def test_middleware_rejects_an_unknown_setting(held):
-    with pytest.raises(TypeError, match="unexpected keyword argument 'prefixes'"):
+    with pytest.raises(TypeError, match=r"there is no setting prefixes; did you mean prefix\?"):
         ResolverMiddleware(None, held(), prefixes="https://example.org")  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match=r"there is no setting xyz\Z"):
+        ResolverMiddleware(None, held(), xyz=1)  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.parametrize("path", ["bindings.sqlite", Path("bindings.sqlite")])
+def test_middleware_rejects_a_path_that_is_not_opened(path):
+    with pytest.raises(TypeError, match=r"'bindings.sqlite' is a path or URL: pass the result of open_bindings"):
+        ResolverMiddleware(lambda environ, start_response: [], path)
 
 
 # ARK-043, ARK-046, ARK-087
