@@ -98,8 +98,8 @@ class Description(Formatted):
 
     @property
     def title(self) -> str | None:
-        """The title of the resource from any metadata, or None: a recorded ``what``, also with a code, comes first."""
-        return self.elements.get("what") or self.reference.title
+        """The title of the resource from any metadata, without a code such as ``(:unav)``; or None."""
+        return metadata.without_code(self.elements.get("what", "")) or self.reference.title
 
     @property
     def citation_elements(self) -> list[tuple[str, str]]:
@@ -216,9 +216,20 @@ class Description(Formatted):
     def about(self) -> tuple[str, ...]:
         """The short names of the recorded elements that describe the resource, such as ``who``.
 
-        The element ``what`` is omitted, because it is the heading of the page.
+        The title is omitted, because it is the heading of the page.
         """
-        return tuple(element for element in self.elements if element in metadata.KERNEL and element != "what")
+        is_heading = bool(metadata.without_code(self.elements.get("what", "")))
+        return tuple(each for each in self.elements if each in metadata.KERNEL and not (each == "what" and is_heading))
+
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """The names of the elements of a withdrawn name: what the resource was, without its title, and the recorded
+        statements about how long it lasts.
+        """
+        # An availability implies the statement, which would repeat it.
+        repeats = self.elements["persistence"] == self.elements.get("availability")
+        stated = (element for element in self.promised if element != "persistence" or not repeats)
+        return (*self.about, *stated, *self.others)
 
     @property
     def promised(self) -> tuple[str, ...]:
@@ -229,10 +240,8 @@ class Description(Formatted):
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """Notes for the page, by the short name of the element: the meaning of the element or of its value."""
-        codes = {name: metadata.code_meaning(text) for name, text in self.elements.items()}
+        """Notes for the page, by the short name of the element: the meaning of the element or of its term."""
         notes = messages.MEANINGS | persistence.definitions(self.elements)
-        notes |= {name: meaning for name, meaning in codes.items() if meaning is not None}
         if not self.has_statement:
             live, withdrawn = messages.NO_STATEMENT_LIVE, messages.NO_STATEMENT_WITHDRAWN
             notes["persistence"] = live if self.binding.is_live else withdrawn

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ...bindings.names.metadata import persistence
+from ...bindings.names.metadata import metadata, persistence
 from .catalogues import translatable
 
 NO_STATEMENT = translatable("no statement known")
@@ -137,6 +137,7 @@ RESOURCE_TYPES = {
 }
 """The words for the codes ``(:mtype ...)`` of the kernel (ANVL and ERC, "Kernel Metadata", type of a thing)."""
 
+_DUBLIN_CORE = ("dc", "dcterms", "DC")
 _MTYPE = re.compile(r"\(:mtype\s+([A-Za-z]+)\)\s*")
 _WORD = re.compile("[A-Z]++[a-z0-9]*+|[a-z0-9]++")
 
@@ -150,32 +151,43 @@ def label_of(element: str) -> str:
     if (label := LABELS.get(element)) is not None:
         return label
     scheme, _, name = element.partition(".")
-    if scheme in ("dc", "dcterms", "DC") and (label := DUBLIN_CORE.get(name.lower())) is not None:
+    if scheme in _DUBLIN_CORE and (label := DUBLIN_CORE.get(name.lower())) is not None:
         return label
     words = " ".join(_WORD.findall(name or scheme)).lower()
     return f"{words[:1].upper()}{words[1:]}" or element
 
 
-class CodedType(NamedTuple):
-    """A value with a code of a type: the word for the code, and the ``rest`` of the value."""
+def has_label(element: str) -> bool:
+    """Return whether the label of a metadata element is translated: that of the kernel or of Dublin Core.
 
-    word: str
+    >>> has_label("who"), has_label("dc.rights"), has_label("mods.rights")
+    (True, True, False)
+    """
+    scheme, _, name = element.partition(".")
+    return element in LABELS or (scheme in _DUBLIN_CORE and name.lower() in DUBLIN_CORE)
+
+
+class CodedValue(NamedTuple):
+    """A value that begins with a code: the words for the code, and the ``rest`` of the value."""
+
+    words: str
     rest: str
 
 
-def coded_type(value: str) -> CodedType | None:
-    """Return the type that a value states by a code such as ``(:mtype image)``, or None.
+def coded_value(value: str) -> CodedValue | None:
+    """Return the words for the code with which a value begins, such as ``(:mtype image)`` or ``(:unkn)``, or None.
 
-    >>> coded_type("(:mtype image) photograph"), coded_type("a photograph")
-    (CodedType(word='image', rest='photograph'), None)
+    >>> coded_value("(:mtype image) photograph"), coded_value("(:unkn)"), coded_value("a photograph")
+    (CodedValue(words='image', rest='photograph'), CodedValue(words='known to be unknown', rest=''), None)
     """
+    if meaning := metadata.code_meaning(value):
+        return CodedValue(meaning, metadata.without_code(value))
     found = _MTYPE.match(value)
     word = RESOURCE_TYPES.get(found[1].lower()) if found else None
-    return None if found is None or word is None else CodedType(word, value[found.end() :])
+    return None if found is None or word is None else CodedValue(word, value[found.end() :])
 
 
 MEANINGS = {
-    "persistence": translatable("how long the name is intended to last, as stated by the naming authority"),
     "availability": translatable("how long the item is available"),
     "variance": translatable("how the item can change"),
     "allocated": translatable("when the name was assigned"),

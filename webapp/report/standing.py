@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ...bindings.names.binding import rfc3339
+from ...bindings.names.metadata.metadata import without_code
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable, joined
 
@@ -96,7 +97,8 @@ def title_of(binding: Binding | None) -> str:
     """
     if binding is None or binding.is_reserved:
         return ""
-    return _short(next((text for element in _TITLES if (text := binding.metadata.get(element, "").strip())), ""))
+    texts = (without_code(binding.metadata.get(element, "").strip()) for element in _TITLES)
+    return _short(next(filter(None, texts), ""))
 
 
 def _short(text: str) -> str:
@@ -132,8 +134,8 @@ def _of_name(record: SiteRecord, binding: Binding) -> Standing:
 
 def _about(binding: Binding) -> str:
     """Return who made the thing, and when."""
-    texts = (" ".join(binding.metadata.get(name, "").split())[:MAX_TITLE] for name in ("erc.who", "erc.when"))
-    about = ", ".join(text.rstrip(".") for text in texts if text and not text.startswith("(:"))
+    texts = (without_code(binding.metadata.get(name, "")) for name in ("erc.who", "erc.when"))
+    about = ", ".join(" ".join(text.split())[:MAX_TITLE].rstrip(".") for text in texts if text)
     return f"{about}." if about else ""
 
 

@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from .metadata import without_code
+
 if TYPE_CHECKING:
     from ..binding import Binding
 
@@ -144,12 +146,12 @@ def text_of(binding: Binding) -> str:
 
 
 def title_of(metadata: Mapping[str, str]) -> str:
-    """Return the title of a resource from its ``metadata``, or else its creator, or "".
+    """Return the title of a resource from its ``metadata``, or else its creator, or "". Codes are left out.
 
-    >>> title_of({"erc.who": "Noah", "dc.title": "Map"}), title_of({})
-    ('Map', '')
+    >>> title_of({"erc.what": "(:unav)", "dc.title": "Map"}), title_of({"erc.who": "(:unkn) Noah"}), title_of({})
+    ('Map', 'Noah', '')
     """
-    return next((text for element in TITLES if (text := metadata.get(element))), "")
+    return next((text for element in TITLES if (text := without_code(metadata.get(element, "")))), "")
 
 
 def sorted_title(metadata: Mapping[str, str]) -> str | None:
@@ -159,7 +161,8 @@ def sorted_title(metadata: Mapping[str, str]) -> str | None:
     >>> sorted_title({"erc.what": "Über Land"}), sorted_title({})
     ('uber land', None)
     """
-    return fold(title_of(metadata)[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None if metadata else None
+    recorded = next((text for element in TITLES if (text := metadata.get(element))), "")
+    return fold(recorded[: 2 * MAX_SORTED])[:MAX_SORTED].strip() or None
 
 
 def parts(words: Iterable[str]) -> list[tuple[str, ...]]:

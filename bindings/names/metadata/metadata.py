@@ -113,6 +113,16 @@ def code_meaning(text: str) -> str | None:
     return VALUE_CODES.get(match[0]) if match else None
 
 
+def without_code(text: str) -> str:
+    """Return the metadata value ``text`` without the code at its beginning, such as ``(:unkn)``. An unknown code stays.
+
+    >>> without_code("(:unav)"), without_code("(:tba) in 2030"), without_code("A map of (:x) places")
+    ('', 'in 2030', 'A map of (:x) places')
+    """
+    match = _CODE.match(text)
+    return text[match.end() :].strip() if match and match[0] in VALUE_CODES else text
+
+
 def check(metadata: Mapping[str, str], *, deletions: bool = False) -> Mapping[str, str]:
     """Check metadata that a user entered. Return it with full names of elements, in the order of display, read-only.
 

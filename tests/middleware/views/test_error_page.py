@@ -183,6 +183,9 @@ def test_a_withdrawn_name_with_a_successor_leads_on_with_one_filled_link(held, b
     ]
     assert places == sorted(places)
     assert page.count('class="button"') == 1
+    assert "<title>This item has a new identifier: The old map</title>" in page
+    assert page.count("The old map") == 2  # in the title of the page, and above its heading
+    assert page.index("Recorded twice.") < page.index("<h2>What it was</h2>") < page.index("Persistence")
     unknown = explain(resolution, "https://r.example", None).as_html().decode()
     assert 'rel="successor-version nofollow">Its successor<small>' in unknown
 

@@ -30,6 +30,7 @@ from ...management.permissions import require_curator
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
 from ..counts import STATES
+from ..names.history import element_label
 
 _FIELDS = {field.name: field.title for field in FIELDS}
 
@@ -123,7 +124,7 @@ def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _label(field: str) -> str:
     """Return the label of a field, which is that of the site for the resource."""
-    return site().settings.resource_label if field == "resource" else _FIELDS.get(field, field)
+    return site().settings.resource_label if field == "resource" else _FIELDS.get(field) or element_label(field)
 
 
 def _value(field: str, value: object) -> str:

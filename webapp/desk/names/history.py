@@ -10,6 +10,7 @@ from ....bindings.names.binding import NOTHING, Action, Binding, Event
 from ....bindings.names.fields import differing
 from ....bindings.names.metadata import metadata
 from ....identifiers.text.translatable import Translatable
+from ....middleware.views import messages
 from ...config import site
 
 NUMBER_LABELS = {
@@ -86,9 +87,19 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
         yield replace(each, field=Translatable("Alternate %(selector)s", selector=each.field))
     for each in _of_mapping(before.numbers if before else NOTHING, after.numbers):
         yield replace(each, field=NUMBER_LABELS[each.field])
-    yield from _of_mapping(
-        metadata.shortened(before.metadata) if before else NOTHING, metadata.shortened(after.metadata)
-    )
+    elements = metadata.shortened(before.metadata) if before else NOTHING
+    for each in _of_mapping(elements, metadata.shortened(after.metadata)):
+        yield replace(each, field=element_label(each.field))
+
+
+def element_label(element: str) -> str:
+    """Return the label of a metadata element, as the public description has it. ``element`` is its short name.
+
+    >>> element_label("who"), element_label("dc.rights"), element_label("mods.related_item")
+    ('Who', 'Rights', 'Related item')
+    """
+    label = messages.label_of(element)
+    return Translatable(label) if messages.has_label(element) else label
 
 
 def _of_mapping(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:

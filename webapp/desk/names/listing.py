@@ -393,7 +393,7 @@ def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[State
 def _made(binding: Binding) -> str:
     """Return who made a thing, and when, for the row of its name."""
     texts = metadata.shortened(binding.metadata)
-    found = [texts.get(each) for each in ("who", "when")]
+    found = [metadata.without_code(texts.get(each, "")) for each in ("who", "when")]
     return ", ".join(each for each in found if each and each != title_of(binding.metadata))
 
 

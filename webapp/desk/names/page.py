@@ -20,6 +20,7 @@ from ....bindings.storage.tables.keys import index_key
 from ....identifiers import Ark
 from ....identifiers.report import MAX_HIERARCHY
 from ....identifiers.text.translatable import Translatable
+from ....middleware.views.messages import coded_value
 from ....tracing.links.model import DESCRIPTIONS, TracedTarget
 from ....tracing.links.store import Links
 from ...accounts.model import Caller
@@ -30,7 +31,7 @@ from ...report.standing import OF_LINK, TAGS, Status
 from ...resolver_choice import own_prefix
 from ..blueprint import blueprint, caller, management
 from ..requests import Requests, requests_of_name
-from .history import MAX_SHOWN, NUMBER_LABELS, ShownChange, changes_of
+from .history import MAX_SHOWN, NUMBER_LABELS, ShownChange, changes_of, element_label
 
 MAX_BELOW = 50
 """Maximum number of names below a name on its page."""
@@ -122,6 +123,8 @@ def page() -> str:
         "desk/name.html",
         page=page_of(operations, caller(), binding),
         descriptions=DESCRIPTIONS,
+        element_label=element_label,
+        coded_value=coded_value,
         trace=url("trace.trace", q=binding.identifier, resolver=home) if home else None,
     )
 
@@ -145,7 +148,6 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
     - ``binding``: the binding of the name.
     """
     elements, inherited = metadata.shortened(binding.metadata), operations.bindings.prefixes.statements(binding)
-    codes = {element: metadata.code_meaning(text) for element, text in elements.items()}
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(operations.history(asking, binding.identifier))
     below, more_below = _below(operations, binding.identifier)
@@ -163,8 +165,7 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
             *((field.title, getattr(binding, field.name) or "") for field in FIELDS if field.name in _TEXTS),
         ],
         elements=elements,
-        meanings=persistence.definitions(stated)
-        | {element: meaning for element, meaning in codes.items() if meaning is not None},
+        meanings=persistence.definitions(stated),
         inherited=inherited,
         link=link,
         standing=None if code is None else TAGS[code],

@@ -103,6 +103,25 @@ def test_an_element_of_any_name_can_be_added(bound: Desk, jane: Browser) -> None
     assert "dc.subject" in jane.get(f"/desk/name/metadata?name={NAME}").text
 
 
+def test_elements_have_labels_and_codes_have_words(bound: Desk, jane: Browser) -> None:
+    def lines(language: str) -> str:
+        text = jane.get(f"/desk/name?name={NAME}", headers={"Accept-Language": language}).text
+        return " ".join(re.sub("</?(?:bdi|span)[^>]*>", "", text).split())
+
+    texts = {"dc.type": "(:mtype image) drawing", "dc.rights": "(:unkn)", "mods.related_item": "A map"}
+    bound.bindings.bind(NAME, "https://example.org/1", metadata=texts)
+    page = lines("en")
+    for label, value in (
+        ("Type <code>dc.type</code>", "image: drawing <small><code>(:mtype image) drawing</code></small>"),
+        ("Rights <code>dc.rights</code>", "known to be unknown <small><code>(:unkn)</code></small>"),
+        ("Related item <code>mods.related_item</code>", "A map"),
+        ("What", "A map"),
+    ):
+        assert f"<dt>{label}</dt> <dd>{value}</dd>" in page
+    assert "<dt>Rights</dt>" in page.partition('id="history"')[2]
+    assert "<dt>Rechte <code>dc.rights</code></dt>" in lines("de")
+
+
 def test_an_element_of_the_namespace_m_is_deleted(bound: Desk, jane: Browser) -> None:
     bound.bindings.bind(NAME, "https://example.org/1", metadata={"m.subject": "Maps"})
     # The fields of the form begin with "m.", too.
