@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from ...identifiers.text.translatable import Translatable
 from ..names.errors import BindingError
-from ..names.event_selection import EventSelection
 from ..names.metadata import folding
 from ..names.selection import Page, Selection, select
 from ..operations.relocation import Rewriting
@@ -37,7 +36,7 @@ _SECONDS = 0.25
 _CANDIDATES = 100
 _MOST_READ = 24
 _MOST_OPERATIONS = 1000
-_MOST_EVENTS = 500
+_MOST_MOVES = 50_000
 _SHORTEST_WORD, _LONGEST_WORD = 5, 24
 _SHORT_NUMBER = 2
 
@@ -150,9 +149,11 @@ def _with_former_target(bindings: Bindings, selection: Selection) -> Iterator[Bi
     """Yield the names that had a target before a move, or before one of the last changes of a target."""
     addresses = [each for each in selection.targets if "/" in each.partition("://")[2] or each.startswith("/")]
     if len(selection.words) == 1 and "/" in (text := selection.words[0]):
-        addresses += [text] if "://" in text or text.startswith("/") else [f"http://{text}", f"https://{text}"]
+        addresses += _addresses(text)
     if not addresses or bindings.kind != "database":
         return
+    # A printed address can have the other scheme.
+    addresses = [*dict.fromkeys((*addresses, *map(_other_scheme, addresses)))]
     moves = [
         each
         for each in bindings.list_operations(limit=_MOST_OPERATIONS)
@@ -165,18 +166,26 @@ def _with_former_target(bindings: Bindings, selection: Selection) -> Iterator[Bi
                 moved = Rewriting.of(each.parameters["from"], each.parameters["to"])(moved)
             except BindingError:
                 continue
-        if moved != address:
-            try:
-                targets = select(target=moved).targets
-            except BindingError:
-                continue
+        if moved != address and (targets := _addresses(moved)):
             wanted = replace(selection, words=(), named=None, targets=targets, host=None)
             yield from bindings.list_names(wanted, limit=_CANDIDATES).names
-    events = bindings.list_events(EventSelection(action="relocated"), limit=_MOST_EVENTS).events
-    for _, event in events:
-        before = event.before.target if event.before is not None else None
-        if before is not None and any(before.startswith(each) for each in addresses):
-            found = bindings.lookup(event.after.identifier)
-            others = replace(selection, words=(), named=None, targets=(), host=None, resource=None)
-            if found is not None and found.target != before and others.includes(found):
-                yield found
+    others = replace(selection, words=(), named=None, targets=(), host=None, resource=None)
+    undone = {each.number for each in bindings.list_operations(limit=_MOST_OPERATIONS) if each.undone_by or each.undoes}
+    for address in addresses:
+        moved = bindings.store.moved_from(address, _MOST_MOVES, _CANDIDATES)
+        found = bindings.store.fetch([key for key, operation in moved if operation not in undone])
+        for each in found.values():
+            if not str(each.target).startswith(address) and others.includes(each):
+                yield each
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    try:
+        return select(target=text).targets
+    except BindingError:
+        return ()
+
+
+def _other_scheme(address: str) -> str:
+    scheme, separator, rest = address.partition("://")
+    return {"http": "https", "https": "http"}.get(scheme, scheme) + separator + rest

@@ -472,9 +472,10 @@ def _targets(target: str) -> tuple[str | None, tuple[str, ...]]:
         # A stored target has scheme and host in lower case.
         host, slash, path = rest.partition("/")
         return None, (f"{scheme.lower()}://{host.lower()}{slash}{path}",)
-    host = text.lower().rstrip("/")
-    if "/" in host:
-        return None, (f"http://{host}", f"https://{host}")
+    host, slash, path = text.partition("/")
+    host = host.lower()
+    if path:
+        return None, tuple(f"{scheme}://{host}{slash}{path}" for scheme in ("http", "https"))
     return host, (f"http://{host}", f"https://{host}")
 
 

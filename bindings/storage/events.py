@@ -53,6 +53,24 @@ def page(read: Read, dialect_name: str, selection: EventSelection, below: int | 
     return result
 
 
+def moved_from(
+    read: Read, dialect_name: str, beginning: str, most_moves: int, limit: int
+) -> list[tuple[str, int | None]]:
+    """Return the names that had a target before a change of it, each with the number of the operation that changed it.
+
+    ``dialect_name`` is "sqlite" or "postgresql". ``beginning`` is the beginning of the former target. Only the last
+    ``most_moves`` changes of targets are compared. ``limit`` is the maximum number of names. ``read`` runs a query and
+    returns its rows.
+    """
+    text = """
+SELECT DISTINCT moved.key, moved.operation
+FROM (SELECT id, key, revision, operation FROM events WHERE action = 'relocated' ORDER BY id DESC LIMIT ?) AS moved
+JOIN events AS earlier ON earlier.key = moved.key AND earlier.revision = moved.revision - 1
+WHERE substr(earlier.target, 1, ?) = ? LIMIT ?"""
+    rows = read(marked(text, dialect_name), [most_moves, len(beginning), beginning, limit])
+    return [(str(key), operation) for key, operation in rows]
+
+
 def _conditions(selection: EventSelection) -> tuple[list[str], list[object]]:
     parameters: list[object] = []
     if selection.operation is None:

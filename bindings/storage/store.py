@@ -353,6 +353,14 @@ class DatabaseStore:
         """
         return events.page(self._listed, self._database.dialect_name, selection, below, limit)
 
+    def moved_from(self, beginning: str, most_moves: int, limit: int) -> list[tuple[str, int | None]]:
+        """Return the keys of names whose target began with ``beginning`` before a change of it, each with the number of
+        the operation that changed it, or None.
+
+        Only the last ``most_moves`` changes of targets are compared. ``limit`` is the maximum number of names.
+        """
+        return events.moved_from(self._listed, self._database.dialect_name, beginning, most_moves, limit)
+
     def rules_version(self) -> str:
         """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding.
 

@@ -70,6 +70,8 @@ _EVENT_INDEXES = (
     "CREATE INDEX events_single ON events (id) WHERE operation IS NULL",
     # The names that an account bound first, in their order.
     "CREATE INDEX events_first ON events (actor, key) WHERE revision = 1 AND actor IS NOT NULL",
+    # The changes of targets, by which a former target finds its name. A query needs no row of them.
+    "CREATE INDEX events_relocated ON events (id, key, revision, operation) WHERE action = 'relocated'",
     # The names that were deleted. Few rows, so that a lookup of a new name costs almost nothing.
     "CREATE INDEX events_deleted ON events (key) WHERE action = 'deleted'",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from ararat.bindings.checks import near_names
 from ararat.bindings.checks.near_names import NUMBER, TARGET, WORD
 from ararat.bindings.collection import Bindings
+from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.selection import Page, Selection, select
 from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.bindings.operations.undo import undo_operation
@@ -113,6 +115,32 @@ def test_an_old_path_of_this_site_finds_its_name(bindings: Bindings, search: dic
     relocate_prefix(bindings, "/old/", "/new/")
     page = near_names.page(bindings, select(**search))
     assert (found(page), page.note) == (["ark:12345/x54"], TARGET)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://m.example/1", "http://M.example/1", "m.example/1", "https://b.example/Obj/1", "b.example/Obj/1"],
+)
+def test_an_old_address_of_a_table_finds_its_name(museum: Bindings, address: str) -> None:
+    for host in ("https://b.example/Obj", "https://c.example/o"):
+        rows = "".join(f"ark:12345/x5{number},{host}/{number}\n" for number in (1, 2))
+        table = f"identifier,target\n{rows}".encode()
+        assert import_table(museum, io.BytesIO(table), relocate=True).written
+    for search in ({"text": address}, {"target": address}):
+        page = near_names.page(museum, select(**search))
+        assert (found(page), page.note) == ([ONE], TARGET)
+    assert found(near_names.page(museum, select(text=address, state="withdrawn"))) == []
+    assert found(near_names.page(museum, select(text="https://m.example/3x"))) == []
+    number = museum.list_operations(limit=1)[0].number
+    undo_operation(museum, number)
+    assert near_names.page(museum, select(text="https://c.example/o/1")).note is None
+
+
+def test_an_old_address_after_many_single_changes_finds_its_name(museum: Bindings) -> None:
+    museum.relocate(ONE, "https://new.example/1")
+    for number in range(600):
+        museum.relocate(TWO, f"https://new.example/{2 + number}")
+    assert found(near_names.page(museum, select(text="https://m.example/1"))) == [ONE]
 
 
 def test_a_move_that_was_undone_is_no_old_address(museum: Bindings) -> None:
