@@ -160,7 +160,8 @@ class Bindings:
         - ``arguments``: the other fields of the name, each as one argument: those from ``kind`` to ``scope``.
         - ``kind``: "located", "related", "described" (without a target) or "served" (the target is a path).
         - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
-        - ``metadata`` and ``alternates``: see :mod:`metadata` and :mod:`alternates`.
+        - ``metadata``: the elements by name (:mod:`.metadata.metadata`).
+        - ``alternates``: other targets, by media type, language or both, such as "text/html;en".
         - ``redirect``: the status 302 or 307.
         - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH: True or False.
         - ``embargo``: reserve the name until this date (midnight UTC) or time with its offset, which must be in the

@@ -56,7 +56,7 @@ def open_bindings(
 
     - ``create``: whether to create a missing SQLite file and missing tables.
     - ``clock``: a function that returns the time in UTC.
-    - ``policy``: an IRI policy that every change must follow (:mod:`policy`).
+    - ``policy``: an IRI policy that every change must follow (:mod:`ararat.identifiers.iri_policy`).
     - ``state``: the folder for the copy of a served file of text; the default is the folder of the file.
     - ``test_naans``: the NAANs below which names can be bound for tests: none, or 99999 (decision X-06). A resolver of
       these bindings answers for them.

@@ -251,9 +251,9 @@ class Rules:
 
         ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
-        ``template`` is a URL or a path of this site that contains a variable (:mod:`rules`). ``redirect`` is 302 or
-        307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the rule after
-        about a second. Raises :class:`BindingError`.
+        ``template`` is a URL or a path of this site that contains a variable (:mod:`.prefixes.rules`). ``redirect`` is
+        302 or 307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the
+        rule after about a second. Raises :class:`BindingError`.
 
         >>> import tempfile
         >>> from ararat.middleware import open_bindings

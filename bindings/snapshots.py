@@ -23,7 +23,7 @@ from .storage.databases.snapshot_file import APPLICATION, EXPORTED, NAMES
 from .storage.tables import log_tables, schema
 from .storage.tables.triggers import triggers
 from .storage.versions import VERSION
-from .system.replaced_file import replaced_file
+from .system.files import replaced_file
 
 if TYPE_CHECKING:
     from .collection import Bindings

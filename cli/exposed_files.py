@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..bindings.system.file_access import open_to_others
+from ..bindings.system.files import open_to_others
 from ..identifiers.text import display
 
 if TYPE_CHECKING:

@@ -177,7 +177,7 @@ def replaced(file: str) -> Iterator[BinaryIO]:
         with path.open("wb") as stream:
             yield stream
         return
-    from ..bindings.system.replaced_file import replaced_file
+    from ..bindings.system.files import replaced_file
 
     with replaced_file(path) as place, place.open("wb") as stream:
         yield stream

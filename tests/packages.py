@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -12,3 +14,16 @@ PACKAGES = ("identifiers", "bindings", "spreadsheets", "net", "middleware", "tra
 def modules(*, without: tuple[str, ...] = ()) -> list[Path]:
     """Return the modules of all packages but ``without``, in the order of their paths."""
     return [path for each in PACKAGES if each not in without for path in sorted((ROOT / each).rglob("*.py"))]
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    """Return the paths of all modules that git knows or would add, also of the tests, in order."""
+    command = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.py")
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return tuple(sorted(name for name in set(listed.split("\0")) if name and (ROOT / name).exists()))
+
+
+def product() -> list[Path]:
+    """Return all modules that users get: those of the packages, and those of the root."""
+    return [ROOT / name for name in tracked() if not name.startswith("tests/") and name != "setup.py"]

@@ -24,7 +24,7 @@ from ararat.bindings.storage.databases import engines
 from ararat.bindings.storage.databases.sqlite import SQLite
 from ararat.bindings.storage.protocols import Database
 from ararat.bindings.storage.writing import creation
-from ararat.bindings.system.file_access import create_private
+from ararat.bindings.system.files import create_private
 
 create_tables = creation.create_tables
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.packages import PACKAGES, ROOT
+from tests.packages import ROOT, tracked
 
 # Each pattern with the words to write instead.
 AVOID = {
@@ -60,15 +60,7 @@ TEXTS = [
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
 ]
 PAGES = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "templates").rglob("*.html"))]
-MODULES = [
-    "setup.py",
-    *(
-        path.relative_to(ROOT).as_posix()
-        for folder in (*PACKAGES, "tests")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if path != Path(__file__)  # contains the words
-    ),
-]
+MODULES = [name for name in tracked() if ROOT / name != Path(__file__)]  # this file contains the words
 SOURCES = [
     *("Makefile", "pyproject.toml", "identifiers/data/explanations.json", "identifiers/data/policy-17beta.toml"),
     *(f"static/{path.name}" for path in sorted((ROOT / "static").glob("*")) if path.suffix in (".css", ".js", ".txt")),

@@ -33,7 +33,7 @@ from ..storage.databases.sqlite import SQLite
 from ..storage.reopening import Opening
 from ..storage.store import open_store
 from ..storage.versions import VERSION, VERSION_SQL, number_of
-from ..system.file_access import create_private
+from ..system.files import create_private
 from .postgresql_dump import dump, names_of
 
 if TYPE_CHECKING:

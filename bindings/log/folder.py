@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ...identifiers.text import display
 from ..names.errors import BindingError
-from ..system.regular_file import read_regular
+from ..system.files import read_regular
 from .errors import LogError
 from .notes.notes import MAX_BYTES
 from .tree.tiles import MAX_BUNDLE_BYTES, Tile

@@ -240,7 +240,7 @@ class Rewriting(NamedTuple):
 
     def kept(self, binding: Binding) -> Mapping[str, str]:
         """Return the part of each target of the name ``binding`` that the rule keeps, by "target" or selector
-        (:class:`.Effect`).
+        (:class:`.plan.Effect`).
         """
         places = {"target": binding.target or "", **binding.alternates}
         return {place: match[2] for place, target in places.items() if (match := self._match(target))}

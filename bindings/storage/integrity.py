@@ -1,7 +1,7 @@
 """Find rows that contradict each other: bindings and their events, rules, prefix records, operations and counters.
 
-Each query streams its rows, so that memory does not grow with the number of names. :mod:`verification` explains the
-faults and compares two stores.
+Each query streams its rows, so that memory does not grow with the number of names. :mod:`.checks.verification` explains
+the faults and compares two stores.
 """
 
 # ruff: noqa: S608 - the statements contain names of the schema only

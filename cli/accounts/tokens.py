@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import click
 from click.core import ParameterSource
 
-from ...bindings.system.file_access import open_to_others
+from ...bindings.system.files import open_to_others
 from ...webapp.accounts.rights import RIGHTS
 from .. import streams
 from ..bindings.stores import open_accounts

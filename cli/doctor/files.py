@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ...bindings.system.file_access import can_read
+from ...bindings.system.files import can_read
 from ...identifiers.text import display
 from .. import exposed_files
 from .finding import HealthFinding

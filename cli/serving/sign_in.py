@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ...bindings.system.file_access import open_to_others
+from ...bindings.system.files import open_to_others
 from ...middleware.http import trusted_proxy
 from ..errors import NO_INPUT, USAGE, CommandError
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ...bindings.names.binding import Binding, Hold, rfc3339
 from ...bindings.storage.name_ranges import RangeState
-from ...bindings.system.regular_file import read_regular
+from ...bindings.system.files import read_regular
 
 _HEAD = 8192
 _NONE = "none"

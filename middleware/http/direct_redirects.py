@@ -51,7 +51,7 @@ def redirect_of(resolution: Resolution, *, whole: bool = False) -> Redirect:
 def direct_redirect(
     path: str, stored: Callable[[str], StoredRedirect | None], settings: Settings, holds: Holds = NO_HOLDS
 ) -> Redirect | None:
-    """Return the redirect for the path of a plain request, or None if :func:`resolve` must decide.
+    """Return the redirect for the path of a plain request, or None if :func:`.resolver.resolve` must decide.
 
     - ``settings``: the settings of the resolver.
     - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.

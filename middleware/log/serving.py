@@ -18,7 +18,7 @@ from werkzeug.wrappers import Response
 from ...bindings.log.errors import LogError
 from ...bindings.log.folder import CHECKPOINT, MAX_TILE
 from ...bindings.log.tree.tiles import Tile
-from ...bindings.system.regular_file import read_regular
+from ...bindings.system.files import read_regular
 from ..http.answer import Answer, Headers, last_resort
 from ..http.conditional import validators
 from ..http.request import FIELDS, Request

@@ -15,7 +15,7 @@ from pathlib import Path
 from ....identifiers.text import display
 from ....identifiers.text.display import counted
 from ...names.errors import BindingError
-from ...system.file_access import create_private
+from ...system.files import create_private
 from ..errors import LogError
 from ..notes.checkpoints import Checkpoint, read_checkpoint
 from ..notes.keys import ED25519, SignerKey, VerifierKey

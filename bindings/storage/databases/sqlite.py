@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ...names.errors import BindingsLocked, BindingsUnavailable, DatabaseFull, ReadOnlyBindings
-from ...system.file_access import create_private
+from ...system.files import create_private
 from ...system.fork_safety import ForkSafeLock
 from ..tables import search_indexes
 from ..tables.search_indexes import HAS_FULL_TEXT

@@ -1,10 +1,13 @@
-"""The users that can read a file: a secret, and a database with accounts, are not for all users of the machine."""
+"""Create, read and replace files of the operating system, and find who can read them."""
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PRIVATE = 0o640
@@ -74,3 +77,61 @@ def _may(file_stat: os.stat_result, user: int, groups: set[int], permission: int
     # The first class that matches counts: an owner without a right does not get it from the group.
     shift = 6 if file_stat.st_uid == user else 3 if file_stat.st_gid in groups else 0
     return bool(file_stat.st_mode >> shift & permission)
+
+
+def read_regular(path: Path, limit: int) -> bytes:
+    """Return at most ``limit`` bytes of the regular file ``path``. Refuse a named pipe, which could block this process.
+
+    Raises OSError for a file that is not regular. Reading a named pipe would wait for a writer.
+
+    >>> len(read_regular(Path(__file__), 10))
+    10
+    >>> read_regular(Path(os.devnull), 10)
+    Traceback (most recent call last):
+    OSError: [Errno 22] it is not a regular file
+    """
+    with open(path, "rb", opener=_open_at_once) as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return stream.read(limit)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # Opening a named pipe waits for a writer without this flag, which Windows does not have.
+    return os.open(path, flags | os.O_NONBLOCK if os.name == "posix" else flags)
+
+
+@contextmanager
+def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
+    """Yield the path of a new, empty file that replaces ``file`` as a whole at the end of the ``with`` block.
+
+    After a failure the old content remains. A symbolic link remains, too, and its target is replaced. The new file has
+    the permissions of the old one. With ``private``, other users cannot read a file that replaces none. Raises OSError.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replaced_file(Path(folder, "names.txt")) as place:
+    ...         _ = place.write_text("new")
+    ...     Path(folder, "names.txt").read_text()
+    'new'
+    """
+    file = file.resolve()
+    # A killed process leaves its file. In a container, the next process often has the same number.
+    place = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    if private:
+        create_private(place)
+    else:
+        place.touch(exist_ok=False)
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
+        if mode is not None:
+            place.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
+        yield place
+        with place.open("rb") as written:
+            os.fsync(written.fileno())
+        if mode is not None:
+            place.chmod(mode)
+        place.replace(file)
+    except BaseException:
+        place.unlink(missing_ok=True)
+        raise

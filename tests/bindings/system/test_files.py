@@ -15,7 +15,7 @@ import pytest
 from ararat.bindings.log.witnesses.witness import Witness
 from ararat.bindings.open import open_bindings
 from ararat.bindings.snapshots import write_snapshot
-from ararat.bindings.system.file_access import can_read, create_private, open_to_others
+from ararat.bindings.system.files import can_read, create_private, open_to_others, read_regular, replaced_file
 from ararat.middleware.statistics.counts import CountStore
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs the permissions of POSIX")
@@ -134,3 +134,37 @@ def test_the_first_class_of_the_permissions_counts(
 
 def test_root_can_read_each_file(tmp_path: Path) -> None:
     assert can_read(tmp_path / "missing", 0, set())
+
+
+def test_the_beginning_of_a_regular_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    (tmp_path / "link").symlink_to("file")
+    assert (read_regular(tmp_path / "link", 4), read_regular(tmp_path / "file", 99)) == (b"0123", b"0123456789")
+
+
+def test_other_files_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="not a regular file"):
+        read_regular(tmp_path / "pipe", 4)
+    with pytest.raises(IsADirectoryError):
+        read_regular(tmp_path, 4)
+
+
+def test_a_link_and_the_permissions_remain(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_text("old")
+    file.chmod(0o440)
+    link.symlink_to(file)
+    with replaced_file(link) as place:
+        place.write_text("new")
+        assert file.read_text() == "old"
+    assert (link.is_symlink(), file.read_text(), stat.S_IMODE(file.stat().st_mode)) == (True, "new", 0o440)
+
+
+def test_the_file_of_a_killed_process_is_no_obstacle(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    # In a container, each process can have the number 1.
+    (tmp_path / f".file.{os.getpid()}.part").touch()
+    with replaced_file(file) as place:
+        place.write_text("new")
+    assert file.read_text() == "new"
