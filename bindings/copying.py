@@ -130,8 +130,6 @@ def insert_rows(
     """Insert ``rows`` into an empty database table, and return their number and checksum. A row has all columns of
     ``table``.
 
-    ``transaction`` is an open transaction of the database.
-
     ``report`` is called with the name of the table and the number of rows so far.
     """
     transaction.drop_replacement_triggers()

@@ -119,8 +119,6 @@ def facts(bindings: Bindings) -> list[DigestFact]:
     """Return what a person must know about a store: backup, free space, dead links, public log, tokens and waiting
     imports.
 
-    ``bindings`` is the open store.
-
     The order is that of :data:`CODES`. A subject that the store does not have is left out. Things are counted up to
     :data:`MAX_COUNTED`. What cannot be found out is a problem of its own, and the other facts stay.
 

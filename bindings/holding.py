@@ -84,7 +84,7 @@ class Holding(NamedTuple):
 def require(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
     """Return the key of a recorded name or prefix that is to be put on hold, and "name" or "prefix".
 
-    ``bindings`` is the open store. ``text`` is the name or prefix in any spelling.
+    ``text`` is the name or prefix in any spelling.
 
     ``kind`` is the expected kind; None accepts both, a name first.
 
@@ -116,7 +116,6 @@ def hold(
 ) -> HoldChange:
     """Put a name, or all names below a prefix, on hold until a time, or change the hold.
 
-    - ``bindings``: the open store.
     - ``actor``: the user who makes the change, or the name for the history. None records no user.
     - ``of``: a name or a prefix in any spelling. ``kind``: "name" or "prefix". None means a name if it is recorded,
       else a prefix.
@@ -147,9 +146,8 @@ def release(
 ) -> HoldChange:
     """End the hold of a name or a prefix, so that its redirects work again.
 
-    ``bindings`` is the open store. ``revision`` is the expected revision; None does not check it. ``actor`` is the user
-    who makes the change, or the name for the history. None records no user. ``of`` is the name or prefix in any
-    spelling. ``kind`` is "name" or "prefix", or None to find out.
+    ``revision`` is the expected revision; None does not check it. ``of`` is the name or prefix in any spelling.
+    ``kind`` is "name" or "prefix", or None to find out.
 
     With None, a name without a hold is taken for a prefix. Raises :class:`BindingError` with the code ``hold-missing``
     if there is no hold.
@@ -167,7 +165,7 @@ def release(
 def require_held(bindings: Bindings, text: str, kind: Of | None = None) -> tuple[str, Of]:
     """Return the key of a name or prefix whose hold is to end, and "name" or "prefix".
 
-    ``bindings`` is the open store. ``text`` is the name or prefix in any spelling.
+    ``text`` is the name or prefix in any spelling.
 
     ``kind`` is the expected kind; None accepts both.
 
@@ -232,8 +230,6 @@ def _change_prefix(
 def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
     """Return the holds of all names and prefixes, the first to end first. ``with_ended`` includes those that have
     ended.
-
-    ``bindings`` is the open store.
     """
     now = bindings.now()
     condition: Literal["yes", "any"] = "any" if with_ended else "yes"
@@ -257,10 +253,7 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
 
 
 def holds_at(bindings: Bindings, now: datetime) -> list[Hold]:
-    """Return the holds of names and prefixes that last at the time ``now`` (UTC), in any order.
-
-    ``bindings`` is the open store.
-    """
+    """Return the holds of names and prefixes that last at the time ``now`` (UTC), in any order."""
     holds = [record.hold for record in bindings.store.prefixes() if record.hold is not None]
     return [each for each in (*bindings.store.holds(), *holds) if each.until > now]
 
@@ -294,8 +287,6 @@ def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
 def over(bindings: Bindings, key: str) -> Hold | None:
     """Return the hold that stops the redirect of the name ``key`` now, or None. Holds of names and prefixes above it
     count.
-
-    ``bindings`` is the open store.
 
     Of several holds, the one of the longest name or prefix is returned.
 

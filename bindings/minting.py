@@ -66,9 +66,6 @@ def mint(
 ) -> list[str]:
     """Create ``count`` (1 to 10,000) new opaque names below a NAAN or shoulder, and return them in normal form.
 
-    ``bindings`` is the open store. ``actor`` is the user who makes the change, or the name for the history. None
-    records no user.
-
     All are reserved in one transaction, or none.
 
     ``namespace`` is a NAAN, or a NAAN, a slash and a shoulder; "ark:" can precede it. It can also be the beginning of
@@ -137,8 +134,6 @@ def mint(
 def begin_operation(transaction: Transaction, namespaces: Iterable[str], count: int, now: datetime) -> int | None:
     """Record the begin of an operation that mints ``count`` names below ``namespaces``, and return its number.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC.
-
     With an operation, the undo of a mistake is one step. For one name, no operation is recorded, and the result is
     None.
     """
@@ -158,9 +153,8 @@ def pattern_below(
 ) -> Pattern:
     """Return the pattern of the names to mint below a prefix: its length, characters and check character.
 
-    ``namespace`` is the prefix. ``records`` are the prefix records, and ``naming`` has the rules of the site.
-    ``length`` is the number of minted characters, ``check`` the kind of check character, and ``digits`` whether only
-    digits are used.
+    ``records`` are the prefix records, and ``naming`` has the rules of the site. ``length`` is the number of minted
+    characters, ``check`` the kind of check character, and ``digits`` whether only digits are used.
 
     The pattern of the prefix record replaces each of ``length``, ``check`` and ``digits`` that is None. Raises
     :class:`BindingError` if the pattern is not permitted.
@@ -184,7 +178,7 @@ def pattern_below(
 def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> bool:
     """Return whether names can be minted below a prefix, with the pattern of its record or else the default pattern.
 
-    ``namespace`` is the prefix. ``records`` are the prefix records, and ``naming`` has the rules of the site.
+    ``records`` are the prefix records, and ``naming`` has the rules of the site.
     """
     try:
         pattern_below(namespace, records, naming)
@@ -196,7 +190,7 @@ def is_mintable(namespace: str, records: PrefixRecords, naming: NamingRules) -> 
 def require_minted_here(namespace: str, records: PrefixRecords, naming: NamingRules) -> None:
     """Raise :class:`BindingError` if the names below a NAAN or shoulder are not minted here.
 
-    ``namespace`` is the prefix. ``records`` are the prefix records, and ``naming`` has the rules of the site.
+    ``records`` are the prefix records, and ``naming`` has the rules of the site.
 
     The code is ``prefix-delegated``, with the place that mints them, or ``prefix-retired``.
 

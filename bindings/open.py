@@ -148,8 +148,7 @@ def bindings_at(
 
     ``url_or_path`` is the URL of a database, or the path of a database, table or snapshot file. ``clock`` returns the
     current time in UTC. With ``create``, a missing SQLite file and missing tables are created. ``policy`` is the IRI
-    policy of the site, or None. ``test_naans`` are the NAANs for tests. ``state`` is the folder for the copy of a table
-    file; None is the folder of the file.
+    policy of the site, or None. ``state`` is the folder for the copy of a table file; None is the folder of the file.
 
     ``read_seconds`` is the limit of a statement of a reader; None permits any time. ``search`` are the limits of lists
     (:class:`.listing.SearchLimits`). With ``older``, a database of the schema before is opened, too

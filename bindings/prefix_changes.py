@@ -41,7 +41,6 @@ def set_record(
 ) -> Set:
     """Set texts in the record of a NAAN or shoulder, inside of a transaction. Return "set", "changed" or "unchanged".
 
-    - ``transaction``: an open transaction of the database.
     - ``key``: the prefix in its stored form, such as ``ark:12345/x5``.
     - ``texts``: the checked texts by field of :class:`~.prefixes.PrefixRecord`, such as "who". An empty text deletes
       one.
@@ -63,8 +62,7 @@ def remove_record(
 ) -> Literal["removed"]:
     """Delete the record of a prefix in a transaction. Only ``with_hold`` ends a lasting hold.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
-    the user for the history, or None. ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
+    ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
     """
     existing = transaction.get_prefix(key)
     if existing is not None and not with_hold and existing.hold is not None and existing.hold.until > now:
@@ -83,9 +81,7 @@ def hold(
 ) -> Literal["held", "unchanged"]:
     """Put all names below a prefix on hold until a time, in a transaction. The prefix gets a record if it has none.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
-    the user for the history, or None. ``key`` is the prefix in its stored form. ``until`` is the end, in UTC, and
-    ``reason`` a text for visitors.
+    ``key`` is the prefix in its stored form. ``until`` is the end, in UTC, and ``reason`` a text for visitors.
 
     Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
@@ -97,8 +93,7 @@ def hold(
 def release(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["released"]:
     """End the hold of all names below a prefix, in a transaction. A record that has only the hold is deleted.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
-    the user for the history, or None. ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
+    ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
 
     Raises :class:`BindingError` with the code ``hold-missing`` for a prefix without a hold.
     """
@@ -115,9 +110,8 @@ def release(transaction: Transaction, key: str, now: datetime, actor: str | None
 def set_rule(transaction: Transaction, key: str, template: str, redirect: int, now: datetime, actor: str | None) -> Set:
     """Set the redirect rule of a prefix in a transaction. ``key`` is the prefix in its stored form.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
-    the user for the history, or None. ``template`` is the checked template of targets, and ``redirect`` is 302 or 307.
-    The result is "set", "changed" or "unchanged".
+    ``template`` is the checked template of targets, and ``redirect`` is 302 or 307. The result is "set", "changed" or
+    "unchanged".
     """
     from .names.prefixes.rule_templates import check_template  # it loads the registries
 
@@ -133,8 +127,7 @@ def set_rule(transaction: Transaction, key: str, template: str, redirect: int, n
 def remove_rule(transaction: Transaction, key: str, now: datetime, actor: str | None) -> Literal["removed"]:
     """Delete the redirect rule of a prefix in a transaction.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
-    the user for the history, or None. ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
+    ``key`` is the prefix in its stored form, such as ``ark:12345/x5``.
     """
     existing = transaction.get_rule(key)
     if existing is None:
@@ -156,11 +149,10 @@ class Prefixes:
     ) -> Literal["set", "changed", "unchanged"]:
         """Record texts that describe a NAAN or shoulder, such as its institution: ``who="Library"``.
 
-        ``actor`` is the user who makes the change, or the name for the history. None records no user. The texts are
-        those of :data:`~.prefixes.texts.EDITED`: ``who`` is the institution, ``what`` the things that are named, and
-        ``contact`` an address for questions. ``statement``, ``availability``, ``variance``, ``may_change`` and
-        ``at_end`` are about persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is the
-        state of the prefix. ``resolver``, ``minter`` and ``about`` are addresses.
+        The texts are those of :data:`~.prefixes.texts.EDITED`: ``who`` is the institution, ``what`` the things that are
+        named, and ``contact`` an address for questions. ``statement``, ``availability``, ``variance``, ``may_change``
+        and ``at_end`` are about persistence. ``hosts``, ``pattern`` and ``characters`` restrict names, and ``state`` is
+        the state of the prefix. ``resolver``, ``minter`` and ``about`` are addresses.
 
         An argument that is None does not change the recorded text, and an empty text deletes it. Returns "set",
         "changed" if ``prefix`` had another record, or "unchanged". Running servers use the record after about a second.
@@ -199,8 +191,6 @@ class Prefixes:
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the record that describes a NAAN or shoulder. Its history stays.
-
-        ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
         Raises :class:`BindingError` with the code ``prefix-unknown`` if it has no record, and ``prefix-held`` while all
         names below it are on hold.
@@ -249,8 +239,6 @@ class Rules:
     ) -> Literal["set", "changed", "unchanged"]:
         """Set the template that makes the targets of all unbound names that begin with ``prefix``, a NAAN or shoulder.
 
-        ``actor`` is the user who makes the change, or the name for the history. None records no user.
-
         ``template`` is a URL or a path of this site that contains a variable (:mod:`.prefixes.rules`). ``redirect`` is
         302 or 307. Returns "set", "changed" if ``prefix`` had another rule, or "unchanged". Running servers use the
         rule after about a second. Raises :class:`BindingError`.
@@ -278,8 +266,6 @@ class Rules:
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the redirect rule of the NAAN or shoulder ``prefix``. Its history stays.
-
-        ``actor`` is the user who makes the change, or the name for the history. None records no user.
 
         Raises :class:`BindingError` with the code ``rule-unknown`` if it has no rule.
         """

@@ -41,7 +41,7 @@ class StoredSource:
     def fetch(self, keys: Iterable[str]) -> dict[str, Binding]:
         """Return the bindings of several names by their keys. Keys that are not bound are omitted.
 
-        ``keys`` are the normal forms of the names. Raises :class:`BindingsUnavailable`.
+        Raises :class:`BindingsUnavailable`.
         """
         return self._opening.store.fetch(keys)
 

@@ -64,7 +64,7 @@ def files_of(database: str) -> list[Path]:
 def exposed_database(database: str, bindings: Bindings) -> Iterator[ExposedFile]:
     """Yield the files of a database with accounts that other users can read.
 
-    ``database`` is its URL or path. ``bindings`` is the opened store. A store without accounts yields nothing.
+    ``database`` is its URL or path. A store without accounts yields nothing.
     """
     exposed = [(path, rights) for path in files_of(database) if (rights := open_to_others(path))]
     if exposed and has_accounts(bindings):
@@ -95,7 +95,7 @@ def secret_files(environ: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def has_accounts(bindings: Bindings) -> bool:
-    """Return whether a store has an account. ``bindings`` is the store. The result is False if it cannot be read."""
+    """Return whether a store has an account. The result is False if it cannot be read."""
     from ..middleware import BindingError, BindingsUnavailable
     from ..webapp.accounts.store import Accounts
 

@@ -135,7 +135,7 @@ class Commands(click.Group):
         sys.exit(code or 0)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command, and return its exit code. ``ctx`` is the context of click.
+        """Run a command, and return its exit code.
 
         If another program closes the pipe of the output, the process ends by SIGPIPE. An unexpected error ends with 70
         and an escaped traceback.

@@ -57,7 +57,7 @@ def check_file(ctx: click.Context, param: click.Parameter, value: str | None) ->
 def with_options(message: str, command: click.Command) -> str:
     """Return a message about settings with the options of a command instead of the names of the settings.
 
-    ``message`` is the message. ``command`` is the command of click with these options.
+    ``command`` is the command of click with these options.
 
     >>> server = click.Command("serve", params=[click.Option(["--log"]), click.Option(["--log-folder"])])
     >>> with_options("log: the folder is missing; set log_folder=…", server)

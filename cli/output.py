@@ -121,7 +121,7 @@ class Sheet:
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
         r"""Yield the lines of several texts below each other, beside one label.
 
-        ``label`` is the label. ``rows`` has each text with its colour.
+        ``rows`` has each text with its colour.
 
         >>> print(*Sheet(70).fields("Same as", [("ark:12345/x", ""), ("ark:/12345/x", "")]), sep="\n")
           Same as       ark:12345/x
@@ -134,7 +134,7 @@ class Sheet:
     def table(self, label: str, rows: Iterable[tuple[str, str]], *, style: Style = "") -> Iterator[str]:
         r"""Yield the lines of pairs of texts beside one label. The first text of each pair is in its own column.
 
-        ``label`` is the label. ``rows`` has the pairs. ``style`` is the colour of the second texts.
+        ``rows`` has the pairs. ``style`` is the colour of the second texts.
 
         >>> print(*Sheet(70).table("Parts", [("NAAN", "12345"), ("Name", "x")]), sep="\n")
           Parts         NAAN  12345
@@ -165,7 +165,7 @@ class Sheet:
 def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
     r"""Return an identifier or URL for a terminal: percent-encoded, and shortened.
 
-    ``text`` is the identifier. ``most`` is the largest number of characters.
+    ``most`` is the largest number of characters.
 
     >>> identifier("ark:12345/a\u202eb"), identifier("x" * 9999, most=3)
     ('ark:12345/a%E2%80%AEb', 'xxx... (9,999 characters in total)')
@@ -178,7 +178,7 @@ def identifier(text: str, *, most: int = _MAX_SHOWN) -> str:
 def words(text: str, *, most: int = _MAX_SHOWN) -> str:
     r"""Return an untrusted text for a terminal: escaped, with doubled backslashes, and shortened.
 
-    ``text`` is the text. ``most`` is the largest number of characters.
+    ``most`` is the largest number of characters.
 
     >>> words("404 Not\x1b[31m Found")
     '404 Not\\u{1b}[31m Found'

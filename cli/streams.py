@@ -63,8 +63,7 @@ class StreamMatch:
 def identifiers(texts: Iterable[str], form: str) -> Iterator[InputIdentifier]:
     """Yield the identifiers in the arguments of a command.
 
-    ``texts`` are the arguments. The argument "-" means all lines of standard input. ``form`` is "text", or "json" for
-    JSON strings.
+    The argument "-" means all lines of standard input. ``form`` is "text", or "json" for JSON strings.
 
     As on the page, a text of several lines is a list with one identifier a line. White space around an identifier does
     not count. Empty lines are skipped.
@@ -120,7 +119,7 @@ def standard_input() -> BinaryIO:
 
 
 def dump(value: dict[str, Any]) -> None:
-    r"""Print a JSON object to standard output as one line of ASCII (JSON Lines). ``value`` is the object.
+    r"""Print a JSON object to standard output as one line of ASCII (JSON Lines).
 
     >>> dump({"name": "\u00e9"})
     {"name": "\u00e9"}

@@ -30,7 +30,7 @@ from .urn.model import Urn
 class Suggestion(NamedTuple):
     """A valid identifier that the author of a text probably meant.
 
-    ``identifier`` is its text. ``why`` lists the corrections, by the codes of :data:`REASONS`.
+    ``why`` lists the corrections, by the codes of :data:`REASONS`.
     """
 
     identifier: str

@@ -27,8 +27,8 @@ __all__ = ["assignment", "bulk", "changes", "creation"]
 def list_operations(bindings: Bindings, *, before: int | None = None, limit: int = 100) -> list[Operation]:
     """Return the recorded operations on many names, such as imports, the newest first.
 
-    ``bindings`` is the open store. ``before`` is the number of an operation: only older ones are returned; None starts
-    with the newest. ``limit`` is the maximum number.
+    ``before`` is the number of an operation: only older ones are returned; None starts with the newest. ``limit`` is
+    the maximum number.
     """
     return bindings.list_operations(cursor=before, limit=limit)
 

@@ -51,7 +51,6 @@ class Lookups:
     def addresses(self, host: str, deadline: Deadline, client: str | None = None) -> list[str]:
         """Look up a host name once, and return all its addresses in order, without duplicates.
 
-        - ``host``: the host name.
         - ``deadline``: the limit of the time.
         - ``client``: the address of the client that started the trace. None counts only for ``total``.
 

@@ -140,8 +140,8 @@ class GuardedClient:
     def connect(self, url: WebURL, deadline: Deadline) -> TraceConnection:
         """Connect to a host at an address that was checked, and return the connection. Start TLS for https.
 
-        ``url`` is a URL of the host. ``deadline`` limits the time. Raises :class:`~.hop.HopFailed` with the code
-        "blocked" if the name or an address of the host is not allowed. Other failures have other codes.
+        ``deadline`` limits the time. Raises :class:`~.hop.HopFailed` with the code "blocked" if the name or an address
+        of the host is not allowed. Other failures have other codes.
         """
         addresses = self._checked_addresses(url, deadline)
         if self._before_connect is not None:

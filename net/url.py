@@ -79,7 +79,7 @@ class WebURL:
 def parse(url: str) -> WebURL:
     """Return the parts of an absolute http or https URL without a fragment.
 
-    ``url`` is the URL. Its host can be an internationalized name (UTS 46, not transitional). The rest must be ASCII.
+    Its host can be an internationalized name (UTS 46, not transitional). The rest must be ASCII.
 
     Raises :class:`BadURL` for other schemes, user information and backslashes; for percent-encoding or hidden
     characters in the host; for numeric hosts that are not four decimal numbers; and for ports outside 1 to 65535.

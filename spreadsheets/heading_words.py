@@ -438,7 +438,7 @@ def is_own_element(column: str) -> bool:
 
 
 def meaning(heading: str) -> str:
-    """Return the column of bindings that a heading of a spreadsheet means most, or "". ``heading`` is the heading.
+    """Return the column of bindings that a heading of a spreadsheet means most, or "".
 
     >>> meaning("Künstler"), meaning("Cote"), meaning("dc.title"), meaning("Versicherungswert")
     ('who', 'resource', 'dc.title', '')

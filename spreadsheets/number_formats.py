@@ -254,7 +254,7 @@ def precision(parts: set[str]) -> int | None:
 def iso_date(moment: datetime, parts: set[str]) -> str | None:
     """Return a time in ISO 8601 with the precision of a number format, or None if its year or month is not shown.
 
-    ``moment`` is the time. ``parts`` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
+    ``parts`` are the parts that the format shows: "Y", "M", "D", "h", "m" and "s".
 
     >>> iso_date(datetime(1925, 5, 1, 9, 30), {"Y", "M", "D", "h", "m"}), iso_date(datetime(1925, 5, 1), {"M"})
     ('1925-05-01T09:30', None)

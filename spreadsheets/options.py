@@ -49,7 +49,6 @@ class Options:
     def reading(self, content: bytes, proposed: Reading, file: str) -> Reading:
         """Return how a stored file is read with these options.
 
-        - ``content``: the bytes of the stored file.
         - ``proposed``: how the file is probably read.
         - ``file``: the name of the file for messages.
 

@@ -46,7 +46,7 @@ class NamesOfRows:
         self._waiting: list[tuple[int, str]] = []
 
     def note(self, imported: ImportEffect) -> None:
-        """Record the name of an imported row. ``imported`` is the effect of the import on this row."""
+        """Record the name of an imported row."""
         if isinstance(imported.after, Binding):
             self.add(imported.line, imported.after.identifier)
 
@@ -81,7 +81,6 @@ class RowProblem(NamedTuple):
 def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
     """Yield the bytes of a stored file of text with the names of its rows, in its own format.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     - ``name_of``: a function that returns the name for the number of a row, or None.
@@ -123,7 +122,6 @@ def with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> 
 def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[Line]:
     """Yield all rows of a stored file, also its title rows, with the names of its rows of data.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     - ``name_of``: a function that returns the name for the number of a row, or None.
@@ -142,11 +140,9 @@ def rows_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf
 def workbook_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf, to: BinaryIO) -> None:
     """Write all rows of a stored file with their names as an .xlsx workbook. All cells are texts.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     - ``name_of``: a function that returns the name for the number of a row, or None.
-    - ``to``: the binary file to write to.
     """
     write_workbook(rows_with_names(content, reading, file, name_of), to, reading.sheet)
 
@@ -205,7 +201,6 @@ def refused_rows(
 ) -> Iterator[Sequence[str]]:
     """Yield the headings and the refused rows of a stored file with two more columns: the problem and a suggestion.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     - ``problems``: the problem of each refused row, by the number of the row.

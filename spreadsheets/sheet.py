@@ -95,7 +95,6 @@ class Proposal(NamedTuple):
 def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Proposal:
     """Return the content to store for an uploaded file, how it is probably read, and the number of its rows.
 
-    - ``content``: the bytes of the uploaded file.
     - ``file``: its name for messages; its ending selects JSON Lines.
     - ``most_rows``: the largest number of rows, or None for no limit.
 
@@ -135,7 +134,6 @@ def is_large_workbook(content: bytes) -> bool:
 def proposed_at(content: bytes, reading: Reading, file: str) -> Proposal:
     """Return how a stored file is probably read if its headings are in a known row.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: the encoding, the separator, the sheet and the row of the headings to use.
     - ``file``: the name of the file for messages.
     """
@@ -145,7 +143,6 @@ def proposed_at(content: bytes, reading: Reading, file: str) -> Proposal:
 def proposed(content: bytes, reading: Reading, file: str) -> Reading:
     """Return how a stored file is probably read: its columns, and its first and last row.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: the encoding, the separator and the sheet to use.
     - ``file``: the name of the file for messages.
     """
@@ -182,7 +179,6 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
 def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
     """Return the guess for each column of a stored file, from its headings and its first rows.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
 
@@ -304,7 +300,6 @@ def lines(
 ) -> Iterator[Line]:
     """Yield the headings and the rows of data of a stored file. Empty rows are omitted; each row has all columns.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     - ``read_as``: an object that receives whether the end of the file is missing, or None.
@@ -349,7 +344,6 @@ def rows(
 ) -> Iterator[Row]:
     """Yield the rows of data of a stored file, with the cells of the columns that are not ignored.
 
-    - ``content``: the bytes of the stored file.
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     - ``read_as``: an object that receives whether the end of the file is missing.

@@ -31,7 +31,7 @@ class SheetRow(NamedTuple):
     struck: bool = False
 
     def as_list(self, place: int) -> list[Any]:
-        """Return the row for JSON. ``place`` is that of the sheet. Empty parts are omitted."""
+        """Return the row for JSON. Empty parts are omitted."""
         extras = {"faults": self.faults, "notes": self.notes, "links": self.links}
         more: dict[str, Any] = {name: dict(values) for name, values in extras.items() if values}
         more |= {name: True for name in ("hidden", "struck") if getattr(self, name)}
@@ -70,7 +70,7 @@ def fault(text: str) -> str:
 
 
 def link_of(formula: str | None) -> str | None:
-    """Return the address in a formula that makes a link, or None. ``formula`` is the text of the formula, or None.
+    """Return the address in a formula that makes a link, or None.
 
     >>> link_of('HYPERLINK("https://example.org/1","Objekt 1")')
     'https://example.org/1'

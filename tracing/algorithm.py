@@ -130,7 +130,7 @@ def trace(
 def refused_trace(identifier: str, why: str) -> list[Event]:
     """Return the events of a trace that cannot start, because no resolver is known.
 
-    ``identifier`` is the identifier. ``why`` is a sentence with the reason.
+    ``why`` is a sentence with the reason.
 
     >>> [event.as_dict()["event"] for event in refused_trace("urn:isbn:0451450523", "No resolver is known.")]
     ['start', 'end']

@@ -100,7 +100,7 @@ def pasted_prefix(text: str) -> str | None:
 def namespace_of(identifier: str) -> str | None:
     """Return the namespace of a URN, with the country of a national bibliography number, or None for another text.
 
-    ``identifier`` is the text. No resolver answers for the URNs of all namespaces.
+    No resolver answers for the URNs of all namespaces.
 
     >>> namespace_of("URN:NBN:SE:uu:diva-3475"), namespace_of("urn:isbn:0451450523"), namespace_of("ark:12345/x")
     ('urn:nbn:se', 'urn:isbn', None)
@@ -165,7 +165,7 @@ def prefix_for(identifier: str) -> str | None:
 def expected_of_text(naan: str, text: str) -> ExpectedResolver | None:
     """Return the known resolver of a text that begins like an ARK, also if the rest is not valid; or None.
 
-    ``naan`` is the NAAN of the ARK. ``text`` is the text from the label on.
+    ``text`` is the text from the label on.
     """
     known = registries.of_template_parts(naan, TemplateParts.of_text(text, naan))
     resolver = known["resolver"]

@@ -290,7 +290,7 @@ def found(state: State, uri: str, inflection: str, *, fetched: bool) -> str:
 
 
 def is_unsafe(uri: str) -> bool:
-    """Return whether a browser runs a program or reads a file when a user opens a URI. ``uri`` is the URI.
+    """Return whether a browser runs a program or reads a file when a user opens a URI.
 
     >>> is_unsafe("JavaScript:alert(1)"), is_unsafe("mailto:a@example.org")
     (True, False)
@@ -299,10 +299,7 @@ def is_unsafe(uri: str) -> bool:
 
 
 def refused(problem: Problem) -> str:
-    """Return the last sentence of a trace that sends no request, because its identifier has a problem.
-
-    ``problem`` is this problem.
-    """
+    """Return the last sentence of a trace that sends no request, because its identifier has a problem."""
     return Translatable(
         "No request was sent: %(problem)s. Expected: %(expected)s (%(reference)s).",
         problem=problem.message,
@@ -367,7 +364,7 @@ def no_answer(host: str, number: int, why: str) -> str:
 def too_many(redirects: int, *, seen_before: bool) -> str:
     """Return the end sentence of a trace that stops at the limit of redirects.
 
-    ``redirects`` is the limit. ``seen_before`` is true if the next URL was requested before.
+    ``seen_before`` is true if the next URL was requested before.
     """
     stopped = Translatable.counted(
         "The trace stopped after the limit of %(number)s redirect.",
@@ -386,7 +383,7 @@ def time_used_up(seconds: float) -> str:
 
 
 def not_registered(naan: str) -> str:
-    """Return the last sentence of a trace whose NAAN is not registered. ``naan`` is the NAAN.
+    """Return the last sentence of a trace whose NAAN is not registered.
 
     The hosts of the registry redirect to each other in a loop.
     """
@@ -397,8 +394,6 @@ def not_registered(naan: str) -> str:
 
 def closing(hops: int, seconds: float, trusted: Iterable[str]) -> str:
     """Return the last part of the end of a trace: the number of hops, the duration, and the hosts that it relies on.
-
-    ``hops`` is the number of hops. ``seconds`` is the duration. ``trusted`` are the hosts.
 
     >>> closing(2, 0.05, ["n2t.net", "a.example"])
     'Two hops, 50 ms. This result relies on n2t.net and a.example.'
@@ -430,7 +425,7 @@ def answering(url: UriReference, response: HopResponse) -> str:
 
 
 def status_words(status: int) -> str:
-    """Return a status with its standard phrase. The phrase of the response is not trusted. ``status`` is the status.
+    """Return a status with its standard phrase. The phrase of the response is not trusted.
 
     >>> status_words(404), status_words(799)
     ('404 Not Found', '799')
@@ -442,7 +437,7 @@ def status_words(status: int) -> str:
 
 
 def old(seconds: float) -> int:
-    """Return the age of a response in whole seconds, at least 1. ``seconds`` is the age in seconds.
+    """Return the age of a response in whole seconds, at least 1.
 
     >>> old(0.2), old(11.7)
     (1, 12)
@@ -451,7 +446,7 @@ def old(seconds: float) -> int:
 
 
 def ago(seconds: float) -> str:
-    """Return a phrase about the age of a response. ``seconds`` is the age in seconds.
+    """Return a phrase about the age of a response.
 
     >>> ago(0.2), ago(11.7)
     ('1 s ago', '12 s ago')
@@ -460,7 +455,7 @@ def ago(seconds: float) -> str:
 
 
 def shown(text: str) -> str:
-    r"""Return a text from another host as printable ASCII, shortened to about 200 characters. ``text`` is the text.
+    r"""Return a text from another host as printable ASCII, shortened to about 200 characters.
 
     >>> shown("caf\xe9\r\n")
     'caf\\u{e9}\\u{d}\\u{a}'
@@ -472,18 +467,18 @@ def shown(text: str) -> str:
 def shown_fields(response: HopResponse) -> tuple[tuple[str, str], ...]:
     """Return the header fields of a response that a trace shows, as shortened printable ASCII.
 
-    ``response`` is the response. The names are those of :data:`SHOWN_FIELDS`; at most three fields have the same name.
+    The names are those of :data:`SHOWN_FIELDS`; at most three fields have the same name.
     """
     return tuple((name, shown(value)) for name in SHOWN_FIELDS for value in response.all(name)[:3])
 
 
 def host_of(url: UriReference) -> str:
-    """Return the host of a URL for a sentence, or "an address without a host". ``url`` is the URL."""
+    """Return the host of a URL for a sentence, or "an address without a host"."""
     return url.host or Translatable("an address without a host")
 
 
 def bar_length(seconds: float) -> float:
-    """Return the length of the bar that shows a duration, from 0 to 1. ``seconds`` is the duration in seconds.
+    """Return the length of the bar that shows a duration, from 0 to 1.
 
     The scale is logarithmic, from 0 to 10 s.
 

@@ -35,8 +35,7 @@ class OwnNames:
     def knows(self, text: str) -> bool:
         """Return whether the database has an answer for an identifier, such as a target or a tombstone.
 
-        ``text`` is the identifier. Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be
-        read.
+        Raises :class:`~ararat.middleware.BindingsUnavailable` if the database cannot be read.
         """
         try:
             asked = prepare(text, normalize=False, test_naans=self._bindings.naming.test_naans).request_path

@@ -114,8 +114,7 @@ def _without_path(environ: WSGIEnvironment, start_response: StartResponse) -> It
 def admit(text: str) -> None:
     """Take a slot for the inspection of a large text. The slot is released after the current request.
 
-    ``text`` is the text. At most :data:`LARGE_OCTETS` bytes need no slot. Raises :class:`HTTPRefusal` with the status
-    503 if no slot is free.
+    At most :data:`LARGE_OCTETS` bytes need no slot. Raises :class:`HTTPRefusal` with the status 503 if no slot is free.
     """
     if len(text) <= LARGE_OCTETS and len(text.encode("utf-8", "surrogatepass")) <= LARGE_OCTETS:
         return
@@ -151,7 +150,6 @@ def download(parts: Iterator[AnyStr], content_type: str, name: str) -> Response:
 
     - ``parts``: the texts or bytes of the file.
     - ``content_type``: its media type.
-    - ``name``: the name of the file.
 
     The response holds a slot until the client has read it (:mod:`~ararat.bindings.system.thread_slots`). Raises
     :class:`.HTTPRefusal` with the status 503 if no slot is free.

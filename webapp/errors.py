@@ -109,8 +109,7 @@ def init_app(app: Flask) -> None:
 def answer(error: HTTPException) -> Response:
     """Return the response for an HTTP error: a page, an HTML fragment or a problem document.
 
-    ``error`` is the error. The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their
-    status.
+    The sentence of :class:`HTTPRefusal` is shown. Other errors have a fixed sentence for their status.
     """
     status = error.code or 500
     if isinstance(error, (SecurityError, BadHost)):
@@ -153,7 +152,7 @@ def _unavailable(error: BindingsUnavailable) -> Response:
 
 
 def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
-    """Return the HTTP error for an error of the bindings. ``error`` is this error.
+    """Return the HTTP error for an error of the bindings.
 
     Its status and its field Retry-After are those of the error table.
     """
@@ -162,7 +161,7 @@ def refusal(error: CatalogueError | BindingsUnavailable) -> HTTPRefusal:
 
 
 def sentence_of(error: CatalogueError | BindingsUnavailable) -> str:
-    """Return the sentence about an error for a client. ``error`` is the error of the bindings.
+    """Return the sentence about an error for a client.
 
     The message of a database that cannot be used contains the name of the database. So it is written to the server
     log, and the client receives the text of the error table.

@@ -99,7 +99,7 @@ def choose_resolver(text: str, wanted: str | None, *, bound: bool | None, pasted
 def resolver_options(text: str, pasted: str = "") -> tuple[ResolverOption, ...]:
     """Return the resolvers that this inspector can trace an identifier with, each prefix once.
 
-    ``text`` is the identifier. ``pasted`` is the text that contained it, or an empty text.
+    ``pasted`` is the text that contained it, or an empty text.
 
     The resolvers are this site, the official resolver, that of the NAAN or URN namespace, the address before the
     identifier in the pasted text, and those of the setting ``resolvers``.

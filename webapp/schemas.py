@@ -48,7 +48,7 @@ def _maybe(schema: Schema) -> Schema:
 
 
 def ref(name: str) -> Schema:
-    """Return the JSON Schema that refers to an entry of :data:`SCHEMAS`. ``name`` is the name of the entry.
+    """Return the JSON Schema that refers to an entry of :data:`SCHEMAS`.
 
     >>> ref("Problem")
     {'$ref': '#/components/schemas/Problem'}

@@ -71,9 +71,7 @@ def init_app(app: Flask, describe: Callable[[Response], None]) -> None:
 
 
 def is_managed(path: str) -> bool:
-    """Return whether a path belongs to the API for accounts, whose responses only the caller can read. ``path`` is the
-    path.
-    """
+    """Return whether a path belongs to the API for accounts, whose responses only the caller can read."""
     return path == MANAGED or path.startswith(f"{MANAGED}/")
 
 

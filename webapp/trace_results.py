@@ -57,7 +57,7 @@ class Results:
     def new(self, texts: tuple[str, ...], client: str | None) -> str:
         """Create an empty result for the traces of several identifiers, and return its secret id.
 
-        ``texts`` are the identifiers. ``client`` is the IP address of the client, or None.
+        ``client`` is the IP address of the client, or None.
         """
         key = secrets.token_urlsafe(24)
         with self._lock:
@@ -71,7 +71,7 @@ class Results:
     def add(self, key: str, row: BulkTraceRow) -> None:
         """Add the row of one identifier to a result. Do nothing if the result was deleted.
 
-        ``key`` is the secret id of the result. ``row`` is the row.
+        ``key`` is the secret id of the result.
         """
         with self._lock:
             if result := self._results.get(key):

@@ -124,7 +124,7 @@ def back_up(
 def check_backup(file: str | Path, *, progress: Progress = lambda what: None) -> Backup:
     """Read a whole backup file, verify it, and return its time, size and number of names. Nothing is changed.
 
-    ``file`` is the path of the backup. ``progress`` is called with the name of each step.
+    ``progress`` is called with the name of each step.
 
     A file of SQLite is verified like :func:`~ararat.bindings.checks.verification.verify`. A dump of PostgreSQL is read
     to its end. Raises :class:`BackupError` for a file that is damaged, cannot be read, or is not a backup.

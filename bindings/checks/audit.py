@@ -84,7 +84,6 @@ def check(
 
     A last finding states whether rows cannot be read.
 
-    - ``bindings``: the open store.
     - ``naans``: NAANs that are accepted although they are not registered.
     - ``prefixes``: the resolver prefixes of this site, in their stored form. A target that begins with one is a path of
       this site.

@@ -87,8 +87,6 @@ class ComparedName(NamedTuple):
 def warnings_before(bindings: Bindings, names: Sequence[ComparedName]) -> list[list[NameWarning]]:
     """Return the warnings about ``names`` before they are recorded: one list for each name, in their order.
 
-    ``bindings`` is the open store.
-
     :func:`warnings_about` lists the codes.
     """
     recorded = bindings.store.recorded
@@ -103,8 +101,6 @@ def warnings_inside(
     transaction: Transaction, names: Sequence[ComparedName], recorded: RecordedNames | None = None
 ) -> list[list[NameWarning]]:
     """Return the warnings about ``names`` that a transaction records: one list for each name, in their order.
-
-    ``transaction`` is an open transaction of the database.
 
     :func:`warnings_about` lists the codes.
 
@@ -201,7 +197,7 @@ def _of_values(each: ComparedName) -> list[NameWarning]:
 def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameWarning]:
     """Return the warnings about the new targets, alternates and persistence statements that a change gives a name.
 
-    ``before`` is None for a new name. ``after`` is the binding after the change.
+    ``before`` is None for a new name.
     """
     old = {before.target, *before.alternates.values()} if before else set()
     new = dict.fromkeys(each for each in (after.target, *after.alternates.values()) if each not in old)
@@ -212,8 +208,8 @@ def changed_value_warnings(before: Binding | None, after: Binding) -> list[NameW
 def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> list[NameWarning]:
     """Return the warnings about ``successor``, which replaces the withdrawn name ``key``.
 
-    ``bindings`` is the open store. ``key`` and ``successor`` are in their stored form. A ``successor`` of None has no
-    warnings. The codes of the warnings are:
+    ``key`` and ``successor`` are in their stored form. A ``successor`` of None has no warnings. The codes of the
+    warnings are:
 
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
@@ -229,8 +225,8 @@ def warnings_of_successor(
 ) -> list[NameWarning]:
     """Return warnings about the successor of a withdrawn name, with functions that read inside of a transaction.
 
-    ``fetch`` returns the bindings of keys, and ``records`` the prefix records. ``key`` is the key of the withdrawn
-    name. ``successor`` is the name or URL that replaces it, or None.
+    ``fetch`` returns the bindings of keys, and ``records`` the prefix records. ``successor`` is the name or URL that
+    replaces it, or None.
     """
     if successor is None or not successor.startswith(("ark:", "urn:")):
         return []

@@ -38,7 +38,6 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
     """Check the names that are promised as persistent. Yield those that break the promise, for example by a dead
     target.
 
-    - ``bindings``: the open store.
     - ``dead``: looks recorded traces up (``ararat rounds``).
     - ``hosts``: hosts of the site, besides those of the prefix records.
 
@@ -69,8 +68,7 @@ def findings(
 ) -> Iterator[AuditFinding]:
     """Yield the broken promises of the names in ``batch``. Names for tests have no promises.
 
-    ``records`` are the prefix records. ``dead`` has the targets that were unreachable. ``hosts`` are the hosts of the
-    site.
+    ``dead`` has the targets that were unreachable. ``hosts`` are the hosts of the site.
     """
     promised = [binding for binding in batch if not binding.is_test and is_promised(binding, records)]
     failed = dead([binding.identifier for binding in promised if binding.is_live])

@@ -107,8 +107,8 @@ def title_in(elements: Mapping[str, str]) -> str:
 def shared_values(bindings: Bindings, names: Sequence[NewValues]) -> list[list[SharedValue]]:
     """Return the values that each of ``names`` would share with another name: one list for each, in their order.
 
-    ``bindings`` is the open store. Withdrawn names do not count: their thing can have another name. Titles are equal
-    without regard to case, accents and spaces.
+    Withdrawn names do not count: their thing can have another name. Titles are equal without regard to case, accents
+    and spaces.
     """
     recorded = bindings.store.recorded
     wanted: dict[Field, set[str]] = {field: set() for field in _COLUMNS}

@@ -58,7 +58,7 @@ def export_table(
 ) -> ExportCounts:
     r"""Write all bindings to a binary file as a table in CSV, TSV or JSON Lines. Return the numbers of rows.
 
-    ``bindings`` is the open store. ``file`` is open for writing bytes. ``format`` is "csv", "tsv" or "jsonl".
+    ``file`` is open for writing bytes. ``format`` is "csv", "tsv" or "jsonl".
 
     Rules, prefix records, counters and UUIDs are rows too, because a copy needs them (:mod:`other_rows`).
 
@@ -101,8 +101,8 @@ def table_lines(
     """Yield each row of an exported table with its text line. The first line of CSV and TSV names the columns and has
     no row.
 
-    ``bindings`` is the open store. ``format`` is "csv", "tsv" or "jsonl". ``since``, a time in UTC, limits the rows to
-    names that were changed at this time or later.
+    ``format`` is "csv", "tsv" or "jsonl". ``since``, a time in UTC, limits the rows to names that were changed at this
+    time or later.
 
     ``delimiter``, one character, replaces the comma or tab between columns. ``bom`` is that of :func:`export_table`.
 
@@ -158,8 +158,8 @@ def delimited(
 ) -> Delimited:
     """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
 
-    ``bindings`` is the open store. ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains
-    the names, whose values decide which columns exist.
+    ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains the names, whose values decide
+    which columns exist.
 
     ``others`` has the names of further metadata elements. Names for tests have a mark in a column of its own. ``bom``
     is that of :func:`export_table`.

@@ -67,8 +67,6 @@ def export_history(
 ) -> dict[str, int]:
     """Write all changes of all names in a database to a binary file as JSON Lines (UTF-8).
 
-    ``bindings`` is the open store.
-
     Return the number of records of each kind.
 
     The file contains every event with its actor, source, times, revision and operation; operations; rules and prefix
@@ -138,8 +136,6 @@ def import_history(
     bindings: Bindings, file: str | Path | BinaryIO, *, progress: Callable[[int], object] | None = None
 ) -> dict[str, int]:
     """Restore an empty database from the file ``file`` of :func:`export_history`, in one transaction.
-
-    ``bindings`` is the open store.
 
     Return the number of records of each kind.
 

@@ -56,8 +56,6 @@ def import_table(
     other writer waits for long. A line that is refused since the check, because another writer was faster, is left out
     and reported. The same call continues an import that was interrupted.
 
-    - ``bindings``: the open store.
-    - ``file``: a path or a binary file.
     - ``format``: "csv", "tsv" or "jsonl". The default is the suffix of the file, or else CSV.
     - ``encoding``: by default UTF-16 if the file has its byte order mark, UTF-8 if it is valid, or else Windows-1252.
       The summary reports the last as a guess.

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def record_row(row: OtherRow, transaction: Transaction, now: datetime, actor: str | None) -> bool:
     """Record a rule, prefix record, counter or UUID of a table in a transaction. Return whether it is new.
 
-    ``transaction`` is an open transaction of the database. ``now`` is the current time in UTC. ``actor`` is the name of
-    the user for the history, or None. ``row`` is the parsed row.
+    ``row`` is the parsed row.
 
     Return False for values that are recorded already.
 

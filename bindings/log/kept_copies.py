@@ -95,18 +95,15 @@ OLD = union_all(*(select(literal(1)).select_from(table).where(is_old) for table,
 
 
 def limits(now: datetime) -> dict[str, str]:
-    """Return the times before which copies are old, as the parameters of the query :data:`OLD`.
-
-    ``now`` is the current time in UTC.
-    """
+    """Return the times before which copies are old, as the parameters of the query :data:`OLD`."""
     return {f"before_{table.name}": rfc3339(now - old.after) for table, old in _LIMITED.items()}
 
 
 def delete_all_old(bindings: Bindings) -> None:
     """Delete all old copies in short transactions, and write nothing if there are none.
 
-    ``bindings`` is the open store. Raises ReadOnlyBindings and BindingsUnavailable. A server calls it about once an
-    hour, and ``ararat backup`` for a database without one.
+    Raises ReadOnlyBindings and BindingsUnavailable. A server calls it about once an hour, and ``ararat backup`` for a
+    database without one.
     """
     now = bindings.now()
     while isinstance(bindings.store, DatabaseStore) and bindings.store.current_rows(OLD, **limits(now)):
@@ -116,7 +113,7 @@ def delete_all_old(bindings: Bindings) -> None:
 def delete_old(connection: Connection, now: datetime) -> None:
     """Delete some of the old copies.
 
-    ``connection`` is an open connection to the database. ``now`` is the current time in UTC.
+    ``connection`` is an open connection to the database.
 
     Call it again until :data:`OLD` has no row: a check can have a million names.
     """
@@ -135,7 +132,6 @@ def delete_of_name(
     - ``connection``: an open connection to the database.
     - ``key``: the normal form of the name. ``spellings``: this and those under which it was bound.
     - ``operations``: the numbers of the operations whose changes of the name are redacted.
-    - ``now``: the current time in UTC.
     """
     mentions = Mentions(spellings)
     for table in _HOLDERS:

@@ -29,7 +29,6 @@ _OF_EVENTS = ("prefix_events_never_changed", "rule_events_never_changed")
 def redact_prefix(bindings: Bindings, prefix: str, *, actor: Actor | str | None = None) -> Redaction:
     """Remove all texts that the record of a prefix has no more from its history, and all actors of its changes.
 
-    - ``bindings``: the open store.
     - ``prefix``: the NAAN, shoulder or beginning of URNs, such as "ark:12345/x5". Its record can be removed.
     - ``actor``: the actor of the new change, or None.
 

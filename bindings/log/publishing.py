@@ -166,7 +166,7 @@ def published_checkpoint(folder: LogFolder, key: VerifierKey) -> Checkpoint:
 def require_beginning(folder: LogFolder, published: Checkpoint, head: Head) -> None:
     """Raise :class:`BindingError` (``log-fork``) if the tree ``head`` does not continue the published tree.
 
-    ``folder`` is the folder with the files of the public log. ``published`` is the published checkpoint.
+    ``folder`` is the folder with the files of the public log.
     """
     try:
         root = tree.root_hash(published.size, hash_reader(head.size, folder.read))

@@ -68,8 +68,7 @@ class _Dry(LogFolder):
 def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery:
     """Repair a verifiable log after its database or its folder was restored from an older backup.
 
-    ``store`` is the store of the database. ``key_path`` is the path of the file with the private key. ``folder``
-    contains the files of the log.
+    ``key_path`` is the path of the file with the private key. ``folder`` contains the files of the log.
 
     Afterwards, both contain the same entries. Publish new events afterwards.
 

@@ -51,7 +51,6 @@ class Redaction:
     """The result of :func:`redact`: the new event of the name, and the number of events whose values were removed.
 
     - ``revision``: the revision of the new event; None for a deleted name, which gets no event.
-    - ``events``: the number of events whose values were removed.
     - ``logged``: the number of these events that are in the public log.
     - ``is_erased``: whether the files of the database have none of the values any more. False if another program reads
       the write-ahead log of SQLite: then it has them until the next large change. None for PostgreSQL, which keeps them
@@ -79,7 +78,6 @@ def redact(
     The name can be a reserved name that was deleted. Copies of its values are deleted, too:
     :func:`.kept_copies.delete_of_name` describes which.
 
-    - ``bindings``: the open store.
     - ``revisions``: the events to redact; without it, all events and the binding itself.
     - ``resource``: replace the resource, too, in all events. The name then has no resource that another thing could
       have.
@@ -184,8 +182,6 @@ def _forget_resources(connection: Connection, key: str, resources: Collection[st
 def protect(transaction: Transaction, trigger_names: Collection[str], *, on: bool) -> None:
     """Disable or enable the triggers with the names ``trigger_names``. Other connections never see the tables without
     them.
-
-    ``transaction`` is an open transaction of the database.
     """
     chosen_triggers = [each for each in triggers.triggers(transaction.dialect_name) if each.name in trigger_names]
     for name, table, create in chosen_triggers:

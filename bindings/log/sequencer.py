@@ -260,7 +260,7 @@ class Sequencer:
 
 class LoggedEvent(NamedTuple):
     """A change of a name that is in the public log, with the ``number`` of its entry. ``salt`` and ``name_salt`` are
-    the secret random values of the event and of the name. ``event`` is its row.
+    the secret random values of the event and of the name.
     """
 
     number: int
@@ -272,8 +272,6 @@ class LoggedEvent(NamedTuple):
 def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
     """Return the changes of a name that have an entry in the public log, in the order of their revisions. ``key`` is
     the key in the tables.
-
-    ``transaction`` is an open transaction of the database.
     """
     rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark(transaction.dialect_name)), (key,))
     return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
@@ -281,8 +279,6 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
 
 def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None]:
     """Return the number of changes that are not in the public log yet. Return also the time of the first one, or None.
-
-    ``transaction`` is an open transaction of the database.
 
     Only events after the number ``searched`` are counted.
     """
@@ -298,8 +294,6 @@ def recorded_blocks(
     store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
 ) -> Iterator[Block]:
     """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database.
-
-    ``store`` is the store of the database.
 
     ``lost`` returns an entry whose event the database does not have. Raises :class:`BindingError` with the code
     ``log-changed`` if the rows of an entry do not have its hash.

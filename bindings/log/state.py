@@ -93,8 +93,8 @@ def read(connection: Connection) -> LogState:
 def record_head(connection: Connection, old: Head, new: Head, searched: int) -> None:
     """Record a new tree of the public log in the database, so that it can be signed. ``old`` is the tree before it.
 
-    ``connection`` is an open connection to the database. ``new`` is the new tree. ``searched`` is a number of an event:
-    all events up to it are in the log or do not belong in it.
+    ``connection`` is an open connection to the database. ``searched`` is a number of an event: all events up to it are
+    in the log or do not belong in it.
 
     Raises :class:`BindingError` with the code ``log-busy`` if another process recorded a tree since ``old``.
     """

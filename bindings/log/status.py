@@ -21,7 +21,6 @@ from .sequencer import new_events
 class LogStatus:
     """The comparison of a public log in its folder with the database: how many changes are not published yet.
 
-    - ``key``: the public key.
     - ``published``: the number of entries of the checkpoint in the folder; None if it cannot be read.
     - ``recorded``: the number of entries that the database has recorded.
     - ``new``: the number of changes without an entry in a recorded tree.
@@ -59,7 +58,7 @@ class LogStatus:
 def log_status(store: DatabaseStore, folder: LogFolder) -> LogStatus:
     """Compare the log in a folder with the database, and return which changes are not published yet.
 
-    ``store`` is the store of the database. ``folder`` is the folder with the files of the public log.
+    ``folder`` is the folder with the files of the public log.
 
     Raises :class:`BindingError` with the code ``log-missing``.
     """

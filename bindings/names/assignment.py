@@ -70,7 +70,6 @@ class Change(NamedTuple):
     """A permitted change of one name: what to record, and the outcome for the caller.
 
     - ``outcome``: the result for the caller, such as "relocated" or "unchanged".
-    - ``after``: the binding after the change.
     - ``action``: the action to record in the history; None if nothing is written.
     """
 
@@ -89,7 +88,7 @@ def bind(
 ) -> Change:
     """Decide how a request changes the binding of a name, and return the change. The rules of assignment apply.
 
-    ``now`` is the current time in UTC. ``fields`` is the request: the fields to set.
+    ``fields`` is the request: the fields to set.
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
     same resource. Without ``publish``, a reserved name stays reserved unless the request has the status "live", because
@@ -160,8 +159,6 @@ def require_later(fields: Fields, now: Callable[[], datetime]) -> None:
 def first(fields: Fields, now: datetime) -> Change:
     """Return the change that records a new nameby the rules of :func:`bind`.
 
-    ``now`` is the current time in UTC. ``fields`` are the fields to set.
-
     Raises :class:`BindingError` with the code ``embargo-past`` if the embargo is over.
     """
     require_later(fields, lambda: now)
@@ -213,8 +210,7 @@ def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
 def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
     """Decide how a request reserves a name, or changes a reserved name, and return the change.
 
-    ``now`` is the current time in UTC. ``existing`` is the recorded binding, or None for a new name. ``fields`` are the
-    fields to set.
+    ``existing`` is the recorded binding, or None for a new name.
 
     The outcome of the change is "reserved", "updated" or "unchanged". Raises :class:`BindingConflict` for a live or
     withdrawn name.
@@ -227,7 +223,7 @@ def reserve(existing: Binding | None, fields: Fields, now: datetime) -> Change:
 def delete(existing: Binding, now: datetime) -> Change:
     """Return the change that deletes the binding of a reserved name. Its history stays.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     Raises :class:`BindingConflict` for a name that is or was public, because public names are never deleted.
     """
@@ -239,7 +235,7 @@ def delete(existing: Binding, now: datetime) -> Change:
 def require_kept(existing: Binding, after: Binding, *, resource: str | None, decided: bool = False) -> None:
     """Raise :class:`BindingConflict` if a change gives a name another resource, or another place without its resource.
 
-    ``existing`` is the binding that is recorded. ``after`` is the binding after the change.
+    ``existing`` is the binding that is recorded.
 
     A recorded resource stays. A new :data:`~.binding.PLACE` requires that the request repeats the resource
     (``resource``), unless a person ``decided``. A withdrawn name gets neither a place nor a resource.
@@ -259,7 +255,7 @@ def require_kept(existing: Binding, after: Binding, *, resource: str | None, dec
 def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Return the change that moves a name to a new place. A person decides that its resource is the same.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     ``fields`` has the new target, and other fields of :data:`~.binding.PLACE` that are to be set. Only a described name
     has no target. Raises :class:`BindingConflict` for a reserved or withdrawn name, and
@@ -276,7 +272,7 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
 def withdraw(existing: Binding, reason: str | None, now: datetime, successor: str | None = None) -> Change:
     """Return the change that withdraws a live name. Its record stays as a tombstone, and it is never assigned again.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     A new ``reason`` or ``successor`` for a name that is already withdrawn is recorded, with the outcome "updated".
     Raises :class:`BindingConflict` for a reserved name, and :class:`BindingError` for a text that is not valid.
@@ -299,7 +295,7 @@ def withdraw(existing: Binding, reason: str | None, now: datetime, successor: st
 def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
     """Return the change that makes a withdrawn name live again.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     ``resource`` must be the recorded resource, or None if none is recorded.
 
@@ -319,7 +315,7 @@ def restore(existing: Binding, resource: str | None, now: datetime) -> Change:
 def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Change:
     """Return the change that puts a live or reserved name on hold until a time, or changes its hold.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     Raises :class:`BindingError` with the code ``hold-until``, ``hold-reason`` or ``hold-withdrawn``.
     """
@@ -336,7 +332,7 @@ def hold(existing: Binding, until: datetime, reason: str, now: datetime) -> Chan
 def release(existing: Binding, now: datetime) -> Change:
     """Return the change that ends the hold of a name, so that its redirect works again.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     Raises :class:`BindingError` with the code ``hold-missing`` for a name without a hold.
     """
@@ -349,7 +345,7 @@ def release(existing: Binding, now: datetime) -> Change:
 def hide(existing: Binding, before: Binding, now: datetime) -> Change:
     """Return the change that undoes the publication of a name: it gets the values ``before`` and is reserved again.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-05).
     """
@@ -367,7 +363,7 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
 def publish_again(existing: Binding, before: Binding, now: datetime) -> Change:
     """Return the change that undoes :func:`hide`: the name is live or withdrawn again, with the values ``before``.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
     """
     after = replace(
         before,
@@ -391,8 +387,6 @@ def leads_elsewhere(before: Binding, after: Binding) -> bool:
 def next_revision(existing: Binding, changed: Binding, now: datetime) -> Binding:
     """Return the binding ``changed`` with the next revision of a name, and with the time of this change.
 
-    ``now`` is the current time in UTC.
-
     ``existing`` is the recorded binding.
     """
     return replace(changed, changed=later(now, existing.recorded_at), revision=existing.revision + 1, recorded=None)
@@ -415,7 +409,7 @@ def later(now: datetime, before: datetime) -> datetime:
 def moved_to(existing: Binding, moved: Binding, now: datetime) -> Change:
     """Return the change that moves a name to the target of the binding ``moved``, which leads to the same resource.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     The caller decided that both targets lead to the same resource.
 
@@ -457,7 +451,7 @@ _REPLACED = frozenset(DEFAULTS) - {"status", "alternates", "metadata", "numbers"
 def moved_away(existing: Binding, target: str, now: datetime) -> Change:
     """Return the change that gives a name a target at another resolver, which answers for it from now on.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
     ``target`` is the address there.
 
@@ -505,8 +499,6 @@ def _merged(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> M
 def replacing(existing: Binding, fields: Fields) -> Fields:
     """Return a request that replaces all values of a recorded name by ``fields``. Its status and resource stay if not
     stated.
-
-    ``existing`` is the binding that is recorded.
     """
     # Elements and alternates have several spellings, so they are compared in their stored form.
     metadata = elements.check(fields.metadata or {}, deletions=True)
@@ -525,8 +517,7 @@ def replacing(existing: Binding, fields: Fields) -> Fields:
 def set_fields(identifier: Name, existing: Binding, fields: Fields, now: datetime, *, relocate: bool) -> list[Change]:
     """Return the changes with which a recorded name gets the stated fields, also another status.
 
-    ``identifier`` is the ARK or URN, as a text or parsed. ``existing`` is the binding that is recorded. ``now`` is the
-    current time in UTC. ``fields`` are the fields to set.
+    ``identifier`` is the ARK or URN, as a text or parsed.
 
     With ``relocate``, the caller decides that a new place leads to the same resource. Raises :class:`BindingError`.
     """
@@ -561,10 +552,7 @@ def _in_status(existing: Binding, fields: Fields, now: datetime) -> list[Change]
 
 
 def with_recorded_place(fields: Fields, existing: Binding) -> Fields:
-    """Return the request ``fields`` with the recorded target and kind of a name, if it states none.
-
-    ``existing`` is the binding that is recorded.
-    """
+    """Return the request ``fields`` with the recorded target and kind of a name, if it states none."""
     kind = fields.kind or (existing.kind if fields.target is None or existing.target is not None else "located")
     target = existing.target if fields.target is None and kind != "described" else fields.target
     return fields._replace(kind=kind, target=target)

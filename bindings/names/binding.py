@@ -84,7 +84,6 @@ class Binding:
     - ``revision``: the number of changes, from 1.
     - ``once_public``: "yes" if the publication of the name was undone, at any time; otherwise None.
     - ``hold_until``: the end of the hold of the name in UTC, also of one that has ended; None without a hold.
-    - ``hold_reason``: the reason of the hold, or None.
     - ``embargo``: the time in UTC from which a reserved name is live, or None. Other names have none.
     - ``numbers``: the numbers of the thing by their kinds (:mod:`.metadata.numbers`), as far as they differ from the
       resource. :attr:`thing_numbers` has all.

@@ -87,8 +87,7 @@ def why_mistyped(expected: str) -> Translatable:
 
 
 def has_check_character(key: str, patterns: Sequence[Pattern]) -> bool:
-    """Return whether the name ``key`` has the length and the right check character of a minted name. ``patterns`` are
-    the patterns of minted names.
+    """Return whether the name ``key`` has the length and the right check character of a minted name.
 
     >>> has_check_character("ark:13030/xf93gt2q", [Pattern("ark:13030/xf9", 4, "noid")])
     True
@@ -130,7 +129,7 @@ _LOOK_ALIKES = str.maketrans("oli", "011")
 def corrections(key: str, patterns: Sequence[Pattern]) -> list[str]:
     """Return the keys of names that are probable corrections of an unbound name, the most probable first.
 
-    ``key`` is the normal form of the name. ``patterns`` are the patterns of minted names that have a check character.
+    ``patterns`` are the patterns of minted names that have a check character.
 
     >>> corrections("ark:13030/xf93gt2Q", [])
     ['ark:13030/xf93gt2q']

@@ -103,7 +103,7 @@ class Fields(NamedTuple):
         name.
 
         The kind is "located" or, without a target, "described" if it is not stated. The spelling is that of
-        ``identifier``. ``rules`` are those of the site for its names.
+        ``identifier``.
 
         Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
         """
@@ -150,7 +150,7 @@ class Fields(NamedTuple):
     def first(self, now: datetime) -> Binding:
         """Return the binding that these checked fields create for a new name.
 
-        Fields that are None get their defaults. ``now`` is the current time in UTC.
+        Fields that are None get their defaults.
         """
         own: dict[str, Any] = {name: value for name, value in zip(_NAMES, self, strict=False) if value is not None}
         values = _UNSTATED | own
@@ -453,7 +453,6 @@ class Field:
     - ``limit``: the maximum number of characters of a text.
     - ``default``: the value of a new name if the request does not state one. None for no value, or for a value that
       follows from others.
-    - ``is_required``: whether each name has a value.
     - ``request``: the request of the JSON API that sets it: "fields" for each request, "withdrawal", or None.
     - ``is_public``: whether the description of a live name shows it, also for programs.
     - ``is_redacted``: whether :func:`~ararat.bindings.log.redaction.redact` removes it.

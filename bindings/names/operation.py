@@ -30,7 +30,6 @@ class Operation(NamedTuple):
     - ``started``, ``finished``: times in UTC. ``finished`` is None for an operation that did not end.
     - ``parameters``: the file, the prefixes and other values of the operation.
     - ``names``: the number of changed names.
-    - ``undoes``: the number of the operation that this one undoes, or None.
     - ``undone_by``: the number of the operation that undid this one, or None. None if that was itself undone.
     """
 

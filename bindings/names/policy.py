@@ -193,11 +193,10 @@ def promise_persistence(
 ) -> Change:
     """Return the change that adds the promise that a live name is persistent to its metadata.
 
-    ``existing`` is the binding that is recorded. ``now`` is the current time in UTC.
+    ``existing`` is the binding that is recorded.
 
-    ``persistence`` is the text of the promise. ``availability`` is "lifetime" or "subinfinite", or None for the default
-    of the policy. ``published`` is False for a name that is not published. Raises :class:`BindingConflict` for a
-    reserved or withdrawn name.
+    ``availability`` is "lifetime" or "subinfinite", or None for the default of the policy. Raises
+    :class:`BindingConflict` for a reserved or withdrawn name.
     """
     if not existing.is_live:
         raise BindingConflict("reserved" if existing.is_reserved else "withdrawn", existing, existing)

@@ -392,7 +392,7 @@ def cursor(*values: str | int) -> str:
 
 
 def position(after: str, kinds: tuple[type, ...]) -> list[str | int]:
-    """Return the values in the text ``after`` that :func:`cursor` made. ``kinds`` are their types.
+    """Return the values in the text ``after`` that :func:`cursor` made.
 
     Raises :class:`BindingError` with the code ``list-after`` for another text.
 

@@ -40,10 +40,9 @@ def depart(
 ) -> BulkResult:
     """Retire a prefix, and move the targets of its names to another resolver.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of names so far. ``expected`` is the fingerprint of a dry run. If the changes are other ones now,
-    nothing is written.
+    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
+    number of names so far. ``expected`` is the fingerprint of a dry run. If the changes are other ones now, nothing is
+    written.
 
     ``prefix`` is a NAAN or shoulder. ``resolver`` is the address of the other resolver, to which each name is appended,
     or a template with a variable. Names without a target stay, and so do withdrawn ones. Alternate targets are deleted,

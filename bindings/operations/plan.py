@@ -31,10 +31,9 @@ MAX_LISTED = 100
 class Effect(NamedTuple):
     """The change of one name by an operation on many names: its binding before and after.
 
-    ``outcome`` is the kind of change, such as "relocated". ``before`` is the binding before it; None for a new name.
-    ``after`` is the binding after it. A deleted name has no binding afterwards; ``after`` is then that of the last
-    event. ``kept`` is the rest of each target that a relocation keeps after the replaced beginning: by "target", or by
-    the selector of an alternate.
+    ``outcome`` is the kind of change, such as "relocated". ``before`` is the binding before it; None for a new name. A
+    deleted name has no binding afterwards; ``after`` is then that of the last event. ``kept`` is the rest of each
+    target that a relocation keeps after the replaced beginning: by "target", or by the selector of an alternate.
     """
 
     outcome: Outcome
@@ -164,8 +163,7 @@ def decided(
 ) -> list[Change]:
     """Check the change of each name in ``keys``, count the outcomes in ``result``, and return the changes.
 
-    ``now`` is the current time in UTC. ``transaction`` is an open transaction of the database. ``plan`` defines how a
-    name changes.
+    ``plan`` defines how a name changes.
 
     ``digest`` gets what a person compares in a preview.
     """
@@ -224,8 +222,6 @@ def _warn(result: BulkResult, before: Binding | None, after: Binding) -> None:
 def recorded(transaction: Transaction, keys: Sequence[str], within: KeyRange | None) -> list[Binding]:
     """Return the bindings of the names with these ``keys``, sorted by key, and lock their rows until the transaction
     ends.
-
-    ``transaction`` is an open transaction of the database.
 
     ``within`` limits them to a range of keys; None means all.
     """

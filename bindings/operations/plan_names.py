@@ -191,7 +191,6 @@ def carry_out(
 ) -> BulkResult:
     """Change all names of ``plan`` in one operation, and return the result.
 
-    - ``bindings``: the open store.
     - ``atomic``: change all names in one transaction, while other writers wait. The default is blocks of at most
       :data:`~.pace.BLOCK` names, after a check of all of them: if it refuses one, nothing is written. A name that is
       refused since the check is left out then, and reported. The same call continues an interrupted operation.

@@ -48,7 +48,6 @@ def relocate_prefix(
 ) -> BulkResult:
     """Replace the beginning of the targets of many names, for example after a site has moved to another host.
 
-    - ``bindings``: the open store.
     - ``dry_run``: everything is checked and nothing is written.
     - ``actor``: the user who makes the change, or the name for the history. None records no user.
     - ``progress``: if it is set, it is called with the number of names so far.
@@ -117,10 +116,9 @@ def set_passthrough(
 ) -> BulkResult:
     """Set for many names whether the rest of a longer identifier is appended to their targets. The targets stay.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of names so far. ``passthrough`` is False for no, True for the rest in normal form, or "given" for
-    the rest as requested.
+    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
+    number of names so far. ``passthrough`` is False for no, True for the rest in normal form, or "given" for the rest
+    as requested.
 
     The names are those that begin with ``prefix``, such as ``ark:12345/x5``.
 
@@ -257,8 +255,6 @@ class Rewriting(NamedTuple):
     def change(self, binding: Binding, now: datetime) -> Change | NotedName | None:
         """Return the change that rewrites the targets of the name ``binding``. Return None if no target begins with a
         source.
-
-        ``now`` is the current time in UTC.
 
         A withdrawn name is not changed: the result is then the reason.
         """

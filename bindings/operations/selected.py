@@ -32,7 +32,6 @@ def change_selected(
 ) -> BulkResult:
     """Carry out an operation on all names that meet the conditions ``selection``.
 
-    - ``bindings``: the open store.
     - ``kind``: the name of a kind of operations on names (:mod:`~ararat.bindings.operations.kinds`), such as "publish".
       ``arguments``: the members of its request in the API.
     - ``dry_run``: check everything, and write nothing.

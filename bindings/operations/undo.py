@@ -50,9 +50,8 @@ def undo_operation(
 ) -> BulkResult:
     """Undo the operation ``number``, such as an import: its names get back their earlier targets, metadata and states.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of names so far.
+    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
+    number of names so far.
 
     With ``skip_changed`` names that were changed since then are left alone; otherwise they are refused, and nothing is
     written. Rules and counters of an import stay.
@@ -109,8 +108,7 @@ def undo_change(
 ) -> BulkResult:
     """Undo the last change of the name ``identifier``, as an operation on one name.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user.
+    With ``dry_run``, everything is checked and nothing is written.
 
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
     code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.

@@ -40,9 +40,8 @@ def withdraw_below(
 ) -> BulkResult:
     """Withdraw an ARK and all ARKs below it: those that continue with a slash or a dot.
 
-    ``bindings`` is the open store. ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything
-    is checked and nothing is written. ``actor`` is the user who makes the change, or the name for the history. None
-    records no user. ``progress``, if it is set, is called with the number of names so far.
+    ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything is checked and nothing is
+    written. ``progress``, if it is set, is called with the number of names so far.
 
     ``reason`` is a text for the tombstone of each name, or None. ``successor`` is a name or an http(s) URL that
     replaces each name, or None. The ARK itself need not be bound. Reserved names are left alone. So are names that are
@@ -96,9 +95,8 @@ def restore_below(
 ) -> BulkResult:
     """Make an ARK and all ARKs below it live again after a withdrawal, for their recorded resources.
 
-    ``bindings`` is the open store. ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything
-    is checked and nothing is written. ``actor`` is the user who makes the change, or the name for the history. None
-    records no user. ``progress``, if it is set, is called with the number of names so far.
+    ``identifier`` is the ARK or URN, as a text or parsed. With ``dry_run``, everything is checked and nothing is
+    written. ``progress``, if it is set, is called with the number of names so far.
 
     Names that were withdrawn at different times and for different reasons are restored too. :func:`restore_withdrawn`
     and :func:`~ararat.bindings.operations.undo.undo_operation` restore those of one operation. Raises like
@@ -120,9 +118,8 @@ def restore_withdrawn(
 ) -> BulkResult:
     """Restore the names that an operation withdrew, such as an import or :func:`withdraw_below`.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of names so far.
+    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
+    number of names so far.
 
     A name that was restored and withdrawn again since then stays withdrawn. Raises :class:`BindingError` with the code
     ``operation-unknown``, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.

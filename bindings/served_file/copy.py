@@ -35,7 +35,6 @@ Fingerprint = tuple[int, ...]
 class FileVersion(NamedTuple):
     """The content of a table file at one moment, with its properties.
 
-    - ``path``: the path of the file.
     - ``digest``: the SHA-256 of the content.
     - ``fingerprint``: a value that differs if the file was replaced or changed.
     - ``mode``: the permissions; ``times``: the times of access and modification in nanoseconds.

@@ -74,10 +74,7 @@ class FileSnapshot:
         return file_rows.last_events(self._table)
 
     def event(self, key: str, revision: int) -> Row | None:
-        """Return None, because a file has no earlier events.
-
-        ``key`` and ``revision`` are ignored.
-        """
+        """Return None, because a file has no earlier events. ``key`` and ``revision`` are ignored."""
         return None
 
     def faults(self) -> Iterator[Contradiction]:

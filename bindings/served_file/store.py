@@ -164,17 +164,11 @@ class FileStore:
         return False
 
     def first_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return an empty dict: a file has no actors.
-
-        ``identifiers`` are ignored.
-        """
+        """Return an empty dict: a file has no actors. ``identifiers`` are ignored."""
         return {}
 
     def last_actors(self, identifiers: Iterable[str]) -> dict[str, str]:
-        """Return an empty dict: a file has no actors.
-
-        ``identifiers`` are ignored.
-        """
+        """Return an empty dict: a file has no actors. ``identifiers`` are ignored."""
         return {}
 
     def last_actions(self, identifiers: Iterable[str]) -> dict[str, Action]:
@@ -269,17 +263,11 @@ class FileStore:
         return FileRanges(self._current().bindings)
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
-        """Return an empty list, because a file records no operations.
-
-        ``before`` and ``limit`` are ignored.
-        """
+        """Return an empty list, because a file records no operations. ``before`` and ``limit`` are ignored."""
         return []
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
-        """Return an empty page: a file has no events.
-
-        ``selection``, ``below`` and ``limit`` are ignored.
-        """
+        """Return an empty page: a file has no events. ``selection``, ``below`` and ``limit`` are ignored."""
         return EventPage([], None, [])
 
     def rules_version(self) -> str:
@@ -308,10 +296,7 @@ class FileStore:
         return [pattern for pattern in patterns if pattern and pattern.check]
 
     def rule_history(self, prefix: str) -> list[RuleEvent]:
-        """Return an empty list, because a file has no history: the operator keeps it in Git.
-
-        ``prefix`` is ignored.
-        """
+        """Return an empty list, because a file has no history: the operator keeps it in Git. ``prefix`` is ignored."""
         return []
 
     def prefixes(self) -> list[PrefixRecord]:
@@ -319,10 +304,7 @@ class FileStore:
         return self._current().prefixes()
 
     def prefix_history(self, prefix: str) -> list[PrefixEvent]:
-        """Return an empty list, because a file has no history: the operator keeps it in Git.
-
-        ``prefix`` is ignored.
-        """
+        """Return an empty list, because a file has no history: the operator keeps it in Git. ``prefix`` is ignored."""
         return []
 
     def recorded_branding(self) -> None:

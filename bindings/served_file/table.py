@@ -127,8 +127,6 @@ def read_table(
 
     ``clock`` returns the current time in UTC.
 
-    ``rules`` are those of the site for its names.
-
     Two equal lines for one name are allowed. Raises :class:`TableError` for a file that is not a table, and for a line
     that cannot be bound. It is also raised for two different lines of one name, and for a last line without a line end.
     """

@@ -29,7 +29,6 @@ def utc_now() -> datetime:
 class LastEvent(NamedTuple):
     """The last event of a name, also of a deleted name.
 
-    - ``resource``: the resource of the name, or None.
     - ``key``: the key in the tables; ``identifier``: the normal form of the name.
     - ``revision``: the number of the event, from 1.
     - ``changed``: its time in RFC 3339; "" for a line of a file without a time.

@@ -66,7 +66,7 @@ def require_version(database: Database, version: str | None) -> None:
 
     ``database`` is an SQLite file or a PostgreSQL database.
 
-    ``version`` is the version in the database, or None. A migration or a replaced file can change it.
+    A migration or a replaced file can change it.
     """
     # The version was right when the store was opened. Since then, the database was replaced or migrated.
     if fault := wrong_version(database, version):

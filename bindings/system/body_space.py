@@ -53,10 +53,7 @@ class BodySpace:
         return self._used
 
     def take(self, number: int, before: int) -> bool:
-        """Take space for ``number`` further bytes of a body, and return whether there is room.
-
-        ``before`` is the number of bytes of this body that have space.
-        """
+        """Take space for ``number`` further bytes of a body, and return whether there is room."""
         with self._lock:
             now = time.monotonic()
             self._since_check += number

@@ -59,7 +59,7 @@ def open_to_others(place: str | Path | os.stat_result) -> str | None:
 
 def can_read(path: Path, user: int, groups: set[int]) -> bool:
     """Return whether the user with the number ``user`` can read the file ``path``, by its permissions and those of its
-    folders. ``groups`` are those of the user.
+    folders.
 
     Access control lists are not read. Raises OSError if this process cannot read the permissions.
 

@@ -138,8 +138,8 @@ def fields(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> Fields:
     """Convert ``cells``, the texts of a row by column, to checked :class:`Fields`: the change of a binding that the row
     requests.
 
-    A line break in a one-line value, such as a title, becomes a space. ``rules`` are those of the site
-    for its names. Raises :class:`BindingError` if a value is not valid.
+    A line break in a one-line value, such as a title, becomes a space. Raises :class:`BindingError` if a value is not
+    valid.
 
     >>> fields({"identifier": "ark:/12345/d-oc", "target": "/1", "redirect": "307"}).redirect
     307

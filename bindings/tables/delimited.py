@@ -58,7 +58,7 @@ def read(file: str | Path | BinaryIO, delimiter: str = ",") -> Generator[Line, N
 def read_lines(lines: Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each record of CSV or TSV, from open lines (:func:`.text_stream.opened`).
 
-    ``delimiter`` is the separator of the columns, one character. ``lines`` are the open lines.
+    ``delimiter`` is the separator of the columns, one character.
 
     Empty lines, and a line such as ``sep=;`` at the beginning, are omitted. Raises like :func:`read`.
     """

@@ -104,8 +104,6 @@ def read(cells: Mapping[str, str], rules: NamingRules = NO_RULES) -> OtherRow | 
 
     Return None for a row that is a binding.
 
-    ``rules`` are those of the site for its names.
-
     Raises :class:`BindingError` if a value is not valid.
 
     >>> read({"identifier": "ark:/12345/x-5", "target": "/show/${value}", "kind": "rule"})

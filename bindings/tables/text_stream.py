@@ -56,8 +56,6 @@ def opened(
 ) -> Iterator[Lines]:
     """Open a text file, and yield its lines as :class:`Lines`. A binary file stays open.
 
-    ``file`` is a path or a binary file.
-
     ``encoding`` is None to detect it: UTF-16 by its byte order mark, UTF-8 if the lines are valid, else Windows-1252.
     The properties of the file are written to ``read_as``. Raises OSError if the file cannot be opened.
     """

@@ -72,9 +72,9 @@ def read_rows(
 ) -> Generator[Row, None, None]:
     r"""Yield the rows of a table of bindings in order, without empty rows. Close the generator to close the file.
 
-    ``file`` is a path or a binary file. ``format`` is one of :data:`FORMATS`, or None for that of the suffix.
-    ``read_as`` receives the detected encoding, delimiter and columns. White space around the cells of CSV and TSV is
-    removed. ``reader`` has the options for reading, such as the encoding.
+    ``format`` is one of :data:`FORMATS`, or None for that of the suffix. ``read_as`` receives the detected encoding,
+    delimiter and columns. White space around the cells of CSV and TSV is removed. ``reader`` has the options for
+    reading, such as the encoding.
 
     Raises :class:`TableError`, :class:`BindingError` with the code ``format-unknown``, ``encoding-unknown`` or
     ``delimiter-unknown``, and OSError if the file cannot be opened or read.

@@ -63,8 +63,7 @@ def on_one_line(text: str) -> str:
 
 
 def broken(cells: Mapping[str, str]) -> list[str]:
-    """Return the columns of a table row that contain a line break but must be on one line. ``cells`` are the texts of
-    the row by column.
+    """Return the columns of a table row that contain a line break but must be on one line.
 
     >>> broken({"erc.what": "The\\nArk", "datacite": "<a>\\n</a>"})
     ['erc.what']

@@ -67,10 +67,7 @@ def set_command(prefix: str, template: str, redirect: int, actor: Actor, databas
 @test_naans_option
 @database_option
 def remove_command(prefix: str, actor: Actor, database: str) -> int:
-    """Remove the redirect rule for PREFIX. Its history is kept.
-
-    Exit code: 0 done, 2 no such rule, 69 no database.
-    """
+    """Remove the redirect rule for PREFIX. Its history is kept. Exit code: 0 done, 2 no such rule, 69 no database."""
     with open_store(database) as bindings:
         bindings.rules.remove(prefix, actor=actor)
     write([f"removed {identifier(prefix)}"])

@@ -102,7 +102,6 @@ def open_accounts(url: str, *, reading: bool = False) -> Iterator[Accounts]:
 def warn_of_unregistered(bindings: Bindings, naans: Collection[str], *, strict: bool) -> Iterator[None]:
     """Watch changes of names in a ``with`` block, and warn at its end of each NAAN that is not registered (ARK-015).
 
-    - ``bindings``: the bindings that the block changes.
     - ``naans``: the NAANs that cause no warning.
     - ``strict``: refuse a name below an unregistered NAAN instead.
     """

@@ -32,8 +32,7 @@ _CORS = "Access-Control-Allow-Origin"
 class RequirementResult(NamedTuple):
     """The result of one row for one name.
 
-    ``code``, ``reader`` and ``reference`` are those of the row. ``request`` is the request in words. ``words`` is the
-    reason of a failure, or the answer.
+    ``code``, ``reader`` and ``reference`` are those of the row. ``words`` is the reason of a failure, or the answer.
     """
 
     name: str

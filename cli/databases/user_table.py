@@ -214,7 +214,7 @@ class UserTable:
 def print_reading(table: UserTable, *, as_json: bool) -> None:
     """Print how the table of a user is read.
 
-    ``table`` is the table. ``as_json`` states whether standard output has JSON. Then standard error is used.
+    ``as_json`` states whether standard output has JSON. Then standard error is used.
     """
     stream = sys.stderr if as_json else sys.stdout
     write(table.describe(Sheet.of(stream)), to=stream)

@@ -157,8 +157,6 @@ def bindings_of(application: Any) -> Bindings | None:
 def arguments_of(settings: Settings) -> dict[str, Any]:
     """Return the arguments of a resolver that answers for the same names as another one.
 
-    ``settings`` are the settings of the other resolver.
-
     >>> arguments_of(Settings(cache=60))["cache"]
     60
     """

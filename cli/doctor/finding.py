@@ -83,7 +83,7 @@ _SHOWN = 16
 def finding_lines(finding: HealthFinding, sheet: Sheet) -> Iterator[str]:
     r"""Yield the lines of one result of ``ararat doctor`` for a terminal: its state, its label and its message.
 
-    ``finding`` is the result. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
 
     >>> print(*finding_lines(HealthFinding("url", "head", "ok", "HEAD", "The same as GET."), Sheet()), sep="\n")
     ok        HEAD            The same as GET.

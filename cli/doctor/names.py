@@ -76,7 +76,6 @@ class ReferenceResolver:
     def answer(self, url: WebURL, method: str, target: str, fields: Mapping[str, str]) -> SiteAnswer:
         """Return the right response of the site to a request, which does not use the network.
 
-        - ``url``: the URL of the site.
         - ``method``: the HTTP method.
         - ``target``: the target of the request: the name and the query, below the prefix.
         - ``fields``: the header fields of the request.
@@ -132,8 +131,7 @@ def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
 def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterator[HealthFinding]:
     """Request an unknown name from the resolver of each delegated prefix, and yield a finding for each.
 
-    ``bindings`` is the store of the prefixes. ``address`` is the prefix of this resolver. ``client`` sends the
-    requests.
+    ``bindings`` is the store of the prefixes. ``client`` sends the requests.
 
     An error is a resolver that does not answer, or one that redirects names to this resolver. Two resolvers that
     delegate a prefix to each other make a loop, so that no reader gets an answer.

@@ -23,7 +23,6 @@ _REPORT = "Report the change to the ARK Maintenance Agency, which maintains the 
 def examine(naans: Collection[str], prefixes: Sequence[str] = (), name: str | None = None) -> Iterator[HealthFinding]:
     """Compare the registration of each NAAN with the site, and yield the findings.
 
-    - ``naans``: the NAANs of the site.
     - ``prefixes``: the resolver prefixes of the site. Without them, the resolver is not compared.
     - ``name``: the name of the holder, or None to compare no name.
 

@@ -124,7 +124,7 @@ def _is_limited(response: SiteAnswer) -> bool:
 
 
 def is_this_machine(url: WebURL) -> bool:
-    """Return whether a host is this machine, so that its files can be read. ``url`` is a URL with this host."""
+    """Return whether a host is this machine, so that its files can be read."""
     if url.address is not None and url.address.is_loopback:
         return True
     try:

@@ -124,7 +124,7 @@ def is_url(text: str) -> bool:
 def read_file(path: str, limit: int) -> bytes:
     """Return the content of a file as bytes. A file that is longer than ``limit`` bytes is cut one byte after it.
 
-    ``path`` is the path of the file. Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
+    Raises :class:`CommandError` with the exit code 66 if the file cannot be read.
     """
     try:
         with Path(path).open("rb") as stream:

@@ -91,7 +91,7 @@ def binding_line(outcome: str, binding: Binding, sheet: Sheet) -> Iterator[str]:
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show one change in the history of a name: time, action, actor, and the binding after it.
 
-    ``event`` is the change. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
     """
     by = f" by {words(event.actor)}" if event.actor else ""
     part = f" (operation {event.operation})" if event.operation is not None else ""
@@ -115,7 +115,7 @@ def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
 def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show one change of a redirect rule: time, action, actor, and the rule after it.
 
-    ``event`` is the change. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
     """
     by = f" by {words(event.actor)}" if event.actor else ""
     style: Style = "warning" if event.action == "removed" else "good"
@@ -128,7 +128,7 @@ def rule_event_lines(event: RuleEvent, sheet: Sheet) -> Iterator[str]:
 def prefix_lines(record: PrefixRecord, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show the record of a NAAN or shoulder: its texts, its redirect rule and its last change.
 
-    ``record`` is the record. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
     """
     yield from sheet.prose(identifier(record.prefix), style="strong")
     yield ""
@@ -156,7 +156,7 @@ def succession_lines(done: Succession, sheet: Sheet) -> Iterator[str]:
 def prefix_event_lines(event: PrefixEvent, sheet: Sheet) -> Iterator[str]:
     """Yield the lines that show one change of the record of a NAAN or shoulder: time, action, actor, and its texts.
 
-    ``event`` is the change. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
     """
     record = event.record
     by = f" by {words(record.actor)}" if record.actor else ""
@@ -199,7 +199,7 @@ def _state(binding: Binding) -> str:
 def name_and_target(before: Binding | None, after: Binding) -> str:
     """Return the name of a changed binding with its target, and the target before the change if it was another one.
 
-    ``before`` is the binding before the change, or None for a new name. ``after`` is the binding after it.
+    ``before`` is the binding before the change, or None for a new name.
     """
     target = f" -> {identifier(after.target)}" if after.target else ""
     was = f" (was {identifier(before.target)})" if before and before.target and before.target != after.target else ""

@@ -102,7 +102,6 @@ def _imported(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
 def result_lines(summary: Summary, sheet: Sheet, word: str = "refused") -> Iterator[str]:
     """Yield the lines of the result of an import: how the file was read, the counts, and how to undo it.
 
-    - ``summary``: the result of the import.
     - ``sheet``: the width and the colours of the terminal.
     - ``word``: the word for the rows that were not imported, such as "refused" or "left out".
     """
@@ -157,7 +156,7 @@ def dump_lines(migration: Migration, sheet: Sheet, report: str | None) -> Iterat
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as a mapping for JSON. ``summary`` is the result.
+    """Return the result of an import as a mapping for JSON.
 
     The keys are the counts of the rows, and the refused, warned and changed rows.
     """

@@ -31,7 +31,6 @@ _WORD = 12
 def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator[str]:
     """Yield the lines of the result of an operation on many names: its counts, and how to undo it.
 
-    - ``result``: the result of the operation.
     - ``sheet``: the width and the colours of the terminal.
     - ``dry_run``: whether nothing was written. The first changes are then shown before the counts.
     """
@@ -79,7 +78,7 @@ def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of a recorded operation: number, time, action, number of names, actor, and its parameters.
 
-    ``operation`` is the recorded operation. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
     """
     by = f" by {words(operation.actor)}" if operation.actor else ""
     number = sheet.paint(f"{operation.number:>6}", "strong")

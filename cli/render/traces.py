@@ -16,7 +16,7 @@ _BAR = 40
 def event_lines(event: Event, sheet: Sheet) -> Iterator[str]:
     """Yield the lines of one event of a trace: its start, a hop (one request with its response), or its end.
 
-    ``event`` is the event. ``sheet`` has the width and the colours of the terminal.
+    ``sheet`` has the width and the colours of the terminal.
     """
     if isinstance(event, Start):
         yield from _start(event, sheet)

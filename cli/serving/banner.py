@@ -105,10 +105,7 @@ def _names(bindings: Bindings) -> str:
 
 
 def has_no_account(bindings: Bindings) -> bool:
-    """Return whether a store is a database without an account. ``bindings`` is the store.
-
-    The result is False if the database cannot be read.
-    """
+    """Return whether a store is a database without an account. The result is False if the database cannot be read."""
     from ...middleware import BindingsUnavailable
 
     if bindings.kind != "database":

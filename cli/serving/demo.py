@@ -185,7 +185,7 @@ def load(bindings: Bindings) -> None:
 def is_unchanged(bindings: Bindings) -> bool:
     """Return whether a database has only what :func:`load` has written: no account, and no other change.
 
-    ``bindings`` is the database. Raises :class:`~ararat.middleware.BindingsUnavailable`.
+    Raises :class:`~ararat.middleware.BindingsUnavailable`.
     """
     from ...webapp.accounts.store import Accounts
 

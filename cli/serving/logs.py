@@ -51,9 +51,7 @@ class WholeLines(logging.Handler):
         raise NotImplementedError
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record to the server log as a whole line. ``record`` is the record. It is lost if it cannot be
-        written.
-        """
+        """Write a record to the server log as a whole line. It is lost if it cannot be written."""
         try:
             self._write(f"{self.format(record)}\n")
         except RecursionError:
@@ -87,7 +85,7 @@ class WholeLines(logging.Handler):
         self._is_cut = False
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is that of the base class
-        """Write one warning to standard error about a record that cannot be written. ``record`` is the record.
+        """Write one warning to standard error about a record that cannot be written.
 
         The next warning follows only after a record was written.
         """

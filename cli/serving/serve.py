@@ -342,8 +342,7 @@ def opened(
 def exposed(store: StoreOption, bindings: Bindings, options: Mapping[str, Any]) -> list[exposed_files.ExposedFile]:
     """Return the files that other users can read: of a database with accounts, and with secrets and tokens.
 
-    ``store`` is the store that the command names. ``bindings`` is the opened store. ``options`` has the values of the
-    options.
+    ``store`` is the store that the command names. ``options`` has the values of the options.
     """
     database = [] if store.is_table else exposed_files.exposed_database(store.place, bindings)
     return [*database, *exposed_files.exposed_secrets(options)]

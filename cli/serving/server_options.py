@@ -29,7 +29,6 @@ class ServerOption:
     - ``metavar``: the name of its value. An option without it is a flag.
     - ``type``: the type of its value; None for a text.
     - ``default``: the default. ``shown``: the default in words.
-    - ``parameter``: the name of the parameter, if it is not that of the option.
     - ``is_list``: whether the option can be repeated.
     """
 

@@ -40,7 +40,6 @@ class NameResult(NamedTuple):
 def check_names(site: RunningSite, file: str | None, database: str | None, *, as_json: bool, junit: str | None) -> int:
     """Request each name from a running site, print the results, and return the exit code of ``check --url``.
 
-    - ``site``: the running site.
     - ``file``: a table of names, or a text with one name a line. None requests the names of ``database``.
     - ``database``: the database with the expected answers, or None.
     - ``as_json``: whether the results are printed as JSON.

@@ -52,7 +52,7 @@ class Robots:
         self.delay = min(float(self._rules.crawl_delay(_NAME) or 0), _MAX_DELAY)
 
     def allows(self, target: str) -> bool:
-        """Return whether robots.txt allows requests for a path. ``target`` is the path."""
+        """Return whether robots.txt allows requests for a path."""
         return self._rules.can_fetch(_NAME, target)
 
 
@@ -106,8 +106,7 @@ class SiteListing:
     def add_sitemaps(self, robots: Robots) -> None:
         """Add the pages of all sitemaps that robots.txt names, or of /sitemap.xml. An index lists further sitemaps.
 
-        ``robots`` is the robots.txt of the site. Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap
-        that cannot be read.
+        Raises :class:`~ararat.cli.errors.CommandError` for the first sitemap that cannot be read.
         """
         waiting = list(robots.sitemaps) or [f"{self._site.address}/sitemap.xml"]
         seen: set[str] = set()
@@ -175,7 +174,7 @@ def _as_uri(iri: str) -> str:
 
 
 def lines_of(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts without white space at their ends, and without empty ones. ``texts`` are the texts.
+    """Yield texts without white space at their ends, and without empty ones.
 
     >>> list(lines_of([" a ", "", "b"]))
     ['a', 'b']

@@ -65,8 +65,6 @@ def check_policy(
 ) -> int:
     """Check the pages of a running site by a URL policy, print the results, and return the exit code.
 
-    - ``site``: the running site.
-    - ``profile``: the URL policy.
     - ``is_ready``: whether the profile is one of the package, whose hosts are examples.
     - ``sitemap``: whether the pages of the sitemaps are checked.
     - ``file``: a list of URLs, or None.

@@ -80,7 +80,6 @@ class RunningSite:
     def get(self, target: str, *, accept: str = "*/*", most: int = BODY, seconds: float = _SECONDS) -> SiteAnswer:
         """Request a path and query from the site, and return the response.
 
-        - ``target``: the path and query.
         - ``accept``: the value of the header field Accept.
         - ``most``: the largest number of bytes of the body that are read.
         - ``seconds``: the longest time to wait for the response.
@@ -104,10 +103,7 @@ class RunningSite:
         )
 
     def each(self, items: Iterable[Item], ask: Callable[[Item], Result]) -> Iterator[Result]:
-        """Call a function for each item in a few threads at once. Yield the results in the order of the items.
-
-        ``items`` are the items. ``ask`` is the function.
-        """
+        """Call a function for each item in a few threads at once. Yield the results in the order of the items."""
         if self.pause:
             yield from map(ask, items)
             return
@@ -148,7 +144,7 @@ class RunningSite:
 
 
 def parsed_url(url: str) -> WebURL:
-    """Return the parts of the URL of a site. ``url`` is the URL.
+    """Return the parts of the URL of a site.
 
     Raises :class:`click.BadParameter` for another text, and for a URL with a query.
     """
@@ -164,7 +160,7 @@ def parsed_url(url: str) -> WebURL:
 def unavailable(site: RunningSite, failed: HopFailed | str) -> CommandError:
     """Return the error of a command for a site that does not answer, or only with errors of the server.
 
-    ``site`` is the site. ``failed`` is the reason.
+    ``failed`` is the reason.
     """
     return CommandError(
         f"{site.address} does not answer: {failed}" if isinstance(failed, HopFailed) else f"{site.address}: {failed}",

@@ -64,8 +64,7 @@ def check_character(text: str) -> str:
 def covered(naan: str, name: str, covers: Coverage) -> str:
     """Return the text from which the check character of an ARK is computed: its Name, with or without the NAAN.
 
-    ``name`` is the Name without that character. ``covers`` is "noid" for the NAAN and the Name, or "name". ``naan`` is
-    the NAAN of the ARK.
+    ``covers`` is "noid" for the NAAN and the Name, or "name".
 
     >>> covered("12148", "btv1b8449691", "name"), covered("13030", "xf93gt2", "noid")
     ('btv1b8449691', '13030/xf93gt2')

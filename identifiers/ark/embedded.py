@@ -44,8 +44,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SplitAddress(NamedTuple):
-    """An address (URL) that is split before the label of the ARK in it. ``prefix`` is the text before the label.
-    ``rest`` is the ARK as written.
+    """An address (URL) that is split before the label of the ARK in it. ``rest`` is the ARK as written.
 
     - ``boundary``: the label is at the start of a path segment, as in ``https://n2t.net/ark:12345/x``.
     - ``inside_segment``: the label follows another character of its segment that is neither a letter nor a digit.

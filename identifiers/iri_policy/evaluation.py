@@ -35,7 +35,6 @@ class AllocationFacts(NamedTuple):
     - ``persistent``, ``published``, ``availability``: the promises about the name.
     - ``allocated``: the time of the allocation in UTC, as a complete or partial ISO 8601 time.
     - ``documented``: whether a document describes the allocation.
-    - ``others``: the other allocated IRIs.
     - ``own``: whether the site allocates the text. An ARK of another NAAN is then an error.
     """
 
@@ -65,7 +64,6 @@ class Verdict:
     - ``reserved``: whether the path belongs to the resolver of an identifier scheme.
     - ``findings``: the broken rules in the order of the text, with positions.
     - ``hierarchy``: the first 100 components of the path. ``parents``: the more general IRIs, the nearest first.
-    - ``readable``: whether the text is an IRI.
     """
 
     iri: str

@@ -73,8 +73,6 @@ def of_ark(ark: Ark) -> dict[str, Any]:
 def of_template_parts(key: str, parts: TemplateParts) -> dict[str, Any]:
     """Describe the registration of the NAAN ``key`` and of the shoulder of a text in JSON values.
 
-    ``parts`` are the parts of the text.
-
     The text begins like an ARK with this NAAN. The rest of it need not be valid.
 
     >>> of_template_parts("61903", TemplateParts.of_text("ark:/61903/1:1:MW98-MNJ", "61903"))["holder"]["acronym"]

@@ -23,7 +23,7 @@ Severity = Literal["error", "warning", "note"]
 
 
 class RegistrationProfile(NamedTuple):
-    """The rules of one document for registrations. ``title`` is the name of the document.
+    """The rules of one document for registrations.
 
     - ``fields``: the names of the fields that a complete record has.
     - ``minimum``: the names of the fields that a provisional registration needs.

@@ -44,7 +44,6 @@ _SHORTEST_LIKENED = 4
 class NameReading:
     """The properties of a text as the name of a URI scheme, such as whether it can be registered.
 
-    - ``name``: the text.
     - ``valid``: whether the syntax is correct.
     - ``registrable``: whether it can be registered: valid, in lower case, not registered, not reserved for examples.
     - ``status``: "permanent", "provisional" or "historical" if it is registered, else None.

@@ -76,7 +76,7 @@ def is_way(before: str | None, after: str) -> bool:
 class Decision:
     """The result of :func:`transition`: whether a change of status is allowed.
 
-    ``allowed`` is True or False. ``reason`` is a sentence without a full stop. ``requirement`` is the ID of the rule.
+    ``reason`` is a sentence without a full stop. ``requirement`` is the ID of the rule.
     """
 
     allowed: bool

@@ -100,7 +100,7 @@ def run(inside: str, *, least: int = 1) -> str:
 
     ``least`` is the smallest number of them, 0 or 1.
 
-    ``inside`` is the inside of a character class. The quantifiers are possessive, so that a match takes one pass.
+    The quantifiers are possessive, so that a match takes one pass.
 
     >>> re.match(run("a-c"), "ab%2Fx")[0]
     'ab%2F'

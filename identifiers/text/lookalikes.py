@@ -29,8 +29,6 @@ _MAX_LENGTH = 24
 class Lookalike(NamedTuple):
     """A label that looks like ``ark:`` or ``urn:`` in other characters. ``span`` is its place in the text, with the
     colon.
-
-    ``ascii_label`` is the label that it looks like.
     """
 
     span: tuple[int, int]

@@ -66,7 +66,6 @@ def export_redirects(
     """Write the redirects of all names for a front server to a binary file. Return the marker and the omitted names.
 
     - ``file``: open for writing bytes.
-    - ``bindings``: the open store.
     - ``name``: the format. ``settings``: those of the resolver, with its prefix.
     - ``omit``: whether to leave out the names that the format cannot represent. Ararat then answers for them.
     - ``progress``: called with the number of redirects after each thousand.

@@ -63,8 +63,6 @@ class Marker:
 def read_marker(file: Path) -> Marker | None:
     """Return the marker of an exported file of redirects. Return None if the file has none. Raises OSError.
 
-    ``file`` is the path of the exported file.
-
     >>> read_marker(Path(__file__)) is None
     True
     """

@@ -56,10 +56,7 @@ class AtomFeed:
         self._seconds = seconds
 
     def answer(self, request: Request) -> FeedAnswer:
-        """Return the first page of the Atom feed, or with ``?after=`` a later page.
-
-        ``request`` is the HTTP request.
-        """
+        """Return the first page of the Atom feed, or with ``?after=`` a later page. ``request`` is the HTTP request."""
         query = request.target.query
         after = only_parameter(query, "after") if query else None
         if query and (after is None or "\0" in after):

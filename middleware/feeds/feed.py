@@ -79,8 +79,6 @@ def utc_seconds(time: datetime) -> str:
 def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
     """Return an answer 200 with an XML document that clients can store for ``seconds``.
 
-    ``content`` is the document in bytes. ``media_type`` is the value of Content-Type.
-
     >>> document(b"<feed/>", "application/atom+xml", 60).status
     200
     """
@@ -92,7 +90,7 @@ def document(content: bytes, media_type: str, seconds: int) -> FeedAnswer:
 def refusal(status: int, text: str) -> FeedAnswer:
     """Return an answer with an error status and an explanation in plain ASCII text.
 
-    ``status`` is the HTTP status. ``text`` is the explanation.
+    ``status`` is the HTTP status.
 
     >>> refusal(400, "no such page").status
     400

@@ -38,8 +38,6 @@ class Sets:
     def prefix(self, spec: str) -> str | None:
         """Return the beginning of the names in an OAI-PMH set, such as ``ark:12345/x5``. Return None for an unknown
         set.
-
-        ``spec`` is the setSpec of the set.
         """
         return self._prefixes.get(spec)
 

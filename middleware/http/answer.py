@@ -52,8 +52,8 @@ _OTHER = b"The description is not the one of If-Match or If-Unmodified-Since. Ge
 
 @dataclass(slots=True)
 class Answer:
-    """The HTTP response to a client: status, header fields and body. ``status`` is the HTTP status. ``headers`` are
-    pairs of name and value. ``body`` is bytes, or an iterable of parts, whose length is not known.
+    """The HTTP response to a client: status, header fields and body. ``headers`` are pairs of name and value. ``body``
+    is bytes, or an iterable of parts, whose length is not known.
     """
 
     status: int

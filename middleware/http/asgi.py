@@ -62,8 +62,6 @@ def path_below_mount(scope: Scope) -> str:
 def plain_path(scope: Scope) -> tuple[str, str] | None:
     """Return the path and the mount of an ASGI request that can have a simple redirect, else None.
 
-    ``scope`` is the ASGI scope of the request.
-
     Its redirect depends only on them and the URL scheme. The path is that below the mount. The mount is percent-encoded
     and has no slash at its end.
     """
@@ -82,8 +80,6 @@ def plain_path(scope: Scope) -> tuple[str, str] | None:
 
 def recover(scope: Scope) -> Target:
     """Return the request target of an ASGI scope as the client sent it, without a bare question mark.
-
-    ``scope`` is the ASGI scope of the request.
 
     >>> recover({"path": "/ark:12345/a/b", "raw_path": b"/ark:12345/a%2Fb", "query_string": b"info"}).identifier
     'ark:12345/a%2Fb?info'

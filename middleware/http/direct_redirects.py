@@ -53,7 +53,6 @@ def direct_redirect(
 ) -> Redirect | None:
     """Return the redirect for the path of a plain request, or None if :func:`.resolver.resolve` must decide.
 
-    - ``settings``: the settings of the resolver.
     - ``path``: a slash and the identifier, also one with triplets or with characters that are not allowed.
     - ``stored``: returns the redirect of a name by its key, or None if the name has another answer.
     - ``holds``: the holds of names and prefixes.

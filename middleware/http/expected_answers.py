@@ -91,7 +91,7 @@ def answer_of(resolution: Resolution) -> ExpectedAnswer:
 
 
 def is_page_to_sign_in(answer: SiteAnswer) -> bool:
-    """Return whether a page asks for a password. ``answer`` is the answer of a site.
+    """Return whether a page asks for a password.
 
     >>> is_page_to_sign_in(SiteAnswer(200, (), b'<input name="p" type="password">'))
     True

@@ -44,7 +44,6 @@ class Request(NamedTuple):
     - ``fields``: the header fields, of which only :data:`FIELDS` are read.
     - ``is_secure``: True if the client used https, as the server reports it.
     - ``hides_empty_query``: True if a question mark at the end of the request target would not be visible (ASGI).
-    - ``service``: the service, or None.
     - ``read_body``: returns the body of a form. It raises :class:`werkzeug.exceptions.HTTPException` if the body is
       larger than :data:`MAX_FORM` or incomplete. It is None for a name.
     """

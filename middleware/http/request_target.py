@@ -187,8 +187,6 @@ def mount_path(environ: Mapping[str, Any]) -> str:
 def quoted_mount(mount: bytes) -> str:
     """Return the decoded path of a mount percent-encoded, as :func:`mount_path` does.
 
-    ``mount`` is the path as bytes.
-
     >>> quoted_mount("/über".encode())
     '/%C3%BCber'
     """

@@ -87,17 +87,11 @@ def no_branding() -> Branding:
 
 
 def not_logged(key: str) -> None:
-    """Return None, for a resolver without a public log.
-
-    ``key`` is the key of a name, and is ignored.
-    """
+    """Return None, for a resolver without a public log. ``key`` is the key of a name, and is ignored."""
 
 
 def not_bound(key: str) -> None:
-    """Return None, for a resolver whose bindings are not at hand.
-
-    ``key`` is the key of a name, and is ignored.
-    """
+    """Return None, for a resolver whose bindings are not at hand. ``key`` is the key of a name, and is ignored."""
 
 
 class Answers:
@@ -146,7 +140,7 @@ class Answers:
     def answer(self, resolution: Resolution, request: Request) -> Answer | Handover:
         """Return the HTTP response for a resolution.
 
-        ``resolution`` is the result of the resolution of the identifier. ``request`` is the HTTP request.
+        ``resolution`` is the result of the resolution of the identifier.
 
         For a served name, return the request that the site must answer.
         """
@@ -193,7 +187,7 @@ class Answers:
         return self._with_common(204, headers, b"", request)
 
     def refused_method(self, request: Request) -> Answer:
-        """Return the response 405 with the methods of a resource that can only be read. ``request`` is its request."""
+        """Return the response 405 with the methods of a resource that can only be read."""
         body = f"This resource answers {METHODS}. Send one of these methods.\n".encode()
         headers = [("Allow", METHODS), ("Cache-Control", "no-store"), ("Content-Length", str(len(body)))]
         return self._with_common(405, [*headers, ("Content-Type", "text/plain; charset=utf-8")], body, request)

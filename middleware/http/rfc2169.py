@@ -83,8 +83,8 @@ def as_redirect(resolution: Resolution) -> Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The locations of the resource of an identifier, as the service N2Ls lists them. ``identifier`` is the identifier.
-    ``addresses`` are URLs, and can be empty.
+    """The locations of the resource of an identifier, as the service N2Ls lists them. ``addresses`` are URLs, and can
+    be empty.
     """
 
     identifier: str

@@ -53,7 +53,6 @@ _log = logging.getLogger(__name__)
 class TrustingServer(NamedTuple):
     """A server that reads forwarded fields itself, before the application.
 
-    - ``name``: the name of the server.
     - ``fields``: the fields that it trusts. ``clients``: the addresses whose fields it trusts.
     - ``remedy``: the setting with which it trusts none, in the imperative.
     """
@@ -195,7 +194,7 @@ class UserFieldFault(NamedTuple):
 
 
 def fault_of_user_field(name: str) -> UserFieldFault | None:
-    """Return why a header field cannot have the user, or None. ``name`` is the name of the field.
+    """Return why a header field cannot have the user, or None.
 
     >>> fault_of_user_field("XRemoteUser") is None, fault_of_user_field("X-Remote-User").name
     (True, 'XRemoteUser')
@@ -284,7 +283,7 @@ the application is wrapped in ``ProxyFixMiddleware`` or ``wrap_wsgi_with_proxy_h
 
 
 def environ_key(name: str, setting: str) -> str:
-    """Return the key of a header field in a WSGI environ. ``name`` is the name of the field.
+    """Return the key of a header field in a WSGI environ.
 
     Raises ValueError for another text. ``setting`` is the name of the setting in the message.
 
@@ -298,8 +297,7 @@ def environ_key(name: str, setting: str) -> str:
 
 
 def other_spellings(name: str) -> list[str]:
-    """Return the other names of header fields that have the same key in a WSGI environ. ``name`` is the name of a
-    field.
+    """Return the other names of header fields that have the same key in a WSGI environ.
 
     >>> other_spellings("X-Forwarded-For")
     ['X-Forwarded_For', 'X_Forwarded-For', 'X_Forwarded_For']

@@ -35,9 +35,7 @@ _NO_PAGE = (404, 405, 410)
 def ask_site(app: WSGIApplication, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes] | None:
     """Return the answer of a WSGI application to a request for :data:`PATH`, or None if it has no page there.
 
-    ``environ`` is the WSGI environ of the request. ``start_response`` is the function of the WSGI server. ``app`` is
-    the WSGI application of the site.
-
+    ``start_response`` is the function of the WSGI server.
     """
     started: list[bool] = []
 
@@ -74,7 +72,7 @@ def _is_path(scope: Scope) -> bool:
 async def ask_asgi_site(app: ASGISite, scope: Scope, receive: Receive, send: Send) -> bool:
     """Send the answer of an ASGI application to a request for :data:`PATH`. Return False if it has no page there.
 
-    ``app`` is the ASGI application of the site. ``scope``, ``receive`` and ``send`` are its three arguments.
+    ``scope``, ``receive`` and ``send`` are its three arguments.
     """
     has_page = True
 

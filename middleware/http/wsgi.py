@@ -57,10 +57,7 @@ def request_for_name(environ: WSGIEnvironment, target: Target, prefix: str | Non
 
 
 def request_for_resource(environ: WSGIEnvironment, prefix: str | None) -> Request:
-    """Convert the WSGI environ ``environ`` to a request for a resource of the resolver, whose body can be read.
-
-    ``prefix`` is the resolver prefix, or None.
-    """
+    """Convert the WSGI environ ``environ`` to a request for a resource of the resolver, whose body can be read."""
     return request_for_name(environ, recover(environ), prefix)._replace(read_body=partial(_read_body, environ))
 
 
@@ -87,8 +84,8 @@ def pass_on(
 ) -> Iterable[bytes]:
     """Call the WSGI application ``app`` with the request for a served name, and return its body.
 
-    ``environ`` is the WSGI environ of the request. ``start_response`` is the function of the WSGI server. ``handover``
-    contains the path of the site and the header fields to add.
+    ``start_response`` is the function of the WSGI server. ``handover`` contains the path of the site and the header
+    fields to add.
 
     ``ararat.ark`` in the environ is the normal form of the identifier.
     """

@@ -65,7 +65,7 @@ class LoggedNames:
         self._published: PublishedCheckpoint | None = None
 
     def find(self, key: str) -> LoggedName | None:
-        """Return the place of a name in the public log. ``key`` is its key.
+        """Return the place of a name in the public log.
 
         Return None for a name without a published entry, and if the log cannot be read. The reason is logged.
         """

@@ -109,7 +109,7 @@ def workers(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     """Return the number of worker processes, from the command line of gunicorn, uvicorn or hypercorn or their
     variables.
 
-    ``arguments`` is the command line. ``environ`` contains the environment variables by name.
+    ``environ`` contains the environment variables by name.
 
     >>> workers(["gunicorn", "-w", "4", "app"], {}), workers(["uvicorn", "--workers=2"], {}), workers([], {})
     (4, 2, 1)

@@ -48,7 +48,7 @@ def setting(
 class SettingDescription(NamedTuple):
     """The description of a setting: ``name``, ``type`` and ``default`` are texts for people.
 
-    ``text`` and ``details`` are sentences. ``value`` is the default. The others are arguments of :func:`setting`.
+    ``text`` and ``details`` are sentences. The others are arguments of :func:`setting`.
     """
 
     name: str

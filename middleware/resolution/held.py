@@ -26,8 +26,7 @@ _DESCRIBED = ("metadata", "prefix")
 def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution:
     """Return the resolution of a name, changed to a redirect to its description if a hold applies now.
 
-    ``resolution`` is the result of the resolution of the identifier. ``now`` is the current time in UTC. ``holds`` are
-    the holds of names and prefixes.
+    ``resolution`` is the result of the resolution of the identifier. ``holds`` are the holds of names and prefixes.
     """
     if resolution.outcome not in (*_STOPPED, *_DESCRIBED):
         return resolution

@@ -40,8 +40,7 @@ def refuse(given: str, reason: str | Problem, message: str | None = None) -> Res
 def problem(code: str, given: str, message: str | None = None) -> Problem:
     """Return the problem of a refused identifier, with the place that it is about.
 
-    ``given`` is the identifier as received. The default of ``message`` is the title of the code. ``code`` is the code
-    of the problem.
+    ``given`` is the identifier as received. The default of ``message`` is the title of the code.
 
     >>> unknown = problem("unknown-inflection", "ark:12345/x?cite")
     >>> unknown.start, unknown.end

@@ -55,8 +55,6 @@ class BindingSource(Protocol):
     def fetch(self, keys: Iterable[str], /) -> Mapping[str, Binding]:
         """Return the bindings of several names as a mapping from key to binding.
 
-        ``keys`` are the normal forms of the names.
-
         Keys that are not bound are omitted. Raises :class:`~ararat.middleware.BindingsUnavailable` if the bindings
         cannot be read.
         """

@@ -59,7 +59,7 @@ def containers(identifier: Ark) -> Iterator[str]:
 def site_path(container: Binding, core: str) -> str | None:
     """Return the path at which the site serves an identifier below a name. Return None if it is not permitted.
 
-    ``core`` is the identifier as received, without query and fragment. ``container`` is the binding of the name.
+    ``core`` is the identifier as received, without query and fragment.
     """
     if not (core.isascii() and core.isprintable()):
         return None

@@ -11,7 +11,7 @@ _ALIASES = {"iw": "he"}
 def preferred_language(field: str | None, permitted: Sequence[str]) -> str:
     """Return the language of ``permitted`` that a client prefers by its Accept-Language field, else the first.
 
-    ``field`` is the value of Accept-Language, or None. ``permitted`` are codes of languages, such as "de".
+    ``permitted`` are codes of languages, such as "de".
 
     A range such as "de-AT" also selects "de". Languages of the same quality have the order of the field.
 

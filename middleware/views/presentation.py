@@ -92,8 +92,6 @@ _ICON = re.compile("icon|square")
 def is_square(logo: str) -> bool:
     """Return whether the image in a data URL is a PNG or GIF that is as wide as high.
 
-    ``logo`` is the data URL of the image.
-
     >>> is_square("data:image/gif;base64,R0lGODlhCAAIAA=="), is_square("data:image/gif;base64,R0lGODlhCAAJAA==")
     (True, False)
     """

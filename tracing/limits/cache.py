@@ -84,7 +84,6 @@ def cached_fetch(fetch: Fetch, answers: ResponseCache, *, fresh: bool = False) -
     """Return a :data:`~.hop.Fetch` that answers from a cache.
 
     - ``fetch``: the function that is called for a request that is not cached.
-    - ``answers``: the cache.
     - ``fresh``: call ``fetch`` for every request. The cache is then used only if the rate limit of the host is reached.
 
     >>> replies = iter([HopResponse(200, "OK", ())])

@@ -105,7 +105,6 @@ class HostRateLimiter:
         """Count one request of a client to a host, for the name of the host and for each of its addresses.
 
         - ``client``: the IP address of the client that started the trace, or None.
-        - ``host``: the name of the host.
         - ``addresses``: the IP addresses of the host.
 
         Raises :class:`~.hop.HopFailed` with the code "too-often", and counts nothing, if a limit is reached.

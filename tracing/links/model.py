@@ -62,7 +62,6 @@ class TracedTarget:
     """The last trace of the target of one name.
 
     - ``identifier``: the name; ``key``: its key in the tables, which is shorter for a very long name.
-    - ``target``: the traced target.
     - ``state``: one of :data:`STATES`; ``since``: the time of the first trace with this state and target, in UTC.
     - ``status``: the last HTTP status, or None; ``url``: the URL at which the trace ended, or None.
     - ``code``, ``sentence``: those of :class:`~ararat.tracing.events.End`.
@@ -126,8 +125,8 @@ class TracedTarget:
 def state_of(result: BulkTraceRow, events: Sequence[Event]) -> State | None:
     """Return the state of the target of a traced name, or None if the trace did not end.
 
-    ``result`` is the result of the trace. ``events`` are its events in their order. The target has moved if its own
-    response is a permanent redirect and the trace succeeds at another URL.
+    ``events`` are its events in their order. The target has moved if its own response is a permanent redirect and the
+    trace succeeds at another URL.
 
     >>> from ararat.tracing.events import End
     >>> from ararat.tracing.bulk import row

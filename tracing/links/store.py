@@ -159,8 +159,6 @@ class Links:
     def record(self, results: Iterable[TracedTarget]) -> None:
         """Record traces of targets. The time ``since`` of the trace before stays if its state and target are the
         same.
-
-        ``results`` are the traces.
         """
         new = list(results)
         with self._store().transaction() as transaction:
@@ -182,7 +180,7 @@ class Links:
     def age_of_state(self, state: State, most: int) -> tuple[int, datetime | None]:
         """Return the number of traces with a state, and the earliest time since which one has it, or None.
 
-        ``state`` is the state. ``most`` is the number at which counting stops.
+        ``most`` is the number at which counting stops.
         """
         ((number, since),) = self._rows(_AGE_OF_STATE, state=state, most=most)
         return number, None if since is None else datetime.fromisoformat(since)
@@ -199,12 +197,12 @@ class Links:
         return [_link(row) for row in self._rows(_OF_STATE, state=state, after=after, most=limit)]
 
     def of_name(self, key: str) -> TracedTarget | None:
-        """Return the trace of the current target of a name, or None. ``key`` is the normal form of the name."""
+        """Return the trace of the current target of a name, or None."""
         found = self._rows(_OF_KEY, key=key)
         return _link(found[0]) if found else None
 
     def of_names(self, keys: Sequence[str]) -> dict[str, TracedTarget]:
-        """Return the traces of the current targets of names by their keys. ``keys`` are the normal forms of the names.
+        """Return the traces of the current targets of names by their keys.
 
         A store that is a file of text does not record traces, so that the result is empty.
         """
@@ -233,7 +231,7 @@ class Links:
     def number(self, state: State, most: int) -> int:
         """Return the number of names whose target has a state.
 
-        ``state`` is the state. ``most`` is the number at which counting stops. A file of text returns 0.
+        ``most`` is the number at which counting stops. A file of text returns 0.
         """
         if not isinstance(self.bindings.store, DatabaseStore):
             return 0

@@ -39,7 +39,6 @@ class AuditSelection:
 class AuditRow(NamedTuple):
     """A recorded request of an account.
 
-    - ``number``: the number of the request in the audit.
     - ``time``: the time in UTC.
     - ``account``: the name of the account; None for an unknown client, or the actor of a change by the command.
     - ``token``: the label of the token, or None.

@@ -57,7 +57,6 @@ def known_form_id() -> str | None:
 def set_session(response: Response, session: str, seconds: int) -> Response:
     """Set the session cookie of a user who has signed in, and delete the cookie for forms. Return the response.
 
-    - ``response``: the response that sets the cookie.
     - ``session``: the secret id of the session.
     - ``seconds``: the lifetime of the cookie in seconds.
     """

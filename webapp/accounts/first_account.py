@@ -49,10 +49,7 @@ class FirstLink:
         self._lock = Lock()
 
     def is_right(self, given: str) -> bool:
-        """Return whether a text is the secret of the link that creates the first administrator.
-
-        ``given`` is the text.
-        """
+        """Return whether a text is the secret of the link that creates the first administrator."""
         return hmac.compare_digest(self._secret, given.encode("utf-8", "replace"))
 
     def add(self, accounts: Accounts, name: str, password: str) -> Account:

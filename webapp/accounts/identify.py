@@ -99,7 +99,6 @@ def of_token(known: Accounts, secret: str, address: str | None) -> Caller:
     """Return the account and the rights of an API token.
 
     - ``known``: the store of the accounts.
-    - ``secret``: the text of the token.
     - ``address``: the IP address of the client, or None.
 
     Raises :class:`HTTPRefusal` with the status 401 for a token that is not valid.
@@ -148,7 +147,6 @@ def of_found(known: Accounts, found: Caller, address: str | None, path: str | No
     """Return the caller of a token, or of a session that a token began, with the address of the client.
 
     - ``known``: the store of the accounts.
-    - ``found``: the account and the token.
     - ``address``: the IP address of the client, or None.
     - ``path``: the path for the audit if that of the request has a secret.
 
@@ -165,7 +163,6 @@ def of_name_and_secret(known: Accounts, name: str, secret: str, address: str | N
 
     - ``known``: the store of the accounts.
     - ``name``: the name of the account. It can be empty with a token.
-    - ``secret``: the password or the token.
     - ``address``: the IP address of the client, or None.
 
     Raises :class:`HTTPRefusal` with the status 401, 429 or 503.
@@ -184,8 +181,6 @@ def signed_in(known: Accounts, name: str, password: str, address: str | None) ->
     """Return the account with a name and a password.
 
     - ``known``: the store of the accounts.
-    - ``name``: the name of the account.
-    - ``password``: the password.
     - ``address``: the IP address of the client, or None.
 
     Raises :class:`HTTPRefusal` with the status 401, 429 or 503.

@@ -109,7 +109,7 @@ class Preferences:
     def of_json(cls, text: str | None) -> Self:
         """Return the preferences of a user from the JSON in the database.
 
-        ``text`` is the JSON, or None. A value that is unknown or not readable becomes the default.
+        A value that is unknown or not readable becomes the default.
 
         >>> Preferences.of_json('{"language": "de", "colour": "red"}').language, Preferences.of_json("[").language
         ('de', '')
@@ -137,7 +137,6 @@ class Account:
     - ``created``: the time in UTC. ``disabled``: the time in UTC since when the account is disabled, or None.
     - ``has_password``: whether a password is set. ``hash``: its hash, or None. No session starts if it has changed
       since the account was read.
-    - ``preferences``: the preferences of the person.
     - ``is_program``: whether it is the account of a program. No person can sign in to it; a program can send tokens of
       its provider (:mod:`.provider_tokens`).
     """
@@ -171,7 +170,6 @@ class Token:
     """A token of an account, without its secret. All times are in UTC.
 
     - ``number`` and ``label``: the number in the database, and the text that describes the token.
-    - ``account``: the number of the account.
     - ``prefixes``: the prefixes that it can change; None for all prefixes of the account.
     - ``rights``: its rights; None for all rights of the account, also those of an administrator.
     - ``created``, ``expires`` and ``revoked``: times; None for never.
@@ -242,7 +240,7 @@ class Caller:
     def with_end(self, record: Callable[[Transaction], object]) -> Caller:
         """Return this caller with another function at the end of each change (:attr:`.Actor.at_end`).
 
-        ``record`` is the function. It is called with the transaction of the change.
+        It is called with the transaction of the change.
         """
         return replace(self, at_end=(*self.at_end, record))
 
@@ -279,7 +277,7 @@ class Caller:
         return self.token is None or self.token.rights is None or right in self.token.rights
 
     def may_change(self, key: str) -> bool:
-        """Return whether the caller can change a name. ``key`` is the normal form of the name.
+        """Return whether the caller can change a name.
 
         The prefixes of the account and those of the token must both cover the key. An administrator has all prefixes.
         """
@@ -340,8 +338,7 @@ def read_rights(texts: Iterable[str]) -> tuple[Right, ...]:
 def read_prefix(text: str, rules: NamingRules = NO_RULES) -> str:
     """Return a prefix to grant in its stored form.
 
-    ``text`` is a NAAN, a shoulder, or the beginning of URNs. ``rules`` are those of the site
-    for its names.
+    ``text`` is a NAAN, a shoulder, or the beginning of URNs.
 
     Raises BindingError with the code ``rule-prefix`` or ``list-prefix``.
 

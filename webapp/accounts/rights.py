@@ -64,7 +64,7 @@ _ENDING = frozenset({"withdrawn", "restored", "redacted", "deleted", "hidden"})
 def rights_of(kind: OperationKind, arguments: Mapping[str, Any]) -> list[Right]:
     """Return the rights of which a token needs at least one, or else an operation on many names changes none of them.
 
-    ``arguments`` are those of the operation. The list is empty for an undo, which needs the rights of its changes.
+    The list is empty for an undo, which needs the rights of its changes.
 
     >>> from ararat.bindings.names.operation import kind_of
     >>> import ararat.bindings.operations

@@ -110,8 +110,7 @@ class Accounts:
     def get(self, name: str, connection: Connection | None = None) -> Account | None:
         """Return an account, also a disabled one, or None.
 
-        ``name`` is the name of the account. ``connection`` is the connection of a transaction in which it is read, or
-        None.
+        ``connection`` is the connection of a transaction in which it is read, or None.
         """
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
@@ -156,7 +155,6 @@ class Accounts:
         """Change an account in a transaction, and write the outcome to the audit. Return the account after the
         change.
 
-        - ``name``: the name of the account.
         - ``operation``: the name of the operation for the audit, such as "account.enable".
         - ``by``: the caller who makes the change; None for the command line.
         - ``change``: a function that makes the change and returns its outcome.
@@ -194,7 +192,6 @@ class Accounts:
     ) -> Account:
         """Add an account, and return it.
 
-        - ``name``: the name of the account.
         - ``role``: its role: "administrator", "curator" or "reader".
         - ``prefixes``: the prefixes of the names that it can change.
         - ``password``: its password. Without one, it uses tokens or another way to sign in.
@@ -237,7 +234,6 @@ class Accounts:
         """Return the caller with an account and a token as they are now, or None if one of them is not valid any
         more.
 
-        - ``name``: the name of the account.
         - ``token``: the number of the token, or None.
         """
         if token is not None:
@@ -265,7 +261,6 @@ class Accounts:
     def grant(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Let an account change the names that begin with a prefix. Return the account.
 
-        - ``name``: the name of the account.
         - ``prefix``: a NAAN, a shoulder or the beginning of URNs.
         - ``by``: the caller who makes the change; None for the command line.
         """
@@ -281,7 +276,6 @@ class Accounts:
     def revoke(self, name: str, prefix: str, *, by: Caller | None = None) -> Account:
         """Remove the permission of an account for the names that begin with a prefix. Return the account.
 
-        - ``name``: the name of the account.
         - ``prefix``: exactly the prefix that was granted.
         - ``by``: the caller who makes the change; None for the command line.
         """
@@ -305,7 +299,6 @@ class Accounts:
     def set_role(self, name: str, role: str, *, force: bool = False, by: Caller | None = None) -> Account:
         """Change the role of an account, and return the account.
 
-        - ``name``: the name of the account.
         - ``role``: the new role: "administrator", "curator" or "reader".
         - ``force``: permit this for the last administrator.
         - ``by``: the caller who makes the change; None for the command line.
@@ -325,7 +318,6 @@ class Accounts:
     def disable(self, name: str, *, force: bool = False, by: Caller | None = None) -> Account:
         """Disable an account with its tokens, and end its sessions. Return the account.
 
-        - ``name``: the name of the account.
         - ``force``: permit this for the last administrator.
         - ``by``: the caller who makes the change; None for the command line.
 
@@ -346,7 +338,7 @@ class Accounts:
     def enable(self, name: str, *, by: Caller | None = None) -> Account:
         """Enable a disabled account, and return it. Its tokens are valid again; its sessions stay ended.
 
-        ``name`` is the name of the account. ``by`` is the caller who makes the change; None for the command line.
+        ``by`` is the caller who makes the change; None for the command line.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -361,7 +353,6 @@ class Accounts:
         No person can sign in to the account of a program: it loses its password and its one-time link, and its sessions
         end. The tokens of the provider of a linked identity are accepted (:mod:`.provider_tokens`).
 
-        - ``name``: the name of the account.
         - ``force``: permit this for the last administrator.
         - ``by``: the caller who makes the change; None for the command line.
 
@@ -386,7 +377,6 @@ class Accounts:
     def set_password(self, name: str, password: str | None, *, by: Caller | None = None) -> Account:
         """Set or remove the password of an account, end its sessions, and forget failed attempts to sign in.
 
-        - ``name``: the name of the account.
         - ``password``: the new password, or None to remove it.
         - ``by``: the caller who makes the change; None for the command line.
 
@@ -403,11 +393,7 @@ class Accounts:
         return self.change_account(name, "account.password", by, change)
 
     def set_preferences(self, name: str, preferences: Preferences, *, by: Caller | None = None) -> Account:
-        """Set the preferences of an account, and return the account.
-
-        ``name`` is the name of the account. ``preferences`` are the new ones. ``by`` is the caller who makes the
-        change.
-        """
+        """Set the preferences of an account, and return the account. ``preferences`` are the new ones."""
 
         def change(connection: Connection, account: Account) -> str:
             _update(connection, account, preferences=preferences.as_json())
@@ -418,8 +404,8 @@ class Accounts:
     def make_link(self, name: str, *, by: Caller | None = None) -> str:
         """Return the secret of a new link with which an account sets its password once, in :data:`LINK_HOURS`.
 
-        ``name`` is the name of the account. ``by`` is the caller who makes the change; None for the command line. An
-        earlier link of the account is not valid any more.
+        ``by`` is the caller who makes the change; None for the command line. An earlier link of the account is not
+        valid any more.
         """
         secret = secrets.token_urlsafe(32)
 
@@ -436,7 +422,7 @@ class Accounts:
     def of_link(self, secret: str, connection: Connection | None = None) -> Account | None:
         """Return the account of a one-time link, or None if the link is not valid or the account is disabled.
 
-        ``secret`` is the last segment of the link. ``connection`` is the connection of a transaction, or None.
+        ``secret`` is the last segment of the link.
         """
         values = {"link": secret_hash(secret), "now": rfc3339(self.bindings.now())}
         found = rows.found(self.read(rows.ACCOUNT_OF_LINK, connection, **values))
@@ -473,7 +459,7 @@ class Accounts:
     def unlock(self, name: str, *, by: Caller | None = None) -> Account:
         """Delete the failed attempts to sign in to an account from all addresses, so that its user can sign in.
 
-        ``name`` is the name of the account. ``by`` is the caller who makes the change. The account is returned.
+        The account is returned.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -483,9 +469,7 @@ class Accounts:
         return self.change_account(name, "account.unlock", by, change)
 
     def failed_attempts(self, account: Account) -> int:
-        """Return the number of failed attempts to sign in to an account that are not forgotten yet. ``account`` is the
-        account.
-        """
+        """Return the number of failed attempts to sign in to an account that are not forgotten yet."""
         return failed_attempts(self, account.name)
 
     def _forget_attempts(self, connection: Connection, account: Account) -> None:
@@ -504,7 +488,7 @@ class Accounts:
         """Replace the hash of a password by a hash with the current parameters. Return False if the password was
         changed.
 
-        ``account`` is the account. ``old`` is the hash that was read, and ``new`` is its replacement.
+        ``old`` is the hash that was read, and ``new`` is its replacement.
         """
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
         replace = update(tables.accounts).where(*is_unchanged).values(password=new)

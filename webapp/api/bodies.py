@@ -81,7 +81,7 @@ def _leave_out_empty(value: Any) -> None:
 def remember_fields(item: int | None, fields: Fields) -> None:
     """Note the values of a name in the request, so that a problem document lists all that are wrong.
 
-    ``item`` is the position of the name in the body, or None. ``fields`` are the values.
+    ``item`` is the position of the name in the body, or None.
     """
     g.setdefault("ararat_fields", []).append((item, fields))
 
@@ -155,8 +155,8 @@ def parse(content: bytes) -> Any:
 def check(schema: str, value: Any) -> None:
     """Check the JSON value of a request body against a schema.
 
-    ``schema`` is the name of an entry of :data:`~.schemas.SCHEMAS`. ``value`` is the value. Raises :class:`HTTPRefusal`
-    with 422 if members do not match. It is about the first one, and lists the first :data:`MAX_ERRORS`.
+    ``schema`` is the name of an entry of :data:`~.schemas.SCHEMAS`. Raises :class:`HTTPRefusal` with 422 if members do
+    not match. It is about the first one, and lists the first :data:`MAX_ERRORS`.
     """
     try:
         found = [*islice(schemas.validator(schema).iter_errors(value), 2 * MAX_ERRORS)]

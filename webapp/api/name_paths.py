@@ -63,7 +63,7 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
 def require_assignable(name: str, rules: NamingRules = NO_RULES) -> None:
     """Raise :class:`HTTPRefusal` with 400 for a text that is not a name, or that cannot be bound.
 
-    ``name`` is the text in the path. ``rules`` are those of the site for its names.
+    ``name`` is the text in the path.
     """
     try:
         names.assignable(name, rules)

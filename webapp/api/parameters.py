@@ -49,7 +49,6 @@ def flag(name: str, text: str | None) -> bool:
 def number(name: str, text: str | None, least: int, most: int, default: int) -> int:
     """Return the value of a query parameter that is a whole number.
 
-    - ``name``: the name of the parameter.
     - ``text``: its value, or None if it is missing.
     - ``least`` and ``most``: the smallest and the largest number that is permitted.
     - ``default``: the result for a missing parameter.

@@ -52,7 +52,7 @@ def init_blueprint(blueprint: Blueprint) -> None:
 def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
     """Return the problem document (RFC 9457) for an error of the management or of the bindings.
 
-    ``error`` is the error. The error table has its status, its expected input and its reference.
+    The error table has its status, its expected input and its reference.
     """
     entry = error.entry
     more: dict[str, Any] = {"expected": entry.expected, "reference": entry.reference}

@@ -27,8 +27,8 @@ _OF_HIDDEN = ("identifier", "spelling", "state", "revision", "created", "changed
 def of_saved(caller: Caller, saved: ChangeResult) -> dict[str, Any]:
     """Return a name that was created or changed by ``caller`` as a mapping for JSON, with the warnings about it.
 
-    ``saved`` is the change with its warnings. Those about personal data are added. A token without the right to read
-    gets back the values of a new reserved name, and not those of a recorded one.
+    Those about personal data are added. A token without the right to read gets back the values of a new reserved name,
+    and not those of a recorded one.
     """
     binding = saved.after
     if not (saved.is_new or shown_to(caller, binding)):
@@ -38,12 +38,12 @@ def of_saved(caller: Caller, saved: ChangeResult) -> dict[str, Any]:
 
 
 def of_event(event: Event) -> dict[str, Any]:
-    """Return a change of a name as a mapping for JSON, with the name before and after it. ``event`` is the change."""
+    """Return a change of a name as a mapping for JSON, with the name before and after it."""
     return event.as_dict() | {"before": _maybe(event.before), "after": of_name(event.after)}
 
 
 def of_operation(result: BulkResult) -> dict[str, Any]:
-    """Return the result of an operation on many names as a mapping for JSON. ``result`` is the result."""
+    """Return the result of an operation on many names as a mapping for JSON."""
     effects = [
         {
             "outcome": effect.outcome,
@@ -57,9 +57,7 @@ def of_operation(result: BulkResult) -> dict[str, Any]:
 
 
 def of_import(job: Job) -> dict[str, Any]:
-    """Return a job that imports a table as a mapping for JSON: its state, its progress and its result. ``job`` is the
-    job.
-    """
+    """Return a job that imports a table as a mapping for JSON: its state, its progress and its result."""
     problem = job.result and job.result.get("problem")
     return {
         "number": job.number,
@@ -79,9 +77,7 @@ def of_import(job: Job) -> dict[str, Any]:
 
 
 def of_change(job: Job) -> dict[str, Any]:
-    """Return a job that checks or changes many names as a mapping for JSON: its state and its result. ``job`` is the
-    job.
-    """
+    """Return a job that checks or changes many names as a mapping for JSON: its state and its result."""
     result = _of_result(job, "refused", "left_alone", "warned", "effects") or {}
     problem = (job.result or {}).get("problem")
     for effect in result.get("effects", ()):
@@ -104,9 +100,7 @@ def of_change(job: Job) -> dict[str, Any]:
 
 
 def of_export(job: Job) -> dict[str, Any]:
-    """Return a job that exports many names as a mapping for JSON: its state, its progress and its file. ``job`` is the
-    job.
-    """
+    """Return a job that exports many names as a mapping for JSON: its state, its progress and its file."""
     result = dict(job.result or {})
     is_done = job.state == "done"
     return {

@@ -35,9 +35,7 @@ def read_before(text: str) -> datetime:
 
 
 def last_day(end: datetime) -> str:
-    """Return the last day of a period as "YYYY-MM-DD", in the time zone of the caller. ``end`` is the time at which it
-    ends.
-    """
+    """Return the last day of a period as "YYYY-MM-DD", in the time zone of the caller."""
     return f"{(end - timedelta(microseconds=1)).astimezone(time_zone()):%Y-%m-%d}"
 
 
@@ -71,7 +69,7 @@ def read_period(given: Mapping[str, str], errors: dict[str, FieldProblem]) -> Pe
 
 
 def not_a_date(text: str) -> FieldProblem:
-    """Return the problem to show for a field that does not have a date. ``text`` is the value of the field."""
+    """Return the problem to show for a field that does not have a date."""
     return FieldProblem(
         Translatable("%(text)s is not a date.", text=text),
         Translatable("a date such as %(date)s", date="2026-11-23"),

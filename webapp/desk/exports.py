@@ -74,7 +74,6 @@ def csv_file(name: str, columns: Sequence[str], rows: Iterable[Row]) -> Response
 
     - ``name``: the name of the file without its ending.
     - ``columns``: the names of the columns, which are the first row.
-    - ``rows``: the values of each row by the names of the columns.
     """
     cells = ([row.get(column) for column in columns] for row in rows)
     lines = spreadsheet.text_lines(chain([columns], cells), delimiter=separator())
@@ -101,7 +100,7 @@ def json_lines_file(name: str, rows: Iterable[Row]) -> Response:
 def file(name: str, lines: Iterator[str], content_type: str) -> Response:
     """Return lines of text as a file to save.
 
-    ``name`` is the name of the file. ``lines`` are the lines with their line ends. ``content_type`` is the media type.
+    ``lines`` are the lines with their line ends. ``content_type`` is the media type.
     """
     # A list can have millions of rows, so they are read while the response is sent.
     return download(lines, content_type, name)

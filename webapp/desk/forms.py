@@ -24,8 +24,7 @@ class FieldProblem(NamedTuple):
     def of(cls, error: CatalogueError) -> FieldProblem:
         """Return the problem to show in a form for an error of the bindings.
 
-        ``error`` is the error. It is raised again if no other value of the field corrects it, because the database
-        cannot be used.
+        It is raised again if no other value of the field corrects it, because the database cannot be used.
 
         >>> FieldProblem.of(CatalogueError("redirect-status"))
         FieldProblem(message='This status cannot be used for a redirect.', expected='302 or 307')

@@ -16,7 +16,7 @@ from .blueprint import blueprint, caller, see_other
 
 @blueprint.post("/jobs/<int:number>/resume", endpoint="resume_job")
 def resume(number: int) -> AnyResponse:
-    """Continue a job of the caller that its server ended, and redirect to its page. ``number`` is that of the job.
+    """Continue a job of the caller that its server ended, and redirect to its page.
 
     An administrator can continue each job. Another job is answered with 404.
     """

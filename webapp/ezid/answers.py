@@ -137,7 +137,6 @@ class EzidRequest:
 
     - ``subject``: the identifier or shoulder in its path.
     - ``parameters``: the parameters of its query string.
-    - ``body``: the bytes of its body.
     """
 
     subject: str

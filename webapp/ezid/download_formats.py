@@ -104,7 +104,6 @@ def _value(name: str, value: str) -> str:
 def compressed(pieces: Iterable[str], compression: Compression, name: str) -> Iterator[bytes]:
     """Yield the bytes of a compressed file in pieces.
 
-    - ``pieces``: the text of the file, in pieces.
     - ``compression``: "gzip" or "zip".
     - ``name``: the name of the file in a zip archive.
     """

@@ -112,8 +112,7 @@ class Download:
     def includes(self, binding: Binding) -> bool:
         """Return whether the download has a name of one of the selections.
 
-        ``binding`` is the binding of the name. Its state must be one of the requested states, and its listing must be
-        the requested one.
+        Its state must be one of the requested states, and its listing must be the requested one.
         """
         is_wanted = self.listed is None or binding.listed == self.listed
         return is_wanted and (not self.states or binding.status in self.states)

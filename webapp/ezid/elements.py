@@ -97,7 +97,7 @@ def described(
 def own_description(key: str, prefix: str) -> str:
     """Return the URL of the description of a name. EZID shows it as the target of an identifier without a target.
 
-    ``key`` is the normal form of the name. ``prefix`` is the resolver prefix of this site.
+    ``prefix`` is the resolver prefix of this site.
 
     >>> own_description("ark:12345/x5", "https://example.org")
     'https://example.org/ark:/12345/x5?info'

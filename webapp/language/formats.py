@@ -21,7 +21,7 @@ _PUNCTUATION = re.compile(r"[:;?!](?=\s|$)")
 
 
 def figure(number: float) -> str:
-    """Return a number as a text with the groups of digits of the current language. ``number`` is the number.
+    """Return a number as a text with the groups of digits of the current language.
 
     >>> figure(20000)
     '20,000'
@@ -94,7 +94,7 @@ def period(label: str) -> str:
 
 
 def day(time: date) -> str:
-    """Return a date as a text in the current language. ``time`` is a day or a time.
+    """Return a date as a text in the current language.
 
     >>> day(date(2026, 11, 26))
     '2026-11-26'

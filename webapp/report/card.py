@@ -60,7 +60,6 @@ class Member:
     - ``identifier``: the target of its link, or None if it is too long.
     - ``role``: its relation to the inspected identifier, such as "container".
     - ``state``: whether it is bound here, such as "recorded here"; "" if nothing is known.
-    - ``here``: whether it is the inspected identifier.
     """
 
     identifier: str | None

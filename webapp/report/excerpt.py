@@ -122,8 +122,8 @@ def plain(text: str, most: int = MAX_LENGTH) -> Line:
 def pointed(text: str, start: int, end: int) -> Line:
     """Return a whole text as a line with one part marked.
 
-    ``text`` is the text. ``start`` and ``end`` are the indexes of the part. A text of more than :data:`MAX_LENGTH`
-    characters is shortened to the part and a few characters around it.
+    ``start`` and ``end`` are the indexes of the part. A text of more than :data:`MAX_LENGTH` characters is shortened to
+    the part and a few characters around it.
 
     >>> [run.kind for run in pointed("ark:12345/x!y", 11, 12)]
     ['same', 'mark', 'same']
@@ -154,7 +154,7 @@ def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
 def marked(text: str, start: int, end: int) -> Line:
     """Return a part of a text as a marked line, with at most a few characters before and after it.
 
-    ``text`` is the text. ``start`` and ``end`` are the indexes of the part.
+    ``start`` and ``end`` are the indexes of the part.
 
     >>> [run.kind for run in marked("ark:12345/x!", 11, 12)]
     ['same', 'mark']

@@ -93,7 +93,7 @@ def standing(record: SiteRecord) -> Standing | None:
 def title_of(binding: Binding | None) -> str:
     """Return the recorded title of a name that the public can see, or "" without a title.
 
-    ``binding`` is the binding of the name, or None. The title is shortened to :data:`MAX_TITLE` characters.
+    The title is shortened to :data:`MAX_TITLE` characters.
     """
     if binding is None or binding.is_reserved:
         return ""

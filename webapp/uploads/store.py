@@ -151,10 +151,7 @@ class Uploads:
     ) -> Upload | None:
         """Store an uploaded file in a transaction, and return it, or None if the account has :data:`MAX_UPLOADS`.
 
-        - ``connection``: the connection of the transaction.
         - ``account``: the number of the account.
-        - ``name``: the name of the file.
-        - ``data``: the bytes to store.
         - ``reading``: how the file is read.
         - ``lines``: the number of its rows.
         - ``original``: the uploaded workbook from which ``data`` was converted, or None.
@@ -181,17 +178,17 @@ class Uploads:
         return _upload(connection.execute(_ONE, {"number": new_row_number(connection, uploads, row)}).one())
 
     def get(self, number: int) -> Upload | None:
-        """Return an uploaded table, or None. ``number`` is its number."""
+        """Return an uploaded table, or None."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _upload(found[0]) if found else None
 
     def data(self, number: int) -> bytes:
-        """Return the bytes of the stored file of an uploaded table. ``number`` is its number."""
+        """Return the bytes of the stored file of an uploaded table."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(stored)
 
     def original(self, number: int) -> bytes | None:
-        """Return the uploaded .xlsx from which a table was converted, or None. ``number`` is that of the table."""
+        """Return the uploaded .xlsx from which a table was converted, or None."""
         ((stored,),) = self.accounts.read(_ORIGINAL, number=number)
         return None if stored is None else zlib.decompress(stored)
 
@@ -211,9 +208,7 @@ class Uploads:
     def remember(self, connection: Connection, account: int, headings: Sequence[str], reading: Reading) -> None:
         """Record the columns that an account selected for the headings of a table, in a transaction.
 
-        - ``connection``: the connection of the transaction.
         - ``account``: the number of the account.
-        - ``headings``: the headings of the table.
         - ``reading``: how the table is read.
         """
         if not any(reading.columns):
@@ -234,7 +229,6 @@ class Uploads:
         """Return how a table is read, with the columns that an account selected last for the same headings.
 
         - ``account``: the number of the account.
-        - ``headings``: the headings of the table.
         - ``reading``: how the table is read now. It is returned unchanged if nothing is recorded.
 
         Without a shoulder in ``reading``, the last one of the account is used too.
@@ -259,7 +253,6 @@ class Uploads:
     def forget(self, connection: Connection, account: int, headings: str, prefix: str) -> bool:
         """Delete remembered columns in a transaction, and return whether there were any.
 
-        - ``connection``: the connection of the transaction.
         - ``account``: the number of the account.
         - ``headings``, ``prefix``: those of the :class:`RememberedColumns`.
         """
@@ -287,7 +280,6 @@ class Uploads:
 
         - ``connection``: the connection of a transaction.
         - ``upload``: the uploaded table as it was read.
-        - ``stage``: the next stage of the upload.
         - ``job``: the number of the job, or None.
         - ``reading``: how the file is read; None does not change it.
 
@@ -307,8 +299,6 @@ class Uploads:
         """Store the converted file of an upload. Return False if another job was started in the meantime.
 
         - ``connection``: the connection of a transaction.
-        - ``number``: the number of the upload.
-        - ``job``: the number of the job that converted the file.
         - ``proposal``: the content to store, and how it is read.
         """
         values: dict[str, Any] = {"data": zlib.compress(proposal.content), "lines": proposal.rows}
@@ -351,7 +341,7 @@ class Uploads:
     def delete(self, connection: Connection, number: int) -> None:
         """Delete an upload with the outcomes of its rows. The changes of its import remain.
 
-        ``connection`` is the connection of a transaction. ``number`` is the number of the upload.
+        ``connection`` is the connection of a transaction.
         """
         connection.execute(delete(upload_rows).where(upload_rows.c.upload == number))
         connection.execute(delete(uploads).where(uploads.c.id == number))
@@ -377,7 +367,6 @@ class Uploads:
         - ``connection``: the connection of a transaction.
         - ``upload``: the number of the upload.
         - ``job``: the number of the job.
-        - ``rows``: the outcomes to add.
         - ``counted``: the numbers of outcomes that were added before, to which the new ones are added.
         """
         is_last = uploads.c.id == upload, uploads.c.job == job
@@ -431,7 +420,7 @@ class Uploads:
     def each_row(self, upload: int, part: Part) -> Iterator[tuple[int, RowOutcome]]:
         """Yield the outcomes of all rows in one part of an upload with their numbers.
 
-        ``upload`` is the number of the upload. ``part`` is the part, such as "refused".
+        ``part`` is the part, such as "refused".
         """
         after = 0
         while found := self.rows(upload, part, after, _BLOCK):
@@ -443,7 +432,6 @@ class Uploads:
     ) -> list[tuple[int, RowOutcome]]:
         """Return the outcomes of rows in one part of an upload with their numbers.
 
-        - ``upload``: the number of the upload.
         - ``part``: the part, such as "refused".
         - ``after``: the number after which the rows begin; 0 for the first ones.
         - ``limit``: the largest number of rows to return.
@@ -477,7 +465,7 @@ class Uploads:
     def causes(self, upload: int, part: Part = "refused") -> list[tuple[str, int]]:
         """Return the codes of refused rows or of warnings with the number of rows for each, the most frequent first.
 
-        ``upload`` is the number of the upload. ``part`` is "refused" or "warning".
+        ``part`` is "refused" or "warning".
         """
         found = self.accounts.read(_CAUSES, upload=upload, part=part)
         return [(code or "", number) for code, number in found]
@@ -491,9 +479,7 @@ class Uploads:
                 yield from ((row.line, row.identifier) for _, row in self.each_row(upload, part) if row.identifier)
 
     def counts(self, upload: int) -> dict[Part, dict[str, int]]:
-        """Return the numbers of rows of an uploaded table, by part and then by outcome. ``upload`` is the number of the
-        upload.
-        """
+        """Return the numbers of rows of an uploaded table, by part and then by outcome."""
         counted: dict[Part, dict[str, int]] = {}
         for part, outcome, number in self.accounts.read(_COUNTS, upload=upload):
             counted.setdefault(part, {})[outcome] = number

@@ -157,7 +157,6 @@ def _page(name: str, base: str, language: str = ENGLISH) -> DocumentationPage:
 def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> DocumentationPage:
     r"""Convert Markdown (CommonMark with tables) to a documentation page.
 
-    - ``text``: the Markdown.
     - ``base``: the URL of the page "index". The links to other pages begin with it.
     - ``anchors``: the anchors of the first headings, in their order. Other anchors are made of the words of the
       heading.

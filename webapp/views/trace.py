@@ -48,7 +48,6 @@ class TraceOffer:
 
     - ``why``: the reason for the choice of the resolver.
     - ``address``: the URL of the link that starts the trace, or None if this page cannot trace.
-    - ``label``: the text of the link.
     - ``command``: a shell command that traces the identifier, if this page cannot; else None.
     - ``offers``: the resolvers that the user can select. ``default``: the prefix of the usual one, or "".
     """

@@ -55,8 +55,6 @@ SCALES = (
 def scale(seconds: float) -> tuple[str, str, str]:
     """Return the CSS class of the axis that shows a duration, and the labels of its middle and its end.
 
-    ``seconds`` is the duration in seconds.
-
     >>> scale(0.3), scale(60)
     (('until-05', '0.25', '0.5 s'), ('until-30', '15', '30 s'))
     """
@@ -68,7 +66,7 @@ def scale(seconds: float) -> tuple[str, str, str]:
 def split_address(address: str) -> tuple[str, str]:
     """Return the host of a URL, and the rest of the URL. The host keeps its scheme, except for ``https://``.
 
-    ``address`` is the URL. A URL without a host returns an empty host.
+    A URL without a host returns an empty host.
 
     >>> split_address("https://n2t.net/ark:12345/x"), split_address("http://n2t.net?a"), split_address("mailto:a")
     (('n2t.net', '/ark:12345/x'), ('http://n2t.net', '?a'), ('', 'mailto:a'))
@@ -82,8 +80,6 @@ def split_address(address: str) -> tuple[str, str]:
 def duration(seconds: float) -> str:
     """Return a duration as a text: below one second in milliseconds, otherwise in seconds with one decimal.
 
-    ``seconds`` is the duration in seconds.
-
     >>> duration(0.0123), duration(1.26)
     ('12 ms', '1.3 s')
     """
@@ -95,7 +91,7 @@ def duration(seconds: float) -> str:
 def span(seconds: float, digits: int = 1) -> str:
     """Return a duration in seconds as a text, with the decimal separator of the language.
 
-    ``seconds`` is the duration. ``digits`` is the number of decimals.
+    ``digits`` is the number of decimals.
 
     >>> span(0.26), span(1.234, 2)
     ('0.3 s', '1.23 s')
@@ -128,8 +124,7 @@ class Fragments:
     def messages(self, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield each event of a trace as a server-sent event with a fragment of HTML. The last event is always "end".
 
-        ``run`` is the trace that runs. While it waits, a comment or the box of :meth:`waiting` is sent, so that a
-        closed connection is detected.
+        While it waits, a comment or the box of :meth:`waiting` is sent, so that a closed connection is detected.
         """
         seen: list[Event] = []
         number = 0
@@ -154,17 +149,14 @@ class Fragments:
             yield sse.message("end", "end")
 
     def last_messages(self, sentence: str) -> Iterator[str]:
-        """Yield two server-sent events: the reason why a trace does not start or continue, and "end".
-
-        ``sentence`` is the reason.
-        """
+        """Yield two server-sent events: the reason why a trace does not start or continue, and "end"."""
         yield sse.message("verdict", self.refusal(sentence))
         yield sse.message("end", "end")
 
     def growing(self, page: str, run: RunningTrace[Event]) -> Iterator[str]:
         """Yield the HTML page of a trace in pieces, with the events of the trace between them as they arrive.
 
-        ``page`` contains :data:`CUT` at each place where a piece ends. ``run`` is the trace that runs.
+        ``page`` contains :data:`CUT` at each place where a piece ends.
         """
         head, opening, closing, tail = page.split(CUT)
         yield head

@@ -251,7 +251,7 @@ def _least_seconds(choices: Iterable[ResolverChoice], known: Site) -> float:
 
 
 def about(seconds: float) -> str:
-    """Return a waiting time as a text, rounded up to whole seconds or minutes. ``seconds`` is the time in seconds.
+    """Return a waiting time as a text, rounded up to whole seconds or minutes.
 
     >>> about(3), about(60), about(61)
     ('3 seconds', '1 minute', '2 minutes')

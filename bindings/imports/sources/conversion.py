@@ -37,7 +37,7 @@ _SHORTEN = "shorten the value in the dump"
 def not_imported(record: DumpRecord, rules: NamingRules = NO_RULES) -> Omission | None:
     """Return the reason why the name of a dump cannot be imported, or None if it can.
 
-    ``rules`` are the rules of the site for its names. ``record`` is the record of the name.
+    ``rules`` are the rules of the site for its names.
 
     >>> print(not_imported(DumpRecord(1, "doi:10.5072/FK2X")).reason)
     the name is neither an ARK nor a URN

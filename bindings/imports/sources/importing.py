@@ -52,7 +52,6 @@ class Migration:
 
     - ``source``: the other system, such as "ezid".
     - ``summary``: the result for each line, as for a table.
-    - ``states``: the numbers of names in the dump by their state.
     - ``skipped``: the number of names that are not imported, because another system keeps them.
     - ``minted``: the number of names that were only minted, and are reserved now.
     - ``appended``: the number of names with a query or fragment in the target, to which the rest of a request is
@@ -91,11 +90,10 @@ def import_dump(
 ) -> Migration:
     """Import the names of the dump ``file`` of EZID, arklet, noid or N2T with their targets, metadata and states.
 
-    ``bindings`` is the open store. With ``dry_run``, everything is checked and nothing is written. ``actor`` is the
-    user who makes the change, or the name for the history. None records no user. ``progress``, if it is set, is called
-    with the number of rows so far. ``encoding`` is that of a text file; None detects it. The names are written in
-    blocks, or with ``atomic`` in one transaction. ``batch`` is the number of rows of one block. ``report`` is called
-    for each refused row.
+    With ``dry_run``, everything is checked and nothing is written. ``progress``, if it is set, is called with the
+    number of rows so far. ``encoding`` is that of a text file; None detects it. The names are written in blocks, or
+    with ``atomic`` in one transaction. ``batch`` is the number of rows of one block. ``report`` is called for each
+    refused row.
 
     A name that cannot be bound is left out, and counts as a refusal in the summary. The others are written, because a
     user cannot always correct the dump of another system.

@@ -93,8 +93,6 @@ class Counter(NamedTuple):
 def read_time(text: str) -> datetime | None:
     """Parse the time of a name in a dump: Unix seconds, or RFC 3339 with or without a time zone.
 
-    ``text`` is the time as it is in the dump.
-
     Return None for another text.
 
     The result is in UTC, which is also the default time zone. A time before 1990 or after 2100 counts as another text.

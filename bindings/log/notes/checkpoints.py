@@ -23,7 +23,6 @@ _SIZE = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 class Checkpoint:
     """The published state of a verifiable log: its name, its number of entries and the root of their tree.
 
-    - ``origin``: the name of the log.
     - ``size``: the number of entries, from 0 to 2^63 - 1.
     - ``root``: the root of the tree of these entries.
     - ``extensions``: further lines, which have no meaning here.

@@ -25,7 +25,6 @@ _ID_BYTES = 4
 class Signature:
     """One signature below the text of a signed note. It is not verified yet.
 
-    - ``name``: the name of the key.
     - ``key_id``: the four bytes that identify the key.
     - ``value``: the signature, in a form that depends on the type of the key.
     """
@@ -49,7 +48,6 @@ class Signature:
 class VerifiedSignature:
     """A signature of a note that was verified: the public key, and the time of a cosignature.
 
-    - ``key``: the key.
     - ``time``: the time of a cosignature in seconds since 1970, or 0.
     """
 

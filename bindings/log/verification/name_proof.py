@@ -19,7 +19,6 @@ class ProvedEntry:
     """The result of :func:`verify_name`: an entry that is proved to be in a public log.
 
     - ``index``: the number of the entry, from 0. ``size``: the number of entries of the checkpoint.
-    - ``log``: the key of the log.
     - ``cosignatures``: the cosignatures of the witnesses that have seen the checkpoint.
     """
 

@@ -46,8 +46,8 @@ class Party:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A group of witnesses in a policy, with the name ``name``. ``members`` are the names of witnesses and groups. At
-    least ``threshold`` of its members must have cosigned a checkpoint.
+    """A group of witnesses in a policy, with the name ``name``. At least ``threshold`` of its members must have
+    cosigned a checkpoint.
     """
 
     name: str
@@ -60,7 +60,6 @@ class VerifiedCheckpoint:
     """A checkpoint of a trusted log whose signatures are verified.
 
     - ``checkpoint``: the parsed checkpoint.
-    - ``log``: the key of its log.
     - ``cosignatures``: the verified cosignatures of witnesses of the policy.
     """
 

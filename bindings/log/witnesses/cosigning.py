@@ -33,7 +33,6 @@ class Witnessing:
     """The witnesses whose cosignatures a public log requests, and whether it needs them.
 
     - ``policy``: the witnesses with their URLs, and the quorum. Witnesses without a URL are not asked.
-    - ``send``: sends a request.
     - ``is_required``: whether a checkpoint without the quorum is not published.
     """
 

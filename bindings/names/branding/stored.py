@@ -26,7 +26,6 @@ _log = logging.getLogger(__name__)
 class BrandingVersion:
     """A recorded version of the branding of the public pages, with its time and author.
 
-    - ``branding``: the values.
     - ``revision``: the number of the version, from 1.
     - ``changed``, ``actor``: the time and the account of the change; None for an unknown account.
     """

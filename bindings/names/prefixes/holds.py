@@ -66,8 +66,6 @@ def require_limited(until: datetime, now: datetime) -> None:
 def check(until: datetime, reason: str, now: datetime) -> tuple[datetime, str]:
     """Check ``until``, the end of a new hold, and ``reason``, a text for visitors. Return both in their stored form.
 
-    ``now`` is the current time in UTC.
-
     Raises :class:`BindingError` with the code ``hold-until`` or ``hold-reason``.
     """
     until = until.astimezone(UTC)
@@ -128,7 +126,6 @@ class Holds:
 
         Holds of names that are not public are omitted.
 
-        - ``now``: the current time in UTC.
         - ``key``: the normal form of the name, or of a text below it.
         - ``above``: further names whose holds include this name: those that it is a variant of.
         - ``read``: the name whose record was read, so that its hold here can be older.
@@ -139,8 +136,6 @@ class Holds:
 
     def begins(self, key: str, now: datetime, above: Collection[str] = ()) -> datetime | None:
         """Return the next time at which a hold begins to stop the redirect of the name ``key``, or None.
-
-        ``now`` is the current time in UTC. ``above`` are the keys of the names above it.
 
         A hold of a reserved name begins when the name becomes public.
         """

@@ -319,7 +319,7 @@ class PrefixRecords:
     def above(self, key: str) -> Iterator[PrefixRecord]:
         """Yield the records of all prefixes with which a name begins, the longest prefix first.
 
-        Records that have only a hold are omitted. ``key`` is the normal form of the name.
+        Records that have only a hold are omitted.
         """
         for length in self._lengths:
             if length <= len(key) and (record := self._stated.get(key[:length])) is not None:
@@ -328,7 +328,7 @@ class PrefixRecords:
     def delegation(self, key: str) -> PrefixRecord | None:
         """Return the record of the prefix that delegates an unbound name to another resolver, or None.
 
-        The record with the longest prefix decides. ``key`` is the normal form of the name.
+        The record with the longest prefix decides.
         """
         record = next(self.above(key), None) if self._has_closed else None
         return record if record is not None and record.state != "active" and (record.resolver or record.about) else None
@@ -361,8 +361,6 @@ class PrefixRecords:
 
     def inherited(self, key: str, field: str) -> InheritedText | None:
         """Return the text of the field ``field`` that a name inherits from the longest prefix that has one, or None.
-
-        ``key`` is the normal form of the name.
 
         Return None if no record has the text.
         """
@@ -398,7 +396,7 @@ class PrefixRecords:
     def characters_problem(self, key: str) -> str | None:
         """Return a message about the first character of a name that its prefix records do not permit (ARK-138).
 
-        Return None if all characters are permitted. ``key`` is the normal form of the name.
+        Return None if all characters are permitted.
         """
         for length in self._restricted_lengths:
             record = self._records.get(key[:length])
@@ -459,9 +457,8 @@ def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:
     """Check texts of a prefix record that a user entered, and return those to change in stored form. ``texts`` maps
     fields to texts.
 
-    None means no change, an empty text deletes one. ``prefix`` is in its stored form. Raises :class:`BindingError` with
-    a code that begins with ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``, and TypeError for
-    another field.
+    None means no change, an empty text deletes one. Raises :class:`BindingError` with a code that begins with
+    ``prefix-``, such as ``prefix-pattern`` or ``prefix-address``, and TypeError for another field.
 
     >>> check("ark:12345/x5", {"who": " Library ", "what": None, "contact": "", "pattern": "10^6+check"})
     {'who': 'Library', 'contact': '', 'pattern': '10^6+check'}
@@ -496,8 +493,6 @@ def changed(
 ) -> PrefixRecord:
     """Return the record of the prefix ``prefix`` after a change of its texts. Return ``existing`` itself if nothing
     differs.
-
-    ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
 
     ``texts`` maps fields to checked texts; other fields stay. ``existing`` is the record before the change, or None for
     a prefix without a record. Raises :class:`BindingError` with the code ``prefix-empty`` if no text would be recorded.

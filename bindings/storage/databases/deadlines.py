@@ -130,7 +130,7 @@ class WriterConnection(DeadlineConnection):
     def copy(self, statement: bytes, rows: Iterable[Sequence[Any]]) -> None:
         """Send rows to PostgreSQL with a COPY statement, without waiting until the server has written them.
 
-        ``statement`` is the COPY statement in bytes. ``rows`` are sequences of column values.
+        ``rows`` are sequences of column values.
 
         The next statement or the end of the transaction waits. It raises the exception of psycopg if COPY failed.
         """

@@ -219,10 +219,7 @@ class PostgreSQL:
         return None
 
     def is_same_file(self, before: Hashable, now: Hashable) -> bool:
-        """Return False, because a server is not a file.
-
-        ``before`` and ``now`` are ignored.
-        """
+        """Return False, because a server is not a file. ``before`` and ``now`` are ignored."""
         return False
 
     def connect_to_read(self) -> PreparedConnection | _PooledConnection:
@@ -311,10 +308,7 @@ class PostgreSQL:
         return make_conninfo("", **parameters), {} if password is None else {"PGPASSWORD": str(password)}
 
     def shorten_log(self, failure: Exception | None = None) -> None:
-        """Do nothing: PostgreSQL removes its write-ahead log itself.
-
-        ``failure`` is ignored.
-        """
+        """Do nothing: PostgreSQL removes its write-ahead log itself. ``failure`` is ignored."""
 
     def erase_deleted(self) -> None:
         """Do nothing: the server keeps deleted rows until ``VACUUM``."""
@@ -347,8 +341,7 @@ class PostgreSQL:
     def stream(connection: Any, query: str) -> Iterator[Any]:
         """Run a query and yield its rows. A thousand rows at a time are in memory.
 
-        ``connection`` is an open connection of the driver. ``query`` is the SQL text. Each row is a sequence of column
-        values.
+        ``connection`` is an open connection of the driver. Each row is a sequence of column values.
         """
         connection.execute(f"DECLARE ararat NO SCROLL CURSOR FOR {query}")
         while rows := connection.execute("FETCH 1000 FROM ararat").fetchall():

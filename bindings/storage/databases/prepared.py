@@ -58,7 +58,7 @@ class PreparedConnection:
     def execute(self, query: Any, params: Sequence[Any] = ()) -> Any:
         """Run a statement on PostgreSQL, and return its rows with ``fetchall`` and ``fetchone``.
 
-        ``query`` is the SQL text. ``params`` are the values of its placeholders, in order.
+        ``params`` are the values of its placeholders, in order.
         """
         if self._settings and params:
             self._set(self._settings.get(query, self._other_settings))

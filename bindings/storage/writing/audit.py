@@ -28,8 +28,7 @@ _MAX_NAME = 4000
 def record_changes(transaction: Transaction, actor: Actor, when: datetime) -> None:
     """Write a row to the audit for each change of a transaction. Its actor must have an operation for the audit.
 
-    ``transaction`` is an open transaction of the database. ``actor`` is the user who made the changes, and ``when`` the
-    time in UTC.
+    ``actor`` is the user who made the changes, and ``when`` the time in UTC.
 
     An operation on many names has one row. That of minted names has a row for each of its few names.
     """

@@ -70,9 +70,7 @@ class Operations:
     ) -> int:
         """Record that an operation begins, and return its number.
 
-        ``actor`` is the name of the user for the history, or None. ``action`` is the kind of the operation, and
-        ``started`` the time in UTC. ``parameters`` are recorded as JSON. ``undoes`` is the number of the operation that
-        it undoes, or None.
+        ``action`` is the kind of the operation, and ``started`` the time in UTC. ``parameters`` are recorded as JSON.
 
         Raises :class:`BindingError` with the code ``operation-kind`` for an action that no kind declares.
         """

@@ -389,8 +389,6 @@ class Transaction:
     ) -> list[Change]:
         """Write changes of names: the new binding of each name, and an event to its history. Each change has an action.
 
-        ``actor`` is the name of the user for the history, or None.
-
         Return the changes as they are recorded: the history of a deleted name continues with its next revision.
 
         ``sources`` contains the file and line of each change, or None. ``operation`` is the number of the operation
@@ -449,8 +447,8 @@ class Transaction:
         """Write names that are new and live, and an event for each, as :meth:`put` does.
 
         ``rows`` are their rows with the columns :data:`~..rows.STATE` and :data:`~..rows.SEARCH`, each with its origin
-        or None. ``actor`` is the name of the user for the history, or None. ``operation`` is the number of the
-        operation, or None. Call it only without :attr:`has_deleted`, and for names without a hold.
+        or None. ``operation`` is the number of the operation, or None. Call it only without :attr:`has_deleted`, and
+        for names without a hold.
         """
         if len(rows) >= _MANY_ROWS:
             self.drop_replacement_triggers()
@@ -474,10 +472,7 @@ class Transaction:
         self.connection.execute(insert(schema.rule_events), [{**row, "action": "set"}])
 
     def remove_rule(self, prefix: str, now: datetime, actor: str | None) -> None:
-        """Delete the rule of the prefix ``prefix`` and add the event "removed" to its history. Earlier events stay.
-
-        ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
-        """
+        """Delete the rule of the prefix ``prefix`` and add the event "removed" to its history. Earlier events stay."""
         self.connection.execute(delete(schema.rules).where(schema.rules.c.prefix == prefix))
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
@@ -516,8 +511,6 @@ class Transaction:
     def remove_prefix(self, prefix: str, now: datetime, actor: str | None) -> None:
         """Delete the record of the NAAN or shoulder ``prefix``, and add the event "removed" to its history. Earlier
         events stay.
-
-        ``now`` is the current time in UTC. ``actor`` is the name of the user for the history, or None.
         """
         self.connection.execute(delete(schema.prefixes).where(schema.prefixes.c.prefix == prefix))
         row = self._with_next_revision(prefixes.record(prefix, changed=now, actor=actor))

@@ -48,11 +48,10 @@ class Probe(NamedTuple):
 class Echo(NamedTuple):
     """The request as a resolver received it, from the JSON problem document of its refusal.
 
-    ``identifier`` is the one that the resolver received. ``exact`` is whether it is as the client wrote it; an old
-    version of Ararat does not report this, and it is None. ``code`` is the reason of the refusal. ``suggestion`` is the
-    URL of a similar identifier, with the resolver prefix, or None. ``inspect`` is the URL of this identifier in the
-    inspector, or None. ``shows_empty_query`` is False behind an ASGI server,
-    which does not show a question mark at the end.
+    ``exact`` is whether it is as the client wrote it; an old version of Ararat does not report this, and it is None.
+    ``code`` is the reason of the refusal. ``suggestion`` is the URL of a similar identifier, with the resolver prefix,
+    or None. ``inspect`` is the URL of this identifier in the inspector, or None. ``shows_empty_query`` is False behind
+    an ASGI server, which does not show a question mark at the end.
     """
 
     identifier: str
@@ -146,8 +145,6 @@ def redirected_to(url: WebURL, where: str) -> tuple[tuple[str, str, int] | None,
 
 def answered_by(response: SiteAnswer) -> str | None:
     """Return the header fields of a response that name the server and a cache, as one text, or None without them.
-
-    ``response`` is the response.
 
     >>> answered_by(SiteAnswer(302, (("Server", "nginx"), ("Age", "17")), b""))
     'nginx, Age: 17'

@@ -24,7 +24,6 @@ _RETRY_SECONDS = "60"
 def witness_application(witness: Witness, key: SignerKey, now: Callable[[], float] = time.time) -> WSGIApplication:
     """Return the WSGI application of a witness.
 
-    - ``key``: the key of the witness.
     - ``now``: returns the current time in seconds since 1970.
     """
 

@@ -207,7 +207,7 @@ class Unwritten:
     def forget(self, pair: Pair, known: Pair) -> None:
         """Forget the failed attempts of a name and an address, and remember that the user has signed in.
 
-        ``pair`` is the hashed name and address. ``known`` is the pair to remember.
+        ``pair`` is the hashed name and address.
         """
         with self.lock:
             self._failures.pop(pair, None)
@@ -326,17 +326,14 @@ _at_fork = AtFork(after_in_child=Unwritten._begin)
 
 
 def forget_attempts(connection: Connection, name: str) -> None:
-    """Delete the failed attempts to sign in with a name from all addresses, in a transaction.
-
-    ``connection`` is the connection of the transaction. ``name`` is the name of the account.
-    """
+    """Delete the failed attempts to sign in with a name from all addresses, in a transaction."""
     connection.execute(delete(sign_ins).where(sign_ins.c.name == name_hash(name)))
 
 
 def failed_attempts(accounts: AttemptTables, name: str) -> int:
     """Return the number of failed attempts to sign in with a name from all addresses in the last minutes.
 
-    ``accounts`` is the store of the accounts. ``name`` is the name.
+    ``accounts`` is the store of the accounts.
     """
     rows = accounts.read(_OF_NAME, key=name_hash(name))
     since = rfc3339(accounts.bindings.now() - WINDOW)
@@ -344,7 +341,7 @@ def failed_attempts(accounts: AttemptTables, name: str) -> int:
 
 
 def name_hash(name: str) -> str:
-    """Return the hash under which the failed attempts to sign in with a name are counted. ``name`` is the name."""
+    """Return the hash under which the failed attempts to sign in with a name are counted."""
     return sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -65,7 +65,7 @@ def unknown(name: str) -> AccountError:
 
 
 def of_program(name: str) -> AccountError:
-    """Return the error for a sign-in to the account of a program. ``name`` is the name of the account."""
+    """Return the error for a sign-in to the account of a program."""
     message = Translatable("%(account)s is the account of a program, to which no person signs in", account=name)
     return AccountError("account-program", message)
 
@@ -101,7 +101,7 @@ def read_line(text: str, code: str, what: str, most: int) -> str:
 def end_sessions(connection: Connection, account: Account, now: datetime) -> None:
     """End all sessions of an account, and delete the stored answers to its forms.
 
-    ``connection`` is the connection of the transaction. ``account`` is the account. ``now`` is the time.
+    ``connection`` is the connection of the transaction. ``now`` is the time.
     """
     open_sessions = tables.sessions.c.account == account.number, tables.sessions.c.ended.is_(None)
     connection.execute(update(tables.sessions).where(*open_sessions).values(ended=rfc3339(now), answers=None))
@@ -110,7 +110,7 @@ def end_sessions(connection: Connection, account: Account, now: datetime) -> Non
 def locked(connection: Connection, name: str) -> Account:
     """Return an account after locking its row, so that changes of one account happen one after the other.
 
-    ``connection`` is the connection of the transaction. ``name`` is the name of the account.
+    ``connection`` is the connection of the transaction.
     """
     connection.execute(select(tables.accounts.c.id).where(tables.accounts.c.name == name).with_for_update())
     return find(connection, name)

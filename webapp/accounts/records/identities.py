@@ -38,7 +38,6 @@ class Identities:
 
         - ``issuer``: the URL of the provider.
         - ``subject``: the identifier of the user at the provider.
-        - ``name``: the name of the account.
         - ``claim``: the name of a claim, such as "email". ``subject`` is its value. The first sign-in with the value
           replaces it by the subject (:meth:`adopt`).
         - ``by``: the caller who makes the change, for the audit; None for the command line.
@@ -101,7 +100,6 @@ class Identities:
 
         - ``issuer``: the URL of the provider.
         - ``subject``: the identifier of the user at the provider.
-        - ``name``: the name of the account.
         - ``claim``: as in :meth:`link`.
         - ``by``: the caller who makes the change, for the audit; None for the command line.
 
@@ -124,10 +122,7 @@ class Identities:
         return self._accounts.change_account(name, "account.unlink", by, change)
 
     def list(self, account: Account) -> Sequence[tuple[str, str]]:
-        """Return the OpenID identities of an account: pairs of issuer and subject, in order.
-
-        ``account`` is the account.
-        """
+        """Return the OpenID identities of an account: pairs of issuer and subject, in order."""
         return sorted((row[0], row[1]) for row in self._accounts.read(rows.IDENTITIES, account=account.number))
 
     def account(self, issuer: str, subject: str) -> Account | None:

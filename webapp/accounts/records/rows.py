@@ -87,8 +87,7 @@ STAMP = (
 class AccountRow(NamedTuple):
     """An account in rows of the database.
 
-    ``account`` is the account. ``hash`` is the hash of its password, or None. ``rest`` has the other columns of its
-    first row.
+    ``hash`` is the hash of its password, or None. ``rest`` has the other columns of its first row.
     """
 
     account: Account

@@ -162,7 +162,7 @@ class Sessions:
     def end_all(self, name: str, *, by: Caller | None = None) -> Account:
         """End all sessions of an account, and return the account. Its password and its tokens stay valid.
 
-        ``name`` is the name of the account. ``by`` is the caller who makes the change; None for the command line.
+        ``by`` is the caller who makes the change; None for the command line.
         """
 
         def change(connection: Connection, account: Account) -> str:
@@ -174,8 +174,6 @@ class Sessions:
     def list(self, account: Account) -> list[tuple[str, datetime, datetime]]:
         """Return the sessions of an account that have not ended, the newest first: the hash of the id, the start and
         the end.
-
-        ``account`` is the account.
         """
         found = [
             (number, datetime.fromisoformat(created), datetime.fromisoformat(expires))
@@ -186,7 +184,6 @@ class Sessions:
     def end_some(self, name: str, wanted: Callable[[str], bool], *, by: Caller | None = None) -> int:
         """End some sessions of an account, and return how many.
 
-        - ``name``: the name of the account.
         - ``wanted``: a function that returns True for the hash of a session to end.
         - ``by``: the caller who makes the change; None for the command line.
         """
@@ -206,7 +203,7 @@ class Sessions:
         return len(ended)
 
     def count(self, account: Account) -> int:
-        """Return the number of sessions of an account that have not ended. ``account`` is the account."""
+        """Return the number of sessions of an account that have not ended."""
         times = (map(datetime.fromisoformat, row) for row in self._accounts.read(rows.SESSIONS, account=account.number))
         return sum(self._accounts.is_valid(*each) for each in times)
 

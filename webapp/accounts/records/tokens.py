@@ -52,7 +52,6 @@ class Tokens:
     ) -> tuple[Token, str]:
         """Create a token, and return it with its secret, which is not stored and cannot be shown again.
 
-        - ``name``: the name of the account.
         - ``label``: a text that describes the token.
         - ``expires``: the time in UTC at which the token ends, or None.
         - ``prefixes``: the prefixes of the account that the token can change, or None for all.
@@ -103,7 +102,7 @@ class Tokens:
     def list(self, name: str) -> Sequence[Token]:
         """Return all tokens of an account in the order of their numbers, also revoked and expired ones.
 
-        ``name`` is the name of the account. Raises AccountError for an unknown one.
+        Raises AccountError for an unknown one.
         """
         account = self._accounts.get(name)
         if account is None:
@@ -114,8 +113,8 @@ class Tokens:
     def revoke(self, number: int, *, by: Caller | None = None) -> None:
         """Revoke a token permanently. A revoked token is not changed.
 
-        ``number`` is the number of the token. ``by`` is the caller who makes the change; None for the command line.
-        Raises AccountError with the code ``token-unknown``.
+        ``by`` is the caller who makes the change; None for the command line. Raises AccountError with the code
+        ``token-unknown``.
         """
 
         def write(connection: Connection) -> None:
@@ -161,10 +160,7 @@ class Tokens:
         )
 
     def caller_of_number(self, number: int) -> Caller | None:
-        """Return the caller of a token for a job that the token started, or None if the token is not valid any more.
-
-        ``number`` is the number of the token.
-        """
+        """Return the caller of a token for a job that the token started, or None if the token is not valid any more."""
         return self._caller(rows.found(self._accounts.read(rows.OF_TOKEN_NUMBER, number=number)))
 
     def _caller(self, found: Sequence[rows.AccountRow]) -> Caller | None:

@@ -35,22 +35,20 @@ def start_export() -> Response:
 
 @blueprint.get("/exports/<int:number>")
 def show_export(number: int) -> Response:
-    """Return the state of a job that exports names as JSON: its progress or its result. ``number`` is the number of the
-    job.
-    """
+    """Return the state of a job that exports names as JSON: its progress or its result."""
     parameters.read()
     return shown_job(_known(number), representations.of_export)
 
 
 @blueprint.post("/exports/<int:number>/resume")
 def resume_export(number: int) -> Response:
-    """Continue an export that its server ended, and return its job as JSON. ``number`` is the number of the job."""
+    """Continue an export that its server ended, and return its job as JSON."""
     return resumed(_known(number), representations.of_export)
 
 
 @blueprint.get("/exports/<int:number>/file")
 def show_exported_file(number: int) -> Response:
-    """Return the file that an export of names has written. ``number`` is the number of its job.
+    """Return the file that an export of names has written.
 
     Raises :class:`HTTPRefusal` with 409 before the end of the job, and with 404 if the file was deleted.
     """

@@ -59,8 +59,6 @@ class NameFilters:
     def sorted_by(self, sort: Sort) -> Ordering:
         """Return the order that a click on the heading of a column selects, and the current order of this column.
 
-        ``sort`` is the name of the column.
-
         >>> read_filters({"sort": "title"}).sorted_by("title")
         Ordering(sort='-title', current='ascending')
         """

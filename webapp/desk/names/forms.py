@@ -216,8 +216,7 @@ def alternate_rows(form: MultiDict[str, str] | None, binding: Binding) -> list[A
 def embargo_text(binding: Binding) -> str:
     """Return the embargo of a name as the text of a form field, or an empty text without an embargo.
 
-    ``binding`` is the binding of the name. Midnight in the time zone of the caller is shown as a date, another time
-    with the offset of the time zone.
+    Midnight in the time zone of the caller is shown as a date, another time with the offset of the time zone.
     """
     if binding.embargo is None:
         return ""
@@ -236,7 +235,7 @@ def _passthrough(value: str | None) -> Literal["no", "normal", "given"]:
 
 
 def number_texts(binding: Binding) -> dict[str, str]:
-    """Return the texts of the form fields of numbers, by their names. ``binding`` is the binding of the name.
+    """Return the texts of the form fields of numbers, by their names.
 
     Several numbers have a vertical line between them.
     """

@@ -78,7 +78,7 @@ def changes_of(events: Sequence[Event]) -> list[ShownChange]:
 def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
     """Yield the values that differ between two bindings of a name. Default values of a new name are omitted.
 
-    ``before`` is the binding before the change, or None for a new name. ``after`` is the binding after it.
+    ``before`` is the binding before the change, or None for a new name.
     """
     for field, old, new in differing(before, after):
         title = site().settings.resource_label if field.name == "resource" else field.title

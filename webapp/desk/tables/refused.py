@@ -153,10 +153,7 @@ class Cause:
 
 
 def causes(upload: Upload) -> list[Cause]:
-    """Return the causes for which rows of an uploaded table are refused, the most frequent first.
-
-    ``upload`` is the uploaded table.
-    """
+    """Return the causes for which rows of an uploaded table are refused, the most frequent first."""
     store, reading = uploads(), upload.reading
     named: Sequence[str] = ()
     with suppress(TableError):
@@ -186,10 +183,7 @@ def causes(upload: Upload) -> list[Cause]:
 
 
 def warning_causes(upload: Upload) -> list[Cause]:
-    """Return the causes of the warnings about an uploaded table, the most frequent first.
-
-    ``upload`` is the uploaded table.
-    """
+    """Return the causes of the warnings about an uploaded table, the most frequent first."""
     return [
         Cause(code=code, title=_title(code, number), fix=fix(code), number=number, rows=())
         for code, number in uploads().causes(upload.number, "warning")[:_MOST_GROUPS]
@@ -205,10 +199,7 @@ def _title(code: str, number: int) -> str:
 
 
 def fix(code: str | None) -> str | None:
-    """Return a sentence about how to fix the error of a row in the desk, or None.
-
-    ``code`` is the code of the error, or None.
-    """
+    """Return a sentence about how to fix the error of a row in the desk, or None."""
     if code is None or code in _FIXES:
         return _FIXES.get(code or "")
     entry = error_code(code)
@@ -236,8 +227,8 @@ def suggests_minting(upload: Upload, counts: Mapping[Part, int]) -> bool:
 def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int, str, str, str]]]:
     """Return the cells of some rows of an uploaded table, by the numbers of their lines.
 
-    ``upload`` is the uploaded table. ``lines`` are the numbers of the lines to read. Each cell is its place in the row,
-    its label, its text and the heading of its column.
+    ``lines`` are the numbers of the lines to read. Each cell is its place in the row, its label, its text and the
+    heading of its column.
     """
     reading = upload.reading
     wanted, labels = {*lines}, column_labels()
@@ -269,10 +260,7 @@ def cells_of(upload: Upload, lines: Collection[int]) -> dict[int, list[tuple[int
 
 @blueprint.post("/tables/<int:number>/corrections", endpoint="correct_table")
 def correct(number: int) -> AnyResponse:
-    """Record the corrected cells in the form, and start the preview again. Redirect to the page of the table.
-
-    ``number`` is the number of the upload.
-    """
+    """Record the corrected cells in the form, and start the preview again. Redirect to the page of the table."""
     known, form = known_upload(number), request.form
     job = job_of(known)
     is_shown = job is not None and known.stage == "preview" and form.get("job") == str(job.number)
@@ -357,7 +345,7 @@ def _is_number(text: str) -> bool:
 def refused(number: int, kind: str) -> Response:
     """Return the refused rows of a table with their problems as a file, which can be corrected and uploaded.
 
-    ``number`` is the number of the upload. ``kind`` is the ending of the file, such as "csv" or "xlsx".
+    ``kind`` is the ending of the file, such as "csv" or "xlsx".
     """
     known = known_upload(number)
     problems = {
@@ -377,7 +365,7 @@ def refused(number: int, kind: str) -> Response:
 def with_names(number: int, kind: str) -> Response:
     """Return an imported table with the names of its rows as a file to save.
 
-    ``number`` is the number of the upload. ``kind`` is the ending of the file: that of the uploaded file, or "xlsx".
+    ``kind`` is the ending of the file: that of the uploaded file, or "xlsx".
     """
     known = known_upload(number)
     job = job_of(known)

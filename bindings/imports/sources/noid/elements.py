@@ -45,8 +45,6 @@ _LABELS = ("ark:", "urn:", "doi:", "uuid:", "http:", "https:")
 def identifier_of(text: str) -> str:
     """Return the identifier for a key in a binder of noid or egg. A key without a label, such as 13030/xf9, is an ARK.
 
-    ``text`` is the key.
-
     >>> identifier_of("13030/xf93gt2q"), identifier_of("ark:/13030/xf93gt2q")
     ('ark:/13030/xf93gt2q', 'ark:/13030/xf93gt2q')
     """
