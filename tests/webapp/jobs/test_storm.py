@@ -17,6 +17,8 @@ from sqlalchemy import Connection
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.selection import select
+from ararat.spreadsheets import sheet
+from ararat.spreadsheets.reading import Reading
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.exports import FileFormat
@@ -140,6 +142,35 @@ class Storm:
             lambda connection: self.imports.exports.add(connection, self.jane, chain, file)
         ).number
 
+    def add_upload(self, table: str, **reading: Any) -> int:
+        """Store a table of the desk, add its preview, and return the number of the upload."""
+        uploads, (data, read, lines) = self.imports.uploads, sheet.stored(table.encode(), "names.csv")
+        read = Reading(**{**read.as_dict(), **reading})
+
+        def add(connection: Connection) -> int:
+            upload = uploads.uploads.add(connection, self.jane.account.number, "names.csv", data, read, lines)
+            assert upload
+            assert uploads.preview(connection, self.jane, upload, read)
+            return upload.number
+
+        return self.accounts.write(add)
+
+    def job_of(self, upload: int) -> int:
+        found = self.imports.uploads.uploads.get(upload)
+        assert found
+        assert found.job
+        return found.job
+
+    def import_upload(self, number: int) -> None:
+        uploads, upload = self.imports.uploads, self.imports.uploads.uploads.get(number)
+        assert upload
+        start: Any = lambda connection: uploads.import_rows(connection, self.jane, upload, skip_refused=False)  # noqa: E731
+        assert self.accounts.write(start)
+
+    def changed(self, operation: dict[str, Any], prefix: str | None) -> Job:
+        """Check an operation and carry it out, both by processes that are killed."""
+        return self.carried_out(self.change(self.carried_out(self.check(operation, prefix))))
+
     def rows(self, prefix: str = "") -> list[tuple[Any, ...]]:
         with self.accounts.bindings.transaction() as transaction:
             found = transaction.connection.exec_driver_sql(STATE).all()
@@ -181,24 +212,43 @@ def test_killed_jobs_of_all_kinds_lose_nothing_and_double_nothing(storm: Storm) 
         withdraw = {"action": "withdraw", "reason": "x"}
         move = {"action": "move", "from": f"https://old.example/{number}/", "to": "https://new.example/"}
         operation = storm.random.choice([edit, withdraw, move])
-        changed = storm.carried_out(storm.change(storm.carried_out(storm.check(operation, prefix))))
+        changed = storm.changed(operation, prefix)
         assert changed.state == "done", changed
         assert changed.result
         assert sum(changed.result["counts"].values()) == ROWS
         assert sum(a != b for a, b in zip(imported, storm.rows(), strict=True)) == ROWS
 
-        undo = {"action": "undo", "operation": changed.result["operation"]}
-        undone = storm.carried_out(storm.change(storm.carried_out(storm.check(undo, None))))
+        undone = storm.changed({"action": "undo", "operation": changed.result["operation"]}, None)
         assert undone.state == "done", undone
         assert storm.rows() == imported
 
-        undo = {"action": "undo", "operation": done.result["operation"]}
-        undone = storm.carried_out(storm.change(storm.carried_out(storm.check(undo, None))))
+        undone = storm.changed({"action": "undo", "operation": done.result["operation"]}, None)
         assert undone.state == "done", undone
         assert {row[2] for row in storm.rows(prefix)} == {"withdrawn"}
         assert [row for row in storm.rows() if not row[0].startswith(prefix)] == before
-    # The import, the change and two undos of each round.
-    assert len(storm.accounts.bindings.list_operations(limit=1000)) == 4 * number
+
+        shoulder, before = f"ark:12345/x5t{number}", storm.rows()
+        keyed = "Key,Link\n" + "".join(f"T{number}-{row},https://old.example/{row}\n" for row in range(ROWS))
+        upload = storm.add_upload(keyed, columns=["resource", "target"], mint=shoulder)
+        assert storm.carried_out(storm.job_of(upload)).state == "done"
+        assert storm.rows() == before
+        storm.import_upload(upload)
+        assert storm.carried_out(storm.job_of(upload)).state == "done"
+        minted = storm.rows(shoulder)
+        assert {row[3] for row in minted} == {f"T{number}-{row}" for row in range(ROWS)}
+        assert len(minted) == ROWS == len(storm.rows()) - len(before)
+
+        action = storm.random.choice(["publish", "delete"])
+        changed = storm.changed({"action": action}, shoulder)
+        assert changed.state == "done", changed
+        assert changed.result
+        assert len(storm.rows(shoulder)) == (ROWS if action == "publish" else 0)
+        assert {row[2] for row in storm.rows(shoulder)} <= {"live"}
+        undone = storm.changed({"action": "undo", "operation": changed.result["operation"]}, None)
+        assert undone.state == "done", undone
+        assert storm.rows(shoulder) == minted
+    # Two imports, two changes and three undos of each round.
+    assert len(storm.accounts.bindings.list_operations(limit=1000)) == 7 * number
     assert list(verify(storm.accounts.bindings)) == []
 
 
