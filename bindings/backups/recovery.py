@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from ..changes import MAX_CHANGES, NameChange
-from ..checks.comparison import compare
+from ..checks.comparison import REDACTED, compare, people_of
 from ..checks.narrowing import Narrowed, People, carry_over_people, carry_over_prefixes, of_name
 from ..checks.verification import StoreFinding, finding
 from ..collection import Bindings
@@ -28,7 +28,7 @@ from ..log.tree.growing_tree import GrowingTree
 from ..log.tree.tiles import ENTRIES, WIDTH, Tile, entries_of, tile_at
 from ..names.actor import Actor
 from ..names.assignment import Change, next_revision, reserve
-from ..names.binding import Binding
+from ..names.binding import Binding, Event, rfc3339
 from ..names.errors import BindingError
 from ..names.fields import Fields
 from ..names.naming import RECORDED
@@ -85,7 +85,7 @@ class Newer:
     - ``settings``: counters, which advance and never go back, and owners of UUIDs.
     - ``prefixes``: the records of prefixes. ``people``: the accounts, or None.
     - ``compare``: returns what a database still has otherwise.
-    - ``unknown``: what the source cannot know, in words.
+    - ``unknown``: what the source cannot know, in words. ``where``: the place of a store, or "".
     """
 
     names: Iterable[Binding | LastEntry]
@@ -94,13 +94,20 @@ class Newer:
     people: People | None = None
     compare: Callable[[Bindings], Iterator[StoreFinding]]
     unknown: Sequence[str] = ()
+    where: str = ""
 
 
 class LastEntry(NamedTuple):
-    """The key of a name in a log, and the action of its last entry, such as "withdrawn"."""
+    """The facts that a log has about a name: its key, and the time of its last entry in UTC.
+
+    ``action`` is that of the last entry that is not a redaction, such as "withdrawn". ``redacted`` is the time of its
+    last redaction, or None.
+    """
 
     key: str
     action: str
+    time: datetime
+    redacted: datetime | None
 
 
 def recover(
@@ -124,9 +131,11 @@ def recover(
     while batch := list(islice(names, MAX_CHANGES)):
         lost = _lost(bindings, batch)
         narrowed = _narrowed(bindings, batch)
-        if (lost or narrowed) and not dry_run:
-            changes = [NameChange(each.identifier, _protect(each)) for each in lost]
-            bindings.change([*changes, *narrowed.values()], actor=actor)
+        keys = {*(each.identifier for each in lost), *(each.of for each in narrowed)}
+        if keys and not dry_run:
+            of_lost = {each.identifier: each for each in lost}
+            changes = [(each, of_lost.get(_key(each))) for each in batch if _key(each) in keys]
+            bindings.change([NameChange(_key(each), _close(each, gone)) for each, gone in changes], actor=actor)
         result.lost += [each for each in lost if each.was_public]
         result.reserved += sum(not each.was_public for each in lost)
         result.narrowed += narrowed
@@ -141,20 +150,20 @@ def recover(
     return result
 
 
-def _narrowed(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> dict[Narrowed, NameChange]:
-    """Return what narrows names that are public here, each with its change."""
+def _narrowed(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[Narrowed]:
+    """Return what narrows names that are recorded here."""
     here, now = bindings.store.fetch(_key(each) for each in batch), bindings.now()
-    found: dict[Narrowed, NameChange] = {}
-    for each in batch:
-        mine = here.get(_key(each))
-        for what, _ in [] if mine is None else _of_name(mine, each, now):
-            found[Narrowed(_key(each), what)] = NameChange(_key(each), _narrow(each))
-    return found
+    found = [(mine, each) for each in batch if (mine := here.get(_key(each)))]
+    return [Narrowed(_key(each), what) for mine, each in found for what, _ in _of_name(mine, each, now)]
 
 
-def _narrow(there: Binding | LastEntry) -> Callable[[Binding | None, datetime], Sequence[Change]]:
+def _close(there: Binding | LastEntry, lost: LostName | None) -> Callable[[Binding | None, datetime], Sequence[Change]]:
+    """Return the decision that protects a name, if it is ``lost``, and narrows it."""
+
     def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        changes = [] if existing is None else [change for _, change in _of_name(existing, there, now)]
+        changes = [] if lost is None else [*_protect(lost, existing, now)]
+        after = changes[-1].after if changes else existing
+        changes += [] if after is None else [change for _, change in _of_name(after, there, now)]
         return changes or [Change("unchanged", cast("Binding", existing), None)]
 
     return decide
@@ -184,13 +193,16 @@ def _carry_over(bindings: Bindings, newer: Newer, *, dry_run: bool, actor: Actor
     return bindings.write(write, actor=who)
 
 
-def of_store(other: Bindings) -> Newer:
-    """Return what another store, table or history knows. ``other`` stays open until :func:`recover` has ended."""
+def of_store(other: Bindings, *, is_history: bool = False) -> Newer:
+    """Return what another store or table knows. ``other`` stays open until :func:`recover` has ended.
+
+    ``is_history`` states that it was imported from a history.
+    """
     is_database = other.kind == "database"
     with other.store.snapshot() as snapshot:
         settings = [row for row in snapshot.settings() if isinstance(row, Setting)]
         prefixes = list(snapshot.prefixes())
-        people = People.of_snapshot(snapshot) if is_database else None
+        people = people_of(snapshot) if is_database and not is_history else None
 
     def every() -> Iterator[Binding]:
         with other.store.snapshot() as snapshot:
@@ -200,9 +212,13 @@ def of_store(other: Bindings) -> Newer:
         names=every(),
         settings=settings,
         prefixes=prefixes,
-        people=people if people and people.accounts else None,
-        compare=lambda bindings: compare(bindings, other),
-        unknown=() if people and people.accounts else ("accounts, tokens and grants",),
+        people=people,
+        compare=lambda bindings: compare(bindings, other, is_history=is_history),
+        where=other.where,
+        unknown=[
+            *([] if is_database else ["deleted names, and the values that it has no column for"]),
+            *([] if people else ["accounts, tokens and grants"]),
+        ],
     )
 
 
@@ -228,35 +244,51 @@ def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], 
     Raises :class:`LogError` if an entry cannot be read, or the entries do not have the root.
     """
     growing = GrowingTree(_Nowhere(), 0)
-    actions: dict[str, str] = {}
+    entries: dict[str, LastEntry] = {}
     for index in range(-(-checkpoint.size // WIDTH)):
         tile = tile_at(ENTRIES, index, checkpoint.size)
         contents = entries_of(tile, source.read(tile))
         growing.append(contents)
         for content in contents:
             entry = LogEntry.of_bytes(content)
-            # What was redacted was not published again.
-            if entry.action != "redacted" or entry.key not in actions:
-                actions[entry.key] = entry.action
+            # A redaction does not publish a name again.
+            before = entries.get(entry.key) or LastEntry(entry.key, entry.action, entry.time, None)
+            if entry.action == "redacted":
+                entries[entry.key] = before._replace(time=entry.time, redacted=entry.time)
+            else:
+                entries[entry.key] = before._replace(action=entry.action, time=entry.time)
         progress(growing.size)
     if growing.root() != checkpoint.root:
         raise LogError("the entries of the log do not have the root of its checkpoint")
-    names = [LastEntry(*each) for each in actions.items()]
+    names = [*entries.values()]
     unknown = "targets, descriptions, holds, prefixes, rules, accounts and tokens"
     return Newer(names=names, compare=lambda bindings: _closed(bindings, names), unknown=(unknown,))
 
 
 def _closed(bindings: Bindings, names: Sequence[LastEntry]) -> Iterator[StoreFinding]:
-    """Yield the names that are live by the log and not here, or withdrawn or hidden there and live here."""
+    """Yield the names whose last entry in the log contradicts their state here, or is later than their last change."""
     every = iter(names)
     while batch := list(islice(every, MAX_CHANGES)):
         here = bindings.store.fetch(each.key for each in batch)
-        for key, action in batch:
-            is_live = action not in ("withdrawn", "hidden")
-            mine = here.get(key)
-            if (mine is not None and mine.is_live) != is_live:
+        for each in batch:
+            is_live = each.action not in ("withdrawn", "hidden")
+            mine = here.get(each.key)
+            if mine is None:
+                yield finding("lost", each.key, "the name has no history here, and the log has it")
+            elif each.redacted is not None and _lacks_redaction(bindings.history(each.key), each.redacted):
+                yield finding("older", each.key, REDACTED)
+            elif mine.is_live != is_live:
                 state = "not live" if is_live else "live"
-                yield finding("older", key, f"the name is {state} here, and its last entry in the log is {action}")
+                message = f"the name is {state} here, and its last entry in the log is {each.action}"
+                yield finding("older", each.key, message)
+            elif mine.changed < each.time:
+                message = f"the last change is of {rfc3339(mine.changed)} here, and of {rfc3339(each.time)} in the log"
+                yield finding("older", each.key, message)
+
+
+def _lacks_redaction(history: Sequence[Event], redacted: datetime) -> bool:
+    """Return whether a name has changes from before its redaction, which was not repeated here."""
+    return bool(history) and history[0].when < redacted and all(each.action != "redacted" for each in history)
 
 
 def _key(each: Binding | LastEntry) -> str:
@@ -278,17 +310,14 @@ def _lost(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[Lost
     return lost_names
 
 
-def _protect(lost: LostName) -> Callable[[Binding | None, datetime], Sequence[Change]]:
-    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        if existing is None:
-            return [reserve(None, _fields(lost), now)]
-        if not lost.was_public or not existing.is_reserved or existing.is_hidden:
-            return [Change("unchanged", existing, None)]
+def _protect(lost: LostName, existing: Binding | None, now: datetime) -> Iterator[Change]:
+    if existing is None:
+        yield reserve(None, _fields(lost), now)
+    elif lost.was_public and existing.is_reserved and not existing.is_hidden:
         resource = lost.binding.resource if lost.binding else None
-        hidden = replace(existing, once_public="yes", resource=resource or existing.resource)
-        return [Change("hidden", next_revision(existing, hidden, now), "hidden")]
-
-    return decide
+        # A person publishes it again, and not the clock.
+        hidden = replace(existing, once_public="yes", resource=resource or existing.resource, embargo=None)
+        yield Change("hidden", next_revision(existing, hidden, now), "hidden")
 
 
 def _fields(lost: LostName) -> Fields:
@@ -298,7 +327,9 @@ def _fields(lost: LostName) -> Fields:
     binding = lost.binding
     if binding is None:
         return bare.for_name(lost.identifier, RECORDED)
-    fields = bare._replace(resource=binding.resource, spelling=binding.spelling, created=binding.created)
+    fields = bare._replace(
+        resource=binding.resource, spelling=binding.spelling, created=binding.created, listed=binding.listed
+    )
     if binding.hold_until is not None:
         fields = fields._replace(hold_until=binding.hold_until, hold_reason=binding.hold_reason)
     full = fields._replace(
@@ -346,11 +377,13 @@ def _advance(bindings: Bindings, settings: Sequence[Setting], *, dry_run: bool, 
     def write(transaction: Transaction) -> int:
         now = bindings.now()
         if not dry_run:
-            return sum(record_row(row, transaction, now, who.name) for row in settings)
-        return sum(_is_behind(transaction.setting(row.name), row) for row in settings)
+            return sum(record_row(row, transaction, now, who.name) for row in _behind(transaction, settings))
+        return len(_behind(transaction, settings))
 
     return bindings.write(write, actor=who)
 
 
-def _is_behind(mine: str | None, row: Setting) -> bool:
-    return mine is None or (row.name.startswith("next ") and int(mine) < int(row.value))
+def _behind(transaction: Transaction, settings: Sequence[Setting]) -> list[Setting]:
+    """Return the counters that are behind here, and the UUIDs that have no owner. Another owner stays."""
+    own = [(transaction.setting(row.name), row) for row in settings]
+    return [row for mine, row in own if mine is None or (row.name.startswith("next ") and int(mine) < int(row.value))]

@@ -8,34 +8,35 @@ None of these must end by a restore, so :func:`carry_over_prefixes` and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from sqlalchemy import Table, delete, select, update
+from sqlalchemy import delete, update
 
 from ..names import assignment
 from ..names.actor import Actor
 from ..names.assignment import Change, next_revision
-from ..names.binding import Binding
+from ..names.binding import Binding, rfc3339
 from ..names.prefixes.prefixes import PrefixRecord
 from ..names.prefixes.texts import DELEGATION, HOLD_FIELDS
 from ..prefix_changes import set_record
-from ..storage.tables.account_tables import accounts, grants, tokens
+from ..storage.tables.account_tables import accounts, grants, identities, sessions, tokens
 from ..storage.writing.audit import record
 
 if TYPE_CHECKING:
     from ..storage.protocols import Row
     from ..storage.writing.transaction import Transaction
-    from ..stores import Snapshot
 
 # Only the columns that are compared: the tables of an older schema lack others.
-_COLUMNS: Mapping[Table, Sequence[str]] = {
-    accounts: ("id", "name", "role", "disabled"),
-    tokens: ("id", "account", "label", "hash", "prefixes", "expires", "revoked", "rights"),
-    grants: ("account", "prefix"),
-}
+_ACCOUNTS = "id name role disabled password link link_expires"
+_TOKENS = "id account label hash prefixes expires revoked rights"
+_CHANGES = (
+    "SELECT name, operation, max(time) FROM audit WHERE substr(operation, 1, 8) = 'account.' AND name IS NOT NULL "
+    "GROUP BY name, operation"
+)
+_SIGN_IN = ("account.password", "account.one-time-link", "account.program")
 _ROLES = ("reader", "curator", "administrator")
 _OPEN = {"active": 0, "delegated": 1, "retired": 2}
 
@@ -48,45 +49,84 @@ class Narrowed(NamedTuple):
 
 
 class People(NamedTuple):
-    """The accounts, tokens and grants of a database, as rows by column."""
+    """The accounts of a database, with what lets them sign in and change names.
+
+    - ``accounts``: the rows by name. ``tokens``: the rows by hash, with the name of the account as ``owner``.
+    - ``grants``: the prefixes by account. ``identities``: the account by issuer and subject.
+    - ``sessions``: the account and the time of the start, by the hash of an open session.
+    - ``changes``: the time of the last change by account and operation, such as "account.role".
+    - ``until``: the time of the last entry of the audit, or "".
+    """
 
     accounts: Mapping[str, Mapping[str, Any]]
     tokens: Mapping[str, Mapping[str, Any]]
     grants: Mapping[str, frozenset[str]]
+    identities: Mapping[tuple[str, str], str]
+    sessions: Mapping[str, tuple[str, str]]
+    changes: Mapping[tuple[str, str], str]
+    until: str
 
     @classmethod
-    def of_rows(cls, read: Mapping[str, Iterable[Row]]) -> People:
-        """Return those of the rows of the three tables with their compared columns, by the name of the table."""
-        columns = {table.name: names for table, names in _COLUMNS.items()}
-        rows = {name: [dict(zip(columns[name], row, strict=True)) for row in read[name]] for name in columns}
-        names = {row["id"]: str(row["name"]) for row in rows["accounts"]}
-        prefixes: dict[str, set[str]] = {name: set() for name in names.values()}
-        for row in rows["grants"]:
-            if row["account"] in names:
-                prefixes[names[row["account"]]].add(str(row["prefix"]))
+    def read(cls, run: Callable[[str], Iterable[Row]]) -> People:
+        """Return those of a database. ``run`` returns the rows of a query."""
+
+        def rows(table: str, columns: str) -> list[dict[str, Any]]:
+            names = columns.split()
+            return [dict(zip(names, row, strict=True)) for row in run(f"SELECT {', '.join(names)} FROM {table}")]  # noqa: S608  names of the schema
+
+        found = rows("accounts", _ACCOUNTS)
+        names = {row["id"]: str(row["name"]) for row in found}
+        granted: dict[str, set[str]] = {name: set() for name in names.values()}
+        for account, prefix in run("SELECT account, prefix FROM grants"):
+            granted.get(names.get(account, ""), set()).add(prefix)
+        linked = run("SELECT issuer, subject, account FROM identities")
+        signed_in = run("SELECT id, account, created FROM sessions WHERE ended IS NULL")
+        ((until,),) = run("SELECT max(time) FROM audit")
         return cls(
-            {str(row["name"]): row for row in rows["accounts"]},
-            {str(row["hash"]): row | {"owner": names.get(row["account"], "")} for row in rows["tokens"]},
-            {name: frozenset(each) for name, each in prefixes.items()},
+            {str(row["name"]): row for row in found},
+            {str(row["hash"]): row | {"owner": names.get(row["account"], "")} for row in rows("tokens", _TOKENS)},
+            {name: frozenset(each) for name, each in granted.items()},
+            {(issuer, subject): names[account] for issuer, subject, account in linked if account in names},
+            {each: (names[account], created) for each, account, created in signed_in if account in names},
+            {(name, operation): time for name, operation, time in run(_CHANGES)},
+            until or "",
         )
 
-    @classmethod
-    def of_snapshot(cls, snapshot: Snapshot) -> People:
-        """Return those of the database of a snapshot."""
-        return cls.of_rows({table.name: snapshot.rows(table, names=names) for table, names in _COLUMNS.items()})
+    def is_older(self, than: People, name: str, *operations: str) -> bool:
+        """Return whether an account was changed by one of these operations in the other database later than here."""
+        mine, theirs = (max(each.changes.get((name, one), "") for one in operations) for each in (self, than))
+        return max(self.changes.get((name, "account.add"), ""), mine) < theirs
 
 
-def of_name(here: Binding, there: Binding, now: datetime) -> Iterator[tuple[str, Change]]:
-    """Yield what narrows a public name, each with its change: a withdrawal, a publication undone, or a hold."""
-    if not here.is_live:
-        return
-    if there.is_withdrawn:
-        yield "withdrawn", assignment.withdraw(here, there.reason, now, there.successor)
-    elif there.is_hidden:
-        yield "hidden", assignment.hide(here, there, now)
-    elif there.hold_until is not None and there.hold_until > max(now, here.hold_until or now):
-        held = replace(here, hold_until=there.hold_until, hold_reason=there.hold_reason)
-        yield "on hold", Change("held", next_revision(here, held, now), "updated")
+def of_name(here: Binding, there: Binding, now: datetime) -> list[tuple[str, Change]]:
+    """Return what narrows a name, each with its change, in the order in which the changes are made.
+
+    A hold, also of a reserved name; the omission from lists; a later publication; and for a public name a withdrawal,
+    or the undo of its publication.
+    """
+    done: list[tuple[str, Change]] = []
+
+    def update(what: str, outcome: Literal["held", "updated"], **values: Any) -> None:
+        before = done[-1][1].after if done else here
+        done.append((what, Change(outcome, next_revision(before, replace(before, **values), now), "updated")))
+
+    if there.hold_until is not None and there.hold_until > max(now, here.hold_until or now) and not here.is_withdrawn:
+        update("on hold", "held", hold_until=there.hold_until, hold_reason=there.hold_reason)
+    if here.listed and not there.listed:
+        update("not listed", "updated", listed=False)
+    if here.is_reserved and here.embargo is not None and there.is_reserved and _is_later(there, here.embargo):
+        update("published later", "updated", embargo=there.embargo)
+    last = done[-1][1].after if done else here
+    if here.is_live and there.is_withdrawn:
+        done.append(("withdrawn", assignment.withdraw(last, there.reason, now, there.successor)))
+    elif here.is_live and there.is_reserved:
+        # Its publication was undone, or its embargo was changed and the date of the backup has passed.
+        done.append(("hidden", assignment.hide(last, there, now)))
+    return done
+
+
+def _is_later(there: Binding, embargo: datetime) -> bool:
+    return there.embargo is None or there.embargo > embargo
 
 
 def of_prefix(here: PrefixRecord | None, there: PrefixRecord, now: datetime) -> dict[str, str]:
@@ -131,6 +171,15 @@ def wider(here: People, there: People) -> Iterator[tuple[Narrowed, Any]]:
         for prefix in sorted(here.grants[name] - there.grants[name]):
             row = (grants.c.account == mine["id"]) & (grants.c.prefix == prefix)
             yield Narrowed(name, f"no grant of {prefix}"), delete(grants).where(row)
+        secrets = {column: theirs[column] for column in ("password", "link", "link_expires")}
+        if any(mine[column] != secret for column, secret in secrets.items()) and here.is_older(there, name, *_SIGN_IN):
+            # The password of the backup was possibly changed because another person knew it.
+            what = "no password" if theirs["password"] is None else "the newer password"
+            yield Narrowed(name, what), update(accounts).where(own).values(**secrets)
+    for (issuer, subject), name in here.identities.items():
+        if there.identities.get((issuer, subject)) != name and here.is_older(there, name, "account.unlink"):
+            row = (identities.c.issuer == issuer) & (identities.c.subject == subject)
+            yield Narrowed(name, f"not linked to {subject}"), delete(identities).where(row)
     for key, theirs in there.tokens.items():
         if (mine := here.tokens.get(key)) is None or mine["revoked"]:
             continue
@@ -144,6 +193,13 @@ def wider(here: People, there: People) -> Iterator[tuple[Narrowed, Any]]:
             what = "revoked" if "revoked" in values else "fewer rights"
             own = tokens.c.id == mine["id"]
             yield Narrowed(mine["owner"], f"token {mine['label']}: {what}"), update(tokens).where(own).values(**values)
+    ended: dict[str, list[str]] = {}
+    for session, (name, created) in here.sessions.items():
+        # A session that began after the restore is not known there.
+        if session not in there.sessions and created <= there.until:
+            ended.setdefault(name, []).append(session)
+    for name, of_account in ended.items():
+        yield Narrowed(name, "sessions ended"), delete(sessions).where(sessions.c.id.in_(of_account))
 
 
 def _covers(theirs: str, mine: str | None) -> bool:
@@ -151,21 +207,46 @@ def _covers(theirs: str, mine: str | None) -> bool:
     return mine is not None and set(json.loads(mine)) <= set(json.loads(theirs))
 
 
+def missing(here: People, there: People, now: datetime) -> Iterator[Narrowed]:
+    """Yield what an account has there and not here, unless the account was changed so after the restore."""
+    for name, theirs in sorted(there.accounts.items()):
+        mine = here.accounts.get(name)
+        if mine is None:
+            yield Narrowed(name, "the account")
+            continue
+        if mine["disabled"] and not theirs["disabled"] and here.is_older(there, name, "account.enable"):
+            yield Narrowed(name, "enabled")
+        if _ROLES.index(theirs["role"]) > _ROLES.index(mine["role"]) and here.is_older(there, name, "account.role"):
+            yield Narrowed(name, f"the role {theirs['role']}")
+        if here.is_older(there, name, "account.grant", "account.revoke"):
+            yield from (
+                Narrowed(name, f"the grant of {each}") for each in sorted(there.grants[name] - here.grants[name])
+            )
+    for (issuer, subject), name in there.identities.items():
+        is_here = (issuer, subject) in here.identities or name not in here.accounts
+        if not is_here and here.is_older(there, name, "account.link", "account.unlink"):
+            yield Narrowed(name, f"linked to {subject}")
+    for key, token in there.tokens.items():
+        is_valid = not token["revoked"] and (not token["expires"] or token["expires"] > rfc3339(now))
+        name = token["owner"]
+        if (
+            is_valid
+            and key not in here.tokens
+            and name in here.accounts
+            and here.is_older(there, name, "account.token")
+        ):
+            yield Narrowed(name, f"the token {token['label']}")
+
+
 def carry_over_people(
     transaction: Transaction, there: People, now: datetime, actor: Actor, *, dry_run: bool
 ) -> list[Narrowed]:
     """Disable accounts, revoke tokens and take rights as in newer data, with an entry in the audit for each."""
-    run = transaction.connection.execute
-    here = People.of_rows(
-        {
-            table.name: run(select(*(table.c[name] for name in names)))  # type: ignore[misc]
-            for table, names in _COLUMNS.items()
-        }
-    )
+    here = People.read(lambda query: map(tuple, transaction.connection.exec_driver_sql(query)))
     done: list[Narrowed] = []
     for narrowed, statement in wider(here, there):
         done.append(narrowed)
         if not dry_run:
-            run(statement)
+            transaction.connection.execute(statement)
             record(transaction.connection, replace(actor, operation="recover"), [(narrowed.of, narrowed.what)], now)
     return done

@@ -45,7 +45,7 @@ CODES = {
     "file-refused": "correct the file, or delete its copy to accept the file",
     "older": _OLDER,
     "lost": _OLDER,
-    "diverged": "names were changed in both stores; compare ararat history of both, and use one store only",
+    "diverged": "compare ararat history of both stores, and enter the right values in the one that you use",
 }
 """The codes of findings, with the remedy of each."""
 

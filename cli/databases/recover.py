@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,18 +11,14 @@ import click
 from .. import streams
 from ..bindings.stores import open_store
 from ..errors import DONE, NO, CommandError, write
-from ..log.monitor import source_of
-from ..log.remote import Client, is_url
-from ..log.trust import policy_file_option, trusted, vkey_option
+from ..log.trust import policy_file_option, vkey_option
 from ..options import actor_option, database_option, json_option, network_options
 from ..output import Sheet, counted, identifier, words
-from ..progress import Progress
-from .verify import opened
+from .verify import opened, print_unknown
 
 if TYPE_CHECKING:
-    from ...bindings.backups.recovery import LostName, Newer, RecoveryResult
+    from ...bindings.backups.recovery import LostName, RecoveryResult
     from ...bindings.names.actor import Actor
-    from ...middleware import Bindings
     from ...net.allowed_addresses import Destinations
 
 _WIDTH = 12
@@ -60,9 +55,9 @@ def recover_command(
     deleted or minted. Each name is listed, so that it can be entered again with `ararat bind`. Counters advance. Names
     that were only reserved in the newer source are reserved here. The command can be repeated.
 
-    What only narrows is carried over: withdrawals, hidden names, holds that last, delegated and retired prefixes,
-    disabled accounts, revoked tokens, and lost rights. All else that differs is listed, as `ararat verify --against`
-    lists it.
+    What only narrows is carried over: withdrawals, hidden and unlisted names, later embargoes, holds that last,
+    delegated and retired prefixes, disabled accounts, newer passwords, ended sessions, revoked tokens, and lost rights.
+    All else that differs is listed, as `ararat verify --against` lists it.
 
     A database of the schema before can be restored after a failed upgrade. It keeps its schema, for the older program.
 
@@ -72,47 +67,25 @@ def recover_command(
     Exit code: 0 nothing that the newer source knows differs, 1 something differs, 2 the newer source is not valid,
     69 no database.
     """
-    from ...bindings.backups.recovery import of_store, recover
+    from ...bindings.backups.recovery import recover
 
-    if is_url(newer) or Path(newer).is_dir():
-        logged = _names_of_log(newer, policy_file, vkey, destinations)
-        with open_store(database, older=True, reading=dry_run) as bindings:
-            result = recover(bindings, logged, dry_run=dry_run, actor=actor)
-    else:
-        with open_store(database, older=True, reading=dry_run) as bindings, opened(newer, older=True) as other:
-            _refuse_itself(bindings, other)
-            result = recover(bindings, of_store(other), dry_run=dry_run, actor=actor)
+    with (
+        open_store(database, older=True, reading=dry_run) as bindings,
+        opened(newer, policy_file, vkey, destinations) as source,
+    ):
+        if newer == database or _is_one_file(bindings.where, source.where):
+            raise CommandError(
+                "--from names the database itself", ("Fix", "name the newer database, an export or a log")
+            )
+        result = recover(bindings, source, dry_run=dry_run, actor=actor)
     _print(result, as_json=as_json, dry_run=dry_run)
     return NO if result.differing else DONE
 
 
-def _refuse_itself(bindings: Bindings, other: Bindings) -> None:
-    if bindings.where == other.where:
-        raise CommandError("--from names the database itself", ("Fix", "name the newer database, an export or a log"))
-
-
-def _names_of_log(place: str, policy_file: str | None, vkey: str | None, destinations: Destinations) -> Newer:
-    from ...bindings.backups.recovery import of_log
-    from ...bindings.log.errors import LogError
-    from ...bindings.log.notes.checkpoints import Checkpoint
-    from ...bindings.log.notes.notes import SignedNote
-
-    policy = trusted(policy_file, vkey)
-    if policy is None and is_url(place):
-        raise click.UsageError("give the key of the log at this URL with --vkey or --policy")
-    with closing(Client(destinations)) as client, Progress("entries") as progress:
-        source = source_of(place, client)
-        try:
-            content = source.checkpoint()
-            if content is None:
-                raise LogError("the log has no checkpoint")
-            if policy is None:
-                checkpoint = Checkpoint.of_text(SignedNote.of_bytes(content).text)
-            else:
-                checkpoint = policy.read(content).checkpoint
-            return of_log(source, checkpoint, progress.count)
-        except LogError as error:
-            raise CommandError(f"the log cannot be used: {error}", ("Fix", "give another copy of the log")) from None
+def _is_one_file(*places: str) -> bool:
+    """Return whether the URLs of two databases are those of one file of SQLite."""
+    here, there = (Path(place.removeprefix("sqlite:///")) for place in places)
+    return here.is_file() and there.is_file() and here.samefile(there)
 
 
 def _print(result: RecoveryResult, *, as_json: bool, dry_run: bool) -> None:
@@ -154,8 +127,7 @@ def _print(result: RecoveryResult, *, as_json: bool, dry_run: bool) -> None:
         write(sheet.prose(f"Protected: {names}{others}.{' Enter these names again.' if result.lost else ''}"))
         left = len(result.differing)
         write(sheet.prose(f"{left:,} still different." if left else "Nothing that the source knows differs."))
-    for each in result.unknown:
-        write(sheet.prose(f"The source does not know: {each}."))
+    print_unknown(result.unknown, sheet)
 
 
 def _row(lost: LostName) -> dict[str, object]:

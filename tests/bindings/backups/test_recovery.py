@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
@@ -12,11 +14,16 @@ from click.testing import CliRunner, Result
 from ararat.bindings.backups.backup import back_up
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
+from ararat.bindings.copying import copy_store
 from ararat.bindings.holding import hold
+from ararat.bindings.log.redaction import redact
+from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.prefixes.prefixes import PrefixRecords
 from ararat.bindings.operations.undo import undo_change
+from ararat.bindings.publication import publish_due
 from ararat.cli.main import main
+from ararat.middleware import mint as mint_names
 from ararat.middleware import open_bindings, resolve
 from ararat.webapp.accounts.store import Accounts
 from tests.wrapping import unwrapped
@@ -125,8 +132,27 @@ def test_names_of_a_log_are_protected_without_targets(restored: tuple[Path, Path
 
 def test_other_sources_are_refused(restored: tuple[Path, Path], tmp_path: Path) -> None:
     old, _ = restored
-    for source, code in ((old, 2), (tmp_path / "none.sqlite", 69), (tmp_path, 66), ("https://example.org/log", 64)):
+    (tmp_path / "link.sqlite").symlink_to(old)
+    for source, code in (
+        (old, 2),
+        (tmp_path / "link.sqlite", 2),
+        (tmp_path / "none.sqlite", 69),
+        (tmp_path, 66),
+        ("https://example.org/log", 64),
+    ):
         assert ararat("recover", "--database", old, "--from", source).exit_code == code, source
+
+
+def test_a_backup_can_have_any_name_and_a_dump_is_restored_first(restored: tuple[Path, Path], tmp_path: Path) -> None:
+    old, newer = restored
+    backup, dump = tmp_path / "nightly 1", tmp_path / "ararat.dump"
+    assert ararat("backup", "--database", newer, backup).exit_code == 0
+    dump.write_bytes(b"PGDMP\x01\x0f")
+    for command in (("verify", "--against"), ("recover", "--dry-run", "--from")):
+        found = ararat(*command, backup, "--database", old)
+        assert (found.exit_code, "x50001" in found.stdout) == (1, True), found.output
+        refused = ararat(*command, dump, "--database", old)
+        assert (refused.exit_code, "pg_restore" in refused.output) == (2, True)
 
 
 def test_every_store_is_protected(database: str, open_store: Callable[..., Bindings], tmp_path: Path) -> None:
@@ -140,7 +166,9 @@ def test_every_store_is_protected(database: str, open_store: Callable[..., Bindi
 
 
 UNTIL = datetime.now(UTC) + timedelta(days=30)
-NAME, OTHER = "ark:12345/c9a", "ark:12345/c9b"
+NAME, OTHER, RESERVED = "ark:12345/c9a", "ark:12345/c9b", "ark:12345/c9r"
+UUID = "7f1f7f1e-0000-4000-8000-000000000001"
+PROVIDER = "https://idp.example"
 
 
 def people(bindings: Bindings) -> Accounts:
@@ -151,8 +179,34 @@ def withdrawn(bindings: Bindings) -> None:
     bindings.withdraw(NAME, reason="taken down: privacy", successor=OTHER)
 
 
+def hidden(bindings: Bindings) -> None:
+    undo_change(bindings, OTHER)
+
+
+def not_listed(bindings: Bindings) -> None:
+    bindings.bind(NAME, "https://example.org/a", listed=False)
+
+
 def on_hold(bindings: Bindings) -> None:
     hold(bindings, NAME, UNTIL, "court order 17")
+
+
+def reserved_on_hold(bindings: Bindings) -> None:
+    hold(bindings, RESERVED, UNTIL, "court order 19")
+
+
+def withdrawn_on_hold_and_not_listed(bindings: Bindings) -> None:
+    on_hold(bindings)
+    not_listed(bindings)
+    withdrawn(bindings)
+
+
+def published_later(bindings: Bindings) -> None:
+    bindings.reserve(RESERVED, embargo=UNTIL + timedelta(days=900))
+
+
+def not_published(bindings: Bindings) -> None:
+    bindings.reserve(RESERVED, embargo="")
 
 
 def prefix_on_hold(bindings: Bindings) -> None:
@@ -169,6 +223,18 @@ def retired(bindings: Bindings) -> None:
 
 def delegated_without_a_record_before(bindings: Bindings) -> None:
     bindings.prefixes.set("12345/n7", who="A new partner", state="delegated", about="https://other.example/names")
+
+
+def reserved(bindings: Bindings) -> None:
+    bindings.reserve("ark:12345/hope", "https://example.org/hope", resource="hope")
+
+
+def counted(bindings: Bindings) -> None:
+    mint_names(bindings, "12345/x5", digits=True, length=4, sequential=True)
+
+
+def owned(bindings: Bindings) -> None:
+    bindings.write(lambda transaction: transaction.set_setting(f"uuid {UUID}", "painting"))
 
 
 def disabled(bindings: Bindings) -> None:
@@ -188,14 +254,45 @@ def lower_role(bindings: Bindings) -> None:
     people(bindings).set_role("joe", "reader")
 
 
-OF_NAMES = [withdrawn, on_hold, prefix_on_hold, delegated, retired, delegated_without_a_record_before]
-OF_PEOPLE = [disabled, revoked, fewer_grants, lower_role]
+def another_password(bindings: Bindings) -> None:
+    people(bindings).set_password("jane", "correct horse battery staple")
+
+
+def unlinked(bindings: Bindings) -> None:
+    people(bindings).identities.unlink(PROVIDER, "jane's subject", "jane")
+
+
+class Drill(NamedTuple):
+    """A narrowing change: which sources know it, and whether it is a restriction of something that the backup has."""
+
+    narrow: Callable[[Bindings], None]
+    known: Sequence[str] = ("database", "copy", "csv", "jsonl", "history")
+    is_restriction: bool = True
+
+
+EVERY = ("database", "copy", "csv", "jsonl", "history", "log")
+PEOPLE = ("database", "copy")
+SOURCES = ("database", "copy", "csv", "jsonl", "history", "log")
+DRILLS = [
+    *(Drill(each, EVERY) for each in (withdrawn, hidden)),
+    *(Drill(each) for each in (not_listed, on_hold, reserved_on_hold, withdrawn_on_hold_and_not_listed)),
+    *(Drill(each) for each in (published_later, not_published, prefix_on_hold, delegated, retired)),
+    Drill(delegated_without_a_record_before),
+    *(Drill(each, is_restriction=False) for each in (reserved, counted, owned)),
+    *(Drill(each, PEOPLE) for each in (disabled, revoked, fewer_grants, lower_role, another_password, unlinked)),
+]
+LOGGED = (not_listed, on_hold)
+UNKNOWN = {"log": "holds, prefixes, rules, accounts", "csv": "accounts, tokens", "jsonl": "accounts, tokens"}
+UNKNOWN |= {"history": "accounts, tokens"}
 
 
 def with_partners(place: str | Path) -> Bindings:
     bindings = open_bindings(place, create=True)
-    for name in (NAME, OTHER, "ark:12345/f4a"):
+    for name in (NAME, "ark:12345/f4a"):
         bindings.bind(name, "https://example.org/a")
+    bindings.reserve(OTHER, "https://example.org/b")
+    bindings.bind(OTHER, "https://example.org/b")
+    bindings.reserve(RESERVED, "https://example.org/r", embargo=UNTIL + timedelta(days=1))
     bindings.prefixes.set("12345/m1", who="Map room")
     bindings.prefixes.set("12345/f4", who="Film archive")
     accounts = people(bindings)
@@ -203,98 +300,296 @@ def with_partners(place: str | Path) -> Bindings:
     accounts.add("jane", "curator", ["12345/x5", "12345/c9"])
     accounts.add("joe", "curator", ["12345/x5"])
     accounts.tokens.create("jane", "script")
+    accounts.identities.link(PROVIDER, "jane's subject", "jane")
     return bindings
 
 
 def answers(bindings: Bindings) -> list[object]:
     """Return what is closed: the answers of names, what is minted, and what the accounts can do."""
     leads = [(each.status, each.target) for name in (NAME, OTHER) for each in [resolve(bindings, name)]]
+    found = [bindings.lookup(name) for name in (NAME, OTHER, RESERVED, "ark:12345/hope")]
+    records = [each and (each.status, each.listed, each.embargo, each.hold_until, each.is_hidden) for each in found]
     minting = [
         PrefixRecords(bindings.prefixes.list()).is_minted_here(f"ark:12345/{each}z") for each in ("m1", "f4", "n7")
     ]
+    with bindings.store.snapshot() as snapshot:
+        settings = [*snapshot.settings()]
     known = people(bindings)
     rights = [(each.role, bool(each.disabled), sorted(each.prefixes)) for each in known.list()]
-    return [leads, minting, rights, [bool(each.revoked) for each in known.tokens.list("jane")]]
+    jane = known.get("jane")
+    assert jane
+    sign_in = [known.password_of("jane")[1], [*known.identities.list(jane)]]
+    return [
+        leads,
+        records,
+        minting,
+        settings,
+        rights,
+        sign_in,
+        [bool(each.revoked) for each in known.tokens.list("jane")],
+    ]
+
+
+def published_log(newer: str | Path, tmp_path: Path) -> Path:
+    log, key = tmp_path / "log", tmp_path / "log.key"
+    options = ("--database", newer, "--dir", log, "--key", key)
+    assert ararat("log", "init", *options, "--origin", "example.org/log").exit_code == 0
+    assert ararat("log", "publish", *options).exit_code == 0
+    return log
+
+
+def source_of(kind: str, newer: str, tmp_path: Path) -> str | Path:
+    """Return the newer data as a source of the kind, such as a table of a database."""
+    if kind == "database":
+        return newer
+    if kind == "log":
+        return published_log(newer, tmp_path)
+    if kind == "copy":
+        file = tmp_path / "copy.sqlite"
+        if newer.startswith("postgresql"):
+            assert ararat("copy", newer, file).exit_code == 0
+        else:
+            back_up(newer, file)
+        return file
+    file = tmp_path / f"export.{'jsonl' if kind == 'history' else kind}"
+    assert ararat("export", "--database", newer, *(["--history"] if kind == "history" else []), file).exit_code == 0
+    return file
+
+
+def differing(*arguments: str | Path) -> tuple[int, list[dict[str, str]]]:
+    done = ararat(*arguments, "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    return done.exit_code, [row for row in rows if "code" in row]
+
+
+def _marks(source: str, drill: Drill) -> list[pytest.MarkDecorator]:
+    """Each change with a database, and each source with a withdrawal and a hold, are in a usual run."""
+    usual = source == "database" or drill.narrow in (withdrawn, on_hold)
+    return [] if usual else [pytest.mark.long]
 
 
 @pytest.mark.parametrize(
-    ("kind", "narrow"),
+    ("source", "drill"),
     [
-        *(
-            pytest.param(
-                kind,
-                each,
-                id=f"{kind}-{each.__name__}",
-                # Each restriction comes from a store, and each kind of source gives one, in a usual run.
-                marks=[] if kind == "store" or each in OF_NAMES[:2] else pytest.mark.long,
-            )
-            for each in OF_NAMES
-            for kind in ("store", "csv", "history")
-        ),
-        *(pytest.param("store", each, id=f"store-{each.__name__}") for each in OF_PEOPLE),
+        pytest.param(source, drill, id=f"{source}-{drill.narrow.__name__}", marks=_marks(source, drill))
+        for drill in DRILLS
+        for source in SOURCES
+        if (source, drill.narrow) != ("log", withdrawn_on_hold_and_not_listed)
     ],
 )
-def test_a_restriction_outlives_a_restore(kind: str, narrow: Callable[[Bindings], None], tmp_path: Path) -> None:
-    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
-    with with_partners(newer) as bindings:
-        back_up(newer, old)
-        narrow(bindings)
-        expected = answers(bindings)
-    source = sources(newer, kind)
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
+def test_a_narrowing_change_outlives_a_restore(
+    source: str,
+    drill: Drill,
+    database: str,
+    tmp_path: Path,
+    open_store: Callable[..., Bindings],
+    request: pytest.FixtureRequest,
+) -> None:
+    if database.startswith("postgresql"):
+        old = request.getfixturevalue("cluster").new_schema()
+    else:
+        old = str(tmp_path / "restored.sqlite")
+    with with_partners(database) as bindings:
+        before = answers(bindings)
+        copy_store(bindings, open_store(old))
+        drill.narrow(bindings)
+        after = answers(bindings)
+    assert before != after
+    newer, of_old = source_of(source, database, tmp_path), ("--database", old)
+    if source == "log" and drill.narrow in LOGGED:
+        # The log knows that the name changed, and not how. A person makes the change again.
+        assert ararat("recover", *of_old, "--from", newer).exit_code == 1
+        with open_bindings(old) as restored:
+            drill.narrow(restored)
+        assert differing("recover", *of_old, "--from", newer) == (0, [])
+        return
+    is_known = source in drill.known
+    code, planned = differing("verify", *of_old, "--against", newer)
+    assert (code, bool(planned)) == ((1, True) if is_known else (0, False)), planned
+    assert differing("recover", *of_old, "--from", newer, "--dry-run") == (code, planned)
     with open_bindings(old) as restored:
-        assert answers(restored) != expected
-    planned = ararat("recover", "--database", old, "--from", source, "--dry-run")
-    assert "carried over" in planned.stdout
+        assert answers(restored) == before
+    done = ararat("recover", *of_old, "--from", newer, "--actor", "operator")
+    assert (done.exit_code, "Nothing that the source knows differs." in done.stdout) == (0, True), done.output
+    assert ("carried over" in done.stdout) == (is_known and drill.is_restriction)
+    said = [line for line in unwrapped(done.stdout).split(". ") if "The source does not know" in line]
+    assert UNKNOWN.get(source, "") in "".join(said) if source in UNKNOWN else not said
     with open_bindings(old) as restored:
-        assert answers(restored) != expected
-    done = ararat("recover", "--database", old, "--from", source, "--actor", "operator")
-    assert done.exit_code == 0, done.output
-    assert "1 restriction" in done.stdout
-    with open_bindings(old) as restored:
-        assert answers(restored) == expected
+        assert answers(restored) == (after if is_known else before)
         assert [*verify(restored)] == []
-    again = ararat("recover", "--database", old, "--from", source)
+    again = ararat("recover", *of_old, "--from", newer)
     assert (again.exit_code, "carried over" in again.stdout) == (0, False)
-    assert ararat("verify", "--database", old, "--against", source).exit_code == 0
+    assert differing("verify", *of_old, "--against", newer) == (0, [])
 
 
-def test_a_hidden_name_stays_hidden(tmp_path: Path) -> None:
+def moved(bindings: Bindings) -> None:
+    bindings.relocate(NAME, "https://example.org/new")
+
+
+def ruled(bindings: Bindings) -> None:
+    bindings.rules.set("12345/r1", "https://example.org/${value}")
+
+
+def described(bindings: Bindings) -> None:
+    bindings.prefixes.set("12345/m1", who="Map room and archive")
+
+
+def added(bindings: Bindings) -> None:
+    people(bindings).add("new", "curator", ["12345/x5"])
+
+
+def granted(bindings: Bindings) -> None:
+    people(bindings).grant("joe", "12345/c9")
+
+
+def promoted(bindings: Bindings) -> None:
+    people(bindings).set_role("joe", "administrator")
+
+
+def new_token(bindings: Bindings) -> None:
+    people(bindings).tokens.create("joe", "script")
+
+
+def linked(bindings: Bindings) -> None:
+    people(bindings).identities.link(PROVIDER, "joe's subject", "joe")
+
+
+def branded(bindings: Bindings) -> None:
+    bindings.branding.set(Branding(institution="Library"), actor="ada")
+
+
+def redacted(bindings: Bindings) -> None:
+    redact(bindings, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("change", "of"),
+    [
+        *((moved, NAME), (redacted, OTHER), (ruled, "ark:12345/r1"), (described, "ark:12345/m1")),
+        *((added, "new"), (granted, "joe"), (promoted, "joe"), (new_token, "joe"), (linked, "joe"), (branded, "")),
+    ],
+)
+def test_another_change_is_listed_until_a_person_makes_it_again(
+    change: Callable[[Bindings], None], of: str, tmp_path: Path
+) -> None:
     newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
     with with_partners(newer) as bindings:
-        bindings.reserve("ark:12345/c9h")
-        bindings.bind("ark:12345/c9h", "https://example.org/h")
         back_up(newer, old)
-        undo_change(bindings, "ark:12345/c9h")
-    assert ararat("recover", "--database", old, "--from", newer).exit_code == 0
+        change(bindings)
+    code, listed = differing("recover", "--database", old, "--from", newer)
+    assert (code, [row["identifier"] for row in listed]) == (1, [of])
+    assert differing("verify", "--database", old, "--against", newer) == (1, listed)
     with open_bindings(old) as restored:
-        assert resolve(restored, "ark:12345/c9h").status == 410
+        change(restored)
+    assert differing("recover", "--database", old, "--from", newer) == (0, [])
 
 
-def test_changes_that_open_are_only_listed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", [each for each in SOURCES if each not in ("csv", "jsonl")])
+def test_a_redaction_is_listed_by_each_source_that_knows_it(source: str, tmp_path: Path) -> None:
     newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
     with with_partners(newer) as bindings:
         back_up(newer, old)
-        bindings.relocate(NAME, "https://example.org/new")
-        bindings.rules.set("12345/r1", "https://example.org/${value}")
-        people(bindings).add("new", "curator", ["12345/x5"])
-    done = ararat("recover", "--database", old, "--from", newer)
-    assert done.exit_code == 1
-    assert {line.split()[1] for line in done.stdout.splitlines() if line.startswith(("older", "lost"))} == {
-        *(NAME, "ark:12345/r1", "new")
-    }
-    assert "3 still different." in done.stdout
+        bindings.withdraw(OTHER, reason="the name of a person")
+        redact(bindings, OTHER)
+    of_old, place = ("--database", old), source_of(source, str(newer), tmp_path)
+    for _ in range(2):
+        code, listed = differing("recover", *of_old, "--from", place)
+        assert (code, [row["identifier"] for row in listed]) == (1, [OTHER])
+        assert "ararat redact" in listed[0]["message"]
+    assert ararat("redact", *of_old, OTHER).exit_code == 0
+    assert differing("recover", *of_old, "--from", place) == (0, [])
 
 
-def test_a_log_withdraws_and_hides(tmp_path: Path) -> None:
-    newer, old, log, key = (tmp_path / each for each in ("newer.sqlite", "restored.sqlite", "log", "log.key"))
-    with with_partners(newer) as bindings:
-        bindings.bind("ark:12345/c9h", "https://example.org/h")
+def test_a_name_whose_embargo_has_passed_is_equal_with_and_without_its_event(tmp_path: Path) -> None:
+    newer, old, past = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite", datetime.now(UTC) - timedelta(days=2)
+    with open_bindings(newer, create=True, clock=lambda: past) as bindings:
+        bindings.reserve(NAME, "https://example.org/a", embargo=past + timedelta(days=1))
+    back_up(newer, old)
+    with open_bindings(newer) as bindings:
+        assert publish_due(bindings.store) == [NAME]
+    for of, source in ((old, newer), (newer, old)):
+        assert differing("recover", "--database", of, "--from", source) == (0, [])
+
+
+def test_an_embargo_that_was_changed_after_the_backup_closes_the_name_again(tmp_path: Path) -> None:
+    newer, old, past = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite", datetime.now(UTC) - timedelta(days=2)
+    with open_bindings(newer, create=True, clock=lambda: past) as bindings:
+        bindings.reserve(NAME, "https://example.org/a", embargo=past + timedelta(days=1))
         back_up(newer, old)
-        withdrawn(bindings)
-    of_log = ("--dir", log, "--key", key)
-    assert ararat("log", "init", "--database", newer, *of_log, "--origin", "example.org/log").exit_code == 0
-    assert ararat("log", "publish", "--database", newer, *of_log).exit_code == 0
-    done = ararat("recover", "--database", old, "--from", log)
-    assert (done.exit_code, "does not know" in done.stdout) == (0, True), done.output
+        bindings.reserve(NAME, embargo=UNTIL)
+    of_old = ("--database", old)
+    with open_bindings(old) as restored:
+        assert resolve(restored, NAME).status == 302
+    assert differing("recover", *of_old, "--from", newer)[0] == 1
     with open_bindings(old) as restored:
         assert resolve(restored, NAME).status == 410
+        restored.reserve(NAME, embargo=UNTIL)
+    assert differing("recover", *of_old, "--from", newer) == (0, [])
+
+
+def test_the_clock_does_not_publish_a_name_that_was_withdrawn_after_the_backup(tmp_path: Path) -> None:
+    newer, old, past = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite", datetime.now(UTC) - timedelta(days=2)
+    with open_bindings(newer, create=True, clock=lambda: past) as bindings:
+        bindings.reserve(NAME, "https://example.org/a", embargo=UNTIL)
+        back_up(newer, old)
+        bindings.bind(NAME, "https://example.org/a")
+        withdrawn(bindings)
+    assert differing("recover", "--database", old, "--from", newer)[0] == 1
+    with open_bindings(old, clock=lambda: UNTIL + timedelta(days=1)) as restored:
+        assert resolve(restored, NAME).status == 410
+
+
+def test_sessions_that_ended_after_the_backup_stay_ended(tmp_path: Path) -> None:
+    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
+    with with_partners(newer) as bindings:
+        known = people(bindings)
+        jane = known.get("jane")
+        assert jane
+        ended, kept = (known.sessions.start(jane) for _ in range(2))
+        back_up(newer, old)
+        known.sessions.end(ended)
+        known.set_role("joe", "reader")
+    assert ararat("recover", "--database", old, "--from", newer).exit_code == 0
+    with open_bindings(old) as restored:
+        known = people(restored)
+        later = known.sessions.start(jane)
+        assert [known.sessions.caller(each) is not None for each in (ended, kept, later)] == [False, True, True]
+    assert ararat("recover", "--database", old, "--from", newer).exit_code == 0
+    with open_bindings(old) as restored:
+        assert people(restored).sessions.caller(later) is not None
+
+
+def test_a_password_that_was_set_after_the_restore_stays(tmp_path: Path) -> None:
+    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
+    with with_partners(newer) as bindings:
+        back_up(newer, old)
+        another_password(bindings)
+    assert ararat("recover", "--database", old, "--from", newer).exit_code == 0
+    with open_bindings(old) as restored:
+        people(restored).set_password("jane", "a third correct horse")
+        known = people(restored).password_of("jane")[1]
+    assert differing("recover", "--database", old, "--from", newer) == (0, [])
+    with open_bindings(old) as restored:
+        assert people(restored).password_of("jane")[1] == known
+
+
+def test_the_owner_of_a_uuid_is_never_replaced(tmp_path: Path) -> None:
+    newer, old = tmp_path / "newer.sqlite", tmp_path / "restored.sqlite"
+    with with_partners(newer) as bindings:
+        back_up(newer, old)
+        owned(bindings)
+    with open_bindings(old) as restored:
+        restored.write(lambda transaction: transaction.set_setting(f"uuid {UUID}", "sculpture"))
+    code, listed = differing("recover", "--database", old, "--from", newer)
+    assert (code, [row["code"] for row in listed]) == (1, ["diverged"])
+
+
+def test_a_table_without_times_is_compared_by_its_targets(tmp_path: Path) -> None:
+    old, table = tmp_path / "restored.sqlite", tmp_path / "mine.csv"
+    with_partners(old).close()
+    table.write_text(f"identifier,target\n{NAME},https://example.org/a\n")
+    assert ararat("recover", "--database", old, "--from", table).exit_code == 0
+    table.write_text(f"identifier,target\n{NAME},https://example.org/other\n")
+    code, listed = differing("recover", "--database", old, "--from", table)
+    assert (code, [(row["identifier"], row["code"]) for row in listed]) == (1, [(NAME, "older")])
