@@ -24,6 +24,7 @@ from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import Ark, Problem, Urn, registries
 from ...identifiers.ark import parser as ark
 from ...identifiers.ark.grammar import RESERVED_NAAN
+from ...identifiers.registries.holder_names import HolderName
 from ...identifiers.registries.target_templates import TemplateParts
 from ...identifiers.text import iri
 from .result import Resolution
@@ -137,7 +138,7 @@ def _without_scheme(address: str) -> str:
 class Holder(NamedTuple):
     """The institution of another NAAN: its ``name``, and the ``address`` of an identifier at its resolver."""
 
-    name: str
+    name: HolderName
     address: str
 
 
@@ -148,7 +149,7 @@ def holder_elsewhere(resolution: Resolution, settings: Settings) -> Holder | Non
     >>> from .resolver import resolve, no_rules
     >>> missing = resolve("ark:/12148/btv1b8449691v/f29", lambda keys: {}, no_rules, Settings())
     >>> holder_elsewhere(missing, Settings())
-    Holder(name='National Library of France', address='https://ark.bnf.fr/ark:/12148/btv1b8449691v/f29')
+    Holder(name='the National Library of France', address='https://ark.bnf.fr/ark:/12148/btv1b8449691v/f29')
     """
     name, problem = resolution.identifier, resolution.problem
     if problem is None or problem.code != "not-bound" or not isinstance(name, Ark):
@@ -160,4 +161,4 @@ def holder_elsewhere(resolution: Resolution, settings: Settings) -> Holder | Non
     if found is None or registries.headline_of_naan(naan) is not None:
         return None
     address = forwarding(resolution.given, naan, settings).address
-    return None if address is None else Holder(" ".join(found.name.split()), address)
+    return None if address is None else Holder(HolderName(found.name, found.native_name, found.where), address)

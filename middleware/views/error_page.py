@@ -21,6 +21,7 @@ from ...bindings.names.corrections import MISTYPED
 from ...bindings.names.prefixes.prefixes import PrefixRecord
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark.grammar import BASE29_ONLY
+from ...identifiers.registries.holder_names import HolderName
 from ...identifiers.suggestions import suggestions
 from ...identifiers.text import display
 from ..resolution.description_formats import FORMATS, Format
@@ -106,7 +107,7 @@ class Explanation:
     exact: bool = True
     hides_empty_query: bool = False
     successor_title: str | None = None
-    holder: str | None = None
+    holder: HolderName | None = None
 
     @property
     def title(self) -> str:
@@ -183,7 +184,7 @@ class Explanation:
             document["empty_query_visible"] = False
         document |= {hint.member: hint.href for hint in self.hints}
         if self.holder is not None:
-            document["holder"] = self.holder
+            document["holder"] = self.holder.plain
         if self.inflections:
             document["inflections"] = dict(self.inflections)
         if self.tombstone is not None:
@@ -244,7 +245,7 @@ def explain(
         given=resolution.given,
         excerpt=excerpt(resolution.given, problem),
         hints=(*_elsewhere(holder), *_hints(resolution, problem, root, inspector)),
-        holder=None if holder is None else display.visible(holder.name),
+        holder=None if holder is None else holder.name,
         tombstone=tombstone,
         inflections=inflections,
         record=resolution.record,

@@ -12,6 +12,7 @@ from datetime import date
 from functools import cache, lru_cache
 from gettext import NullTranslations
 
+from ...identifiers.registries.holder_names import HolderName
 from ...identifiers.text.translatable import Translatable
 from ...middleware.resolution.settings import ENGLISH
 from ...middleware.views import catalogues
@@ -79,11 +80,14 @@ def npgettext(context: str, one: str, several: str, number: int) -> str:
 
 
 def translated(text: str) -> str:
-    """Return a text in the current language. ``text`` is returned unchanged if it is not translatable.
+    """Return a text in the current language. ``text`` is returned unchanged if it is not translatable, nor the name
+    of a holder.
 
     >>> translated(Translatable("the status %(status)s is not a redirect", status=200))
     'the status 200 is not a redirect'
     """
+    if isinstance(text, HolderName):
+        return text.in_language(language())
     if not isinstance(text, Translatable):
         return text
     if text.values or text.is_sentence or text.context:
@@ -124,6 +128,8 @@ def _value(value: object) -> Iterator[tuple[str, bool]]:
     """Yield the pieces of a value. Another text and a number are words of the language: their spaces are not hidden."""
     if isinstance(value, Translatable):
         yield from pieces(value)
+    elif isinstance(value, HolderName):
+        yield value.in_language(language()), True
     elif isinstance(value, date):
         yield formats.day(value), False
     elif isinstance(value, int) and not isinstance(value, bool):

@@ -277,6 +277,18 @@ def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | No
     return None if found is None else {key: kind_of(binding) for key, binding in found.items()}
 
 
+def verdicts(reports: Sequence[Report], bindings: Bindings | None) -> list[IdentifierVerdict]:
+    """Return the verdict on each identifier, from its report and from what this site knows about it.
+
+    ``reports`` are the results of their inspection. ``bindings`` is the store, or None.
+    """
+    try:
+        sites = look_up([keys(report) for report in reports], bindings)
+    except BindingsUnavailable:
+        sites = [UNREAD] * len(reports)
+    return [verdict(report, site) for report, site in zip(reports, sites, strict=True)]
+
+
 def public(keys: Iterable[str], bindings: Bindings | None) -> dict[str, Binding] | None:
     """Return the bindings of names that are or were public, by their keys.
 

@@ -14,8 +14,10 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ...identifiers import Problem, Report, Segment, parse
+from ...identifiers.registries.holder_names import HolderName
 from ...identifiers.segments import LABELS
 from ...identifiers.text.translatable import Translatable
+from ..language.current import language
 from . import excerpt
 from .excerpt import Line
 from .facts import detail_label
@@ -241,7 +243,7 @@ def _meanings(part: str, written: str, report: Report) -> Iterator[Meaning]:
 def _naan(registry: Mapping[str, Any]) -> Iterator[Meaning]:
     if holder := registry.get("holder"):
         yield Meaning(
-            holder["name"].strip(),
+            HolderName(holder["name"], holder["native_name"], holder["where"]).alone(language()),
             Translatable("Registered: %(date)s.", date=_day(holder["since"])) if holder["since"] else "",
         )
     elif registry.get("registry") == "naan":

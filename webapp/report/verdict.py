@@ -15,6 +15,7 @@ from urllib.parse import quote
 from ...identifiers import examine, numbers
 from ...identifiers.ark import check_character
 from ...identifiers.registries import HAS_CHECK_CHARACTER, authority, headline_of_naan, holder_of_test
+from ...identifiers.registries.holder_names import HolderName
 from ...identifiers.text import characters, display
 from ...identifiers.text.translatable import NumberWord, Translatable, joined
 from .standing import standing
@@ -175,10 +176,7 @@ def _authority(key: str) -> tuple[str, bool]:
     found = authority(key) if key else None
     if found is None:
         return "", False
-    name = display.visible(found.name.strip())
-    needs_article = " of " in name and not name.lower().startswith("the ")
-    shown = Translatable("the %(name)s", name=name) if needs_article else name
-    return shown, HAS_CHECK_CHARACTER in found.policy
+    return HolderName(found.name, found.native_name, found.where), HAS_CHECK_CHARACTER in found.policy
 
 
 def _has_wrong_check_character(report: Report) -> bool:

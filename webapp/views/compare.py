@@ -14,11 +14,11 @@ from ...identifiers.text.translatable import Translatable
 from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..navigation import page_title
-from ..report import comparison, excerpt
+from ..report import comparison, excerpt, inspection
 from ..report.comparison import Comparison
 from ..report.excerpt import Line
 from ..report.standing import Status
-from ..report.verdict import verdict
+from ..report.verdict import IdentifierVerdict
 from ..responses import as_json, wants_json
 from . import inspect
 
@@ -31,7 +31,8 @@ _REPEATED = 240
 class Compared:
     """One of the two compared identifiers, as the page shows it.
 
-    - ``line``: the text as received; ``verdict``: the reason why it is not valid, or "".
+    - ``line``: the text as received; ``verdict``: the most important fact about it, as on its own page.
+    - ``meant``: the identifier that was probably meant, with the URL that inspects it, or None.
     - ``normal``: its normal form; ``rules``: the title and the source of each normalization step.
     - ``reference``: the section of the specification that defines the comparison.
     - ``address``: the URL that inspects the identifier, or None if it is too long.
@@ -41,7 +42,8 @@ class Compared:
     line: Line
     rules: tuple[tuple[str, str], ...]
     address: str | None
-    verdict: str
+    verdict: IdentifierVerdict
+    meant: tuple[Line, str] | None
     normal: Line
     reference: str
     side: Line | None
@@ -139,17 +141,27 @@ _STATUSES: dict[comparison.Verdict, Status] = {
 
 
 def _sides(found: Comparison) -> Iterator[Compared]:
-    for report in (found.a, found.b):
+    reports = (found.a, found.b)
+    for report, said in zip(reports, inspection.verdicts(reports, site().bindings), strict=True):
         form, place = report.normal_form or "", found.difference
         yield Compared(
             line=excerpt.plain(report.input, _REPEATED),
             rules=tuple((step.title, step.reference) for step in report.steps),
             address=inspect.address(report.input),
-            verdict="" if report.normal_form else verdict(report).headline,
+            verdict=said,
+            meant=_meant(said),
             normal=excerpt.plain(form, _REPEATED),
             reference=_reference(report),
             side=None if place is None else excerpt.marked(form, place, min(place + 1, len(form))),
         )
+
+
+def _meant(said: IdentifierVerdict) -> tuple[Line, str] | None:
+    # The correction of another scheme is the address of its resolver, and that of a withdrawn name is its successor.
+    if said.correction is None or said.code in ("other-scheme", "withdrawn"):
+        return None
+    link = inspect.address(said.correction)
+    return None if link is None else (excerpt.plain(said.correction, _REPEATED), link)
 
 
 def _reference(report: Report) -> str:

@@ -47,7 +47,7 @@ def responsible_for(text: str, known: Site) -> Responsible | None:
         if own is not None:
             return own
     if name := holder(report):
-        said = Translatable("%(holder)s records this address.", holder=display.percent(name))
+        said = Translatable("%(holder)s records this address.", holder=name)
         page = url("reference.naan", naan=naan(report))
         return Responsible(sentence=said, label=Translatable("Entry in the registry"), address=page)
     return None

@@ -37,7 +37,7 @@ def test_a_conflict_says_who_changed_what_at_an_address_of_its_own(desk, ada, ja
     (change,) = page.one("ul", "todo").all("li")
     assert " ".join(change.text.split()).startswith("jane, ")
     assert "Updated" in change.text
-    assert "what" in change.one("strong").text
+    assert "What" in change.one("strong").text
     saved = save(ada, "Map of Ada", revision=2)
     assert saved.location.startswith("/desk/name?")
     # No other session sees the page.

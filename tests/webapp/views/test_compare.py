@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ararat.identifiers.text import characters
+from ararat.middleware import open_bindings
 from ararat.webapp import create_app
 
 
@@ -135,3 +136,35 @@ def test_the_page_leads_to_its_json(client, read_page):
     page = read_page(client.get("/compare?a=ark:12345/x&b=ark:12345/y").text)
     [address] = {a.attributes["href"] for a in page.all("a") if "/api/compare" in a.attributes["href"]}
     assert client.get(address).json["verdict"] == "different"
+
+
+def test_each_side_has_the_verdict_of_its_own_page(tmp_path, read_page):
+    with open_bindings(tmp_path / "names.sqlite", create=True) as bindings:
+        bindings.bind("ark:12345/x5a", "https://museum.example/1", metadata={"what": "A map"})
+        bindings.bind("ark:12345/x5b", "https://museum.example/2", metadata={"what": "A vase"})
+        bindings.withdraw("ark:12345/x5b", reason="Recorded twice.", successor="ark:12345/x5a")
+        bindings.reserve("ark:12345/x5c", "https://museum.example/3", metadata={"what": "Secret"})
+        client = create_app(bindings).test_client()
+
+        def sides(a, b):
+            page = read_page(client.get("/compare", query_string={"a": a, "b": b}).text)
+            return [
+                (side.one("span", "tag").text, " ".join(side.one("p", "over").text.split()))
+                for side in page.one("ol", "members").children
+                if not isinstance(side, str)
+            ]
+
+        def own(name):
+            found = client.get("/api/inspect", query_string={"q": name}).get_json()["found"]
+            return found[0]["verdict"]
+
+        for pair in (
+            ("ark:12345/x5a", "ark:12345/x5b"),
+            ("ark:12345/X5a", "ark:12345/x5c"),
+            ("urn:isbn:9783161484101",) * 2,
+        ):
+            for name, (tag, words) in zip(pair, sides(*pair), strict=True):
+                assert tag.endswith(own(name)["tag"]), name
+                assert own(name)["headline"] in words, name
+        assert "Secret" not in client.get("/compare?a=ark:12345/x5c&b=ark:12345/x5a").text
+        assert 'href="/?q=ark:12345/x5a"' in client.get("/compare?a=ark:12345/X5a&b=ark:12345/x5b").text

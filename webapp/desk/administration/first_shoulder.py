@@ -17,6 +17,7 @@ from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.patterns import Form, Pattern
 from ....identifiers import registries
 from ....identifiers.ark.grammar import BETANUMERIC
+from ....identifiers.registries.holder_names import HolderName
 from ....identifiers.text.translatable import Translatable
 from ...management import NO_RECORD
 from ...management.permissions import require_administrator
@@ -103,7 +104,9 @@ def _holder(naan: str) -> str:
         return Translatable(
             "This copy of the registry does not have %(naan)s. Compare the number with your registration.", naan=naan
         )
-    return Translatable("%(naan)s is the NAAN of %(holder)s.", naan=naan, holder=found.name)
+    return Translatable(
+        "%(naan)s is the NAAN of %(holder)s.", naan=naan, holder=HolderName(found.name, found.native_name, found.where)
+    )
 
 
 def _page(problems: dict[str, FieldProblem], shoulder: FirstShoulder | None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from flask import has_app_context
@@ -66,6 +68,9 @@ _PARAMETERS: Final[Mapping[str, str]] = {
 }
 
 
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z")
+
+
 @blueprint.app_template_global()
 def action_label(action: str) -> str:
     """Return the word to show for an action in the history or for the outcome of a change. ``action`` is its code.
@@ -109,6 +114,21 @@ def operation_label(number: int, action: str) -> str:
         return kind_of_action(action).label(str(number))
     except BindingError:
         return f"{number}: {action}"  # another version of Ararat declares it
+
+
+@blueprint.app_template_global()
+def recorded_time(text: str) -> datetime | None:
+    """Return the time that a value of a change is, such as the end of a hold, or None for another text.
+
+    >>> recorded_time("2027-03-04T01:19:04.919235Z").year, recorded_time("2027-03-04")
+    (2027, None)
+    >>> recorded_time("2027-02-30T00:00:00Z") is None
+    True
+    """
+    try:
+        return datetime.fromisoformat(text) if _TIME.fullmatch(text) else None
+    except ValueError:
+        return None
 
 
 @blueprint.app_template_global()

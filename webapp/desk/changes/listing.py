@@ -78,7 +78,7 @@ class ChangeEntry:
                 "source": event.source,
             }
         for each in self.differences:
-            yield row | {"field": each.field, "before": each.before, "after": each.after}
+            yield row | {"field": each.element or each.field, "before": each.before, "after": each.after}
         if not self.differences:
             yield row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ....bindings.names.binding import NOTHING, Action, Binding, Event
@@ -28,12 +28,14 @@ MAX_SHOWN = 100
 class Difference:
     """A value that a change set: the label of its ``field``, and the value ``before`` and ``after`` the change.
 
-    ``before`` or ``after`` is empty for a value that was added or removed.
+    ``before`` or ``after`` is empty for a value that was added or removed. ``element`` is the name of a metadata
+    element, or "".
     """
 
     field: str
     before: str
     after: str
+    element: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,8 +82,8 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
 
     ``before`` is the binding before the change, or None for a new name.
     """
-    for field, old, new in differing(before, after):
-        title = site().settings.resource_label if field.name == "resource" else field.title
+    for declared, old, new in differing(before, after):
+        title = site().settings.resource_label if declared.name == "resource" else declared.title
         yield Difference(field=title, before="" if before is None else old, after=new)
     for each in _of_mapping(before.alternates if before else NOTHING, after.alternates):
         yield replace(each, field=Translatable("Alternate %(selector)s", selector=each.field))
@@ -89,7 +91,7 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
         yield replace(each, field=NUMBER_LABELS[each.field])
     elements = metadata.shortened(before.metadata) if before else NOTHING
     for each in _of_mapping(elements, metadata.shortened(after.metadata)):
-        yield replace(each, field=element_label(each.field))
+        yield replace(each, field=element_label(each.field), element=each.field)
 
 
 def element_label(element: str) -> str:

@@ -339,7 +339,7 @@ def test_a_wrong_first_shoulder_is_explained_at_its_field(
 @pytest.mark.parametrize(
     ("naan", "words"),
     [
-        ("12148", "12148 is the NAAN of National Library of France"),
+        ("12148", "12148 is the NAAN of the National Library of France"),
         ("54321", "This copy of the registry does not have 54321."),
     ],
 )

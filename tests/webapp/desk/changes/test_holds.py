@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -43,6 +44,10 @@ def test_a_curator_holds_and_releases_a_name_and_a_prefix(desk: Any, day: str, r
         assert "\u202e" not in shown
         assert "Change the hold" in shown
         assert kind == "prefix" or "on hold</span>" in shown
+    for history in ("/desk/changes", "/desk/name?name=ark:12345/x5a"):
+        assert re.search(
+            r"<ins[^>]*>\s*<time[^>]*>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{5} UTC</time></ins>", jane.get(history).text
+        )
     listed = jane.get("/desk/holds").text
     assert listed.count("decides") == 2
     assert "<b>court</b>" not in listed

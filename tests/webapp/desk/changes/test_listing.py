@@ -228,3 +228,10 @@ def test_a_refused_undo_links_the_operation_to_undo_first(desk, names, ada):
     again = ada.get("/desk/changes/2/undo")
     assert again.status_code == 409
     assert 'href="/desk/changes/3"' in again.text
+
+
+def test_a_long_title_is_cut_at_its_end(desk):
+    title = "مخطوط في علم الفلك " * 12
+    desk.bindings.bind("ark:12345/x5long", "https://example.org/1", metadata={"what": title.strip()})
+    page = desk.signed_in("jane").get("/desk/changes").text
+    assert f'<span class="words" dir="auto">{title[:80]}&hellip;</span>' in page
