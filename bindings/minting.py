@@ -92,7 +92,7 @@ def mint(
     ReadOnlyBindings and BindingsUnavailable.
 
     Below a delegated prefix, the code is ``prefix-delegated``, and below a retired one ``prefix-retired``. Names of
-    such prefixes are skipped if the namespace contains them.
+    such prefixes are skipped if the namespace contains them (X-15).
 
     Source: ARK-010, ARK-015, ARK-019, ARK-057, ARK-065, ARK-069, POL-023, POL-028 to POL-031, POL-051.
     """

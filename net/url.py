@@ -2,7 +2,7 @@
 
 Parsers disagree on the host of ``http://127.0.0.1\\@example.com/``, so a second parser could bypass a filter. The
 client therefore uses only the parts that this module returns. Nothing is stripped, decoded or repaired. An unusual URL
-is refused (R-11).
+is refused (E-09).
 """
 
 from __future__ import annotations

@@ -34,12 +34,19 @@ def test_decision_has_a_reference_a_bold_sentence_and_a_reason(decision):
     assert re.fullmatch(r".+ \([^()]+\) \*\*.+\.\*\* .+\.", DECISIONS[decision].strip().replace("\n", " "))
 
 
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_decision_is_short_and_decides_once(decision):
+    text = DECISIONS[decision]
+    assert text.count("**") == 2, "divide it into several entries"
+    assert len(text.split()) <= 130, "divide it into several entries"
+
+
 def test_every_heading_of_a_decision_is_read():
     assert len(DECISIONS) == len(re.findall("^### ", TEXT, re.MULTILINE)) > 60
 
 
 def test_decisions_of_one_letter_are_together_and_numbered_from_one():
-    # L-01 follows the decisions of the letter A, to whose topic it belongs.
+    assert len([*groupby(DECISIONS, lambda each: each[0])]) == len({each[0] for each in DECISIONS})
     for letter, group in groupby(DECISIONS, lambda each: each[0]):
         numbers = [int(each[2:]) for each in group]
         assert numbers == list(range(1, sum(each[0] == letter for each in DECISIONS) + 1))

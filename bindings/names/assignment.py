@@ -92,7 +92,7 @@ def bind(
 
     ``existing`` is None if the name has no binding. With ``decided`` a person decided that a new place leads to the
     same resource. Without ``publish``, a reserved name stays reserved unless the request has the status "live", because
-    the default status is for new names only. The outcome is one of:
+    the default status is for new names only (I-09). The outcome is one of:
 
     - "bound": the name has no binding, or it is reserved.
     - "reserved": the request has the status "reserved", and the name has no binding. For a reserved name it is
@@ -347,7 +347,7 @@ def hide(existing: Binding, before: Binding, now: datetime) -> Change:
 
     ``existing`` is the binding that is recorded.
 
-    It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-05).
+    It keeps its resource, its spelling and the time of its creation, and the fact that it was public (decision I-08).
     """
     after = replace(
         before,

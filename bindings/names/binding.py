@@ -16,7 +16,7 @@ Kind = Literal["located", "related", "described", "served"]
 the name, or a page of the site itself.
 """
 Status = Literal["reserved", "live", "withdrawn"]
-"""A reserved name is not public. It can be deleted, unless it was public once (decision I-05)."""
+"""A reserved name is not public. It can be deleted, unless it was public once (decisions I-05, I-08)."""
 Scope = Literal["name", "subtree"]
 Passthrough = bool | Literal["given"]
 """Whether the rest of a longer identifier is appended to the target: False for no, True for the rest in normal form

@@ -4,7 +4,7 @@
 - A name that was new is withdrawn, because a public name is never deleted. A new reserved name is deleted.
 - A public name that is new in an import that mints names is hidden: it is reserved, without metadata, and keeps its
   resource. A second import of the row finds it again.
-- A reserved name that was published is reserved again. It answers 410, because it was public (decision I-05).
+- A reserved name that was published is reserved again. It answers 410, because it was public (decision I-08).
 - A name that changed since then is refused, or left alone on request.
 - An undo is an operation. To undo it repeats the first one.
 """

@@ -59,8 +59,8 @@ _NOT_INDEXED = ("X-Robots-Tag", "noindex")
 # How many seconds clients can cache a refusal. It is short, because an identifier can be bound at any time.
 _REFUSAL_SECONDS = {404: 60, 410: 60}
 
-# RFC 5861: a cache can return an old redirect while the resolver fails. With the setting 0, which permits no copy, it
-# is not sent. Otherwise no cache uses a redirect longer than the setting, so that a hold begins in time.
+# RFC 5861, X-14: a cache can return an old redirect while the resolver fails. With the setting 0, which permits no
+# copy, it is not sent. Otherwise no cache uses a redirect longer than the setting, so that a hold begins in time.
 _STALE = ", stale-if-error=86400"
 
 _PAGE_FORMS = ("text/html", "application/json", "text/plain")

@@ -121,7 +121,7 @@ def resolve(
     if not dates:
         return resolution
     if resolution.status != 410:
-        # I-05: a shorter life of the answer would show that the name, or one above it, is reserved.
+        # I-10: a shorter life of the answer would show that the name, or one above it, is reserved.
         return replace(resolution, changes_by_clock=True)
     # The name was public, so that no cache may have the old answer.
     seconds = max(0, int((min(dates) - now()).total_seconds()))
@@ -179,7 +179,7 @@ def _find(
     if binding is not None and not binding.is_reserved:
         return FoundBinding(request, binding, given=is_given(binding))
     if binding is not None and binding.is_hidden:
-        # I-05: the name was public, so it is gone, and nothing about it is shown.
+        # I-08: the name was public, so it is gone, and nothing about it is shown.
         return _refuse(request, "hidden")
     containers, withdrawn = find_above(request.identifier, fetch)
     if withdrawn is not None and withdrawn.is_hidden:
@@ -193,7 +193,7 @@ def _find(
     nearest = containers[0].identifier if containers else None
     elsewhere = prefixes().delegation(request.key)
     if binding is not None and elsewhere is None:
-        # A reserved name has the answer of an unknown name. No container, rule or other resolver answers for it.
+        # I-05, I-11: a reserved name has the answer of an unknown name, and no container or rule answers for it.
         return _unknown(request, nearest, settings.not_ours(request.identifier), prefixes)
     for container in containers if binding is None else ():
         if container.kind == "served" and container.scope == "subtree":

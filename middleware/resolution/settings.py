@@ -177,7 +177,7 @@ class Settings:
     max_length: int = setting(
         length.DEFAULT_LIMIT,
         "The length in bytes, at least 255, above which an identifier can be refused with 414.",
-        "Decision A-11 lists identifiers that are never refused.",
+        "Decision L-01 lists identifiers that are never refused.",
         metavar="BYTES",
     )
     ignore_trailing_slash: bool = setting(

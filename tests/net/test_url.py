@@ -195,7 +195,7 @@ def test_a_long_name_is_refused_before_idna(monkeypatch):
     st.sampled_from(["http", "https"]),
 )
 def test_a_prefix_a_target_and_a_request_read_one_host(authority, scheme):
-    # a filter of one reader cannot be passed with the host of another one.
+    # E-09: a filter of one reader cannot be passed with the host of another one.
     read = set()
     for check in (check_prefix, lambda url: targets.check(url, "located")):
         try:

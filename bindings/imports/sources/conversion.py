@@ -4,7 +4,7 @@ A public name becomes live, or described if it has no target. A name that is rec
 the dump states that it is public. An unavailable name becomes withdrawn. The spelling in the
 dump becomes the published spelling, and the owner becomes the actor of the first event. A value that the import would
 refuse is omitted and reported. So one wrong value does not stop the import of a name. A wrong name, and a wrong target
-of a public name, stay in the row: the import leaves such a name out (X-11).
+of a public name, stay in the row: the import leaves such a name out (X-17). A long value is divided (X-11).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ They are the elements with their number and order, the attributes, and the contr
 schema, such as kernel-3, only the required elements are checked. The element ``identifier`` can be missing, because
 each record gets that of its name (:mod:`.datacite_identifier`).
 
-Source: DataCite Metadata Schema 4.7, XML schema; decision X-10.
+Source: DataCite Metadata Schema 4.7, XML schema; decision X-16.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The undo of a publication: the name is hidden, and the fact that it was public stays (decision I-05)."""
+"""The undo of a publication: the name is hidden, and the fact that it was public stays (decision I-08)."""
 
 from __future__ import annotations
 
