@@ -234,7 +234,7 @@ def description() -> dict[str, Any]:
             "summary": "Check, compare and trace ARKs and URNs",
             "description": " ".join((STABILITY, CORS, LIMITS)),
         },
-        "servers": [{"url": url("inspect.page").removesuffix("/") or "/"}],
+        "servers": [{"url": url("inspect.page", lang=None).removesuffix("/") or "/"}],
         "security": [],
         "paths": paths(),
         "components": {"schemas": SCHEMAS},

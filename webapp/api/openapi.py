@@ -490,7 +490,7 @@ def description() -> dict[str, Any]:
             "summary": "Mint, bind, describe, relocate and withdraw names",
             "description": ABOUT,
         },
-        "servers": [{"url": url("inspect.page").removesuffix("/") or "/"}],
+        "servers": [{"url": url("inspect.page", lang=None).removesuffix("/") or "/"}],
         "security": [{"token": []}, {"basic": []}],
         "tags": [
             {"name": tag} for tag in dict.fromkeys(each["tags"][0] for ways in PATHS.values() for each in ways.values())

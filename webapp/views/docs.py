@@ -77,7 +77,7 @@ class DocumentationPage(NamedTuple):
 @blueprint.get("/docs")
 def contents() -> str:
     """Return the HTML page with the list of the documentation, or the sections that match the query parameter ``q``."""
-    base = url("docs.contents")
+    base = url("docs.contents", lang=None)
     if query := request.args.get("q", "").strip()[:200]:
         return render_template("inspector/handbook_search.html", query=query, found=_index(base).find(query))
     return _shown(FIRST)
@@ -103,12 +103,12 @@ def page(name: str) -> BaseResponse:
 
 
 def _shown(name: str) -> str:
-    base, pages = url("docs.contents"), order()
+    base, pages = url("docs.contents", lang=None), order()
     # The list of all pages comes before the first one.
     at = pages.index(name) if name in pages else -1
     links = {"previous": pages[at - 1 : at] if at > 0 else (), "following": pages[at + 1 : at + 2]}
     titles = {key: [(each, _page(each, base).title) for each in near] for key, near in links.items()}
-    page = _page(name, base, language())
+    page = _page(name, base, language(), url("docs.contents").removeprefix(base))
     return render_template("inspector/handbook.html", page=page, first=name == FIRST, **titles)
 
 
@@ -144,22 +144,23 @@ def _index(base: str) -> SearchIndex:
 
 
 @lru_cache(maxsize=256)
-def _page(name: str, base: str, language: str = ENGLISH) -> DocumentationPage:
+def _page(name: str, base: str, language: str = ENGLISH, query: str = "") -> DocumentationPage:
     """Return a page in a language if ``docs/LANGUAGE/`` has it, else in English. The anchors are the same."""
-    page = rendered((FOLDER / f"{name}.md").read_text("utf-8"), base)
+    page = rendered((FOLDER / f"{name}.md").read_text("utf-8"), base, query=query)
     translated = FOLDER / language / f"{name}.md"
     if language == ENGLISH or not translated.is_file():
         return page
     anchors = [each.anchor for each in page.sections]
-    return rendered(translated.read_text("utf-8"), base, anchors)._replace(language=language)
+    return rendered(translated.read_text("utf-8"), base, anchors, query)._replace(language=language)
 
 
-def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> DocumentationPage:
+def rendered(text: str, base: str, anchors: Sequence[str] = (), query: str = "") -> DocumentationPage:
     r"""Convert Markdown (CommonMark with tables) to a documentation page.
 
     - ``base``: the URL of the page "index". The links to other pages begin with it.
     - ``anchors``: the anchors of the first headings, in their order. Other anchors are made of the words of the
       heading.
+    - ``query``: the query string of the links to other pages, such as "?lang=de".
 
     HTML in the text is escaped. Style attributes are removed, because the Content-Security-Policy forbids them.
 
@@ -197,7 +198,7 @@ def rendered(text: str, base: str, anchors: Sequence[str] = ()) -> Documentation
                 child.attrSet("src", f"{base}/{picture}")
             if isinstance(href, str) and (found := _NEIGHBOUR.fullmatch(href)):
                 to = base if found[1] == FIRST else f"{base}/{found[1]}"
-                child.attrSet("href", f"{to}{found[2] or ''}")
+                child.attrSet("href", f"{to}{query}{found[2] or ''}")
     for code, cell in codes.items():
         # The documents of errors link to the cell of their code.
         if _CODE.fullmatch(code) and code not in taken:

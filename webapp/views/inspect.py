@@ -134,7 +134,7 @@ def logo() -> Response:
 @blueprint.get("/opensearch.xml")
 def opensearch() -> Response:
     """Return the OpenSearch description, with which a browser adds this inspector to its search engines."""
-    address = url("inspect.page", _external=True)
+    address = url("inspect.page", lang=None, _external=True)
     text = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">\n'

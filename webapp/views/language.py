@@ -9,9 +9,11 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from flask import Blueprint, Flask, Response, current_app, redirect, request
+from flask import Blueprint, Flask, Response, current_app, has_request_context, redirect, request
+from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -42,6 +44,21 @@ _MAX_LINK = 500
 _IN_PATHS = "%!$&'()*+,/:;=@"
 """The characters of a path that stay as they are, as in :func:`werkzeug.urls.iri_to_uri`."""
 
+_NOT_PAGES = frozenset(
+    {
+        *(
+            "inspect.favicon",
+            "inspect.healthz",
+            "inspect.logo",
+            "inspect.opensearch",
+            "inspect.picture",
+            "inspect.robots",
+        ),
+        *("language.choose", "openid.finish", "policy.judged_as_json", "reference.description", "static"),
+    }
+)
+_OF_PROGRAMS = ("api", "management")
+
 _YEAR = 365 * 24 * 3600
 
 
@@ -49,12 +66,14 @@ def init_app(app: Flask) -> None:
     """Register the choice of the language in the application ``app``. Its pages then offer all languages."""
     app.extensions[current.CHOICE] = _choose
     app.register_blueprint(blueprint)
+    app.url_defaults(_keep)
     app.jinja_env.globals.update(
         asked_language=_of_address,
         requested_language=_of_request,
         can_save_language=lambda: _account() is not None,
         language_links=links,
         here=here,
+        language_field=language_field,
     )
 
 
@@ -90,6 +109,22 @@ def _of_request() -> str | None:
     return wish if wish in current.languages() else None
 
 
+def _keep(endpoint: str, values: dict[str, Any]) -> None:
+    """Keep the language that the URL of the current page selects in the URLs of its links, forms and redirects."""
+    if PARAMETER in values or not has_request_context() or endpoint in _NOT_PAGES or endpoint.endswith("_json"):
+        return
+    if endpoint.partition(".")[0] not in _OF_PROGRAMS and (wish := _of_request()) is not None:
+        values[PARAMETER] = wish
+
+
+def language_field() -> Markup:
+    """Return the field with which a form that is sent as a query string keeps the language of its page, or ""."""
+    wish = _of_request()
+    if wish is None:
+        return Markup()
+    return Markup('<input type="hidden" name="{}" value="{}">').format(PARAMETER, wish)
+
+
 def _account() -> Account | None:
     """Return the account of the browser, or None. A wrong credential is not refused here, but by the page."""
     try:
@@ -117,7 +152,7 @@ def here() -> str:
         return _page_of_form()
     query = urlencode(_without_language())
     path = safe_path(f"{request.script_root}{request.path}{'?' if query else ''}{query}")
-    return url("inspect.page") if path is None else path
+    return url("inspect.page", lang=None) if path is None else path
 
 
 def _can_be_loaded() -> bool:
@@ -139,7 +174,7 @@ def _page_of_form() -> str:
         path = safe_path(f"{sent_from.path}{'?' if sent_from.query else ''}{sent_from.query}")
         if path is not None:
             return path
-    return url("desk.overview" if request.path.startswith("/desk") else "inspect.page")
+    return url("desk.overview" if request.path.startswith("/desk") else "inspect.page", lang=None)
 
 
 def _without_language() -> list[tuple[str, str]]:
@@ -156,7 +191,7 @@ def choose() -> AnyResponse:
             HTTPStatus.BAD_REQUEST, "language-unknown", Translatable("Ararat has no pages in this language.")
         )
     csrf.require_own_page()
-    response = redirect(safe_path(request.form.get("next")) or url("inspect.page"), HTTPStatus.SEE_OTHER)
+    response = redirect(safe_path(request.form.get("next")) or url("inspect.page", lang=None), HTTPStatus.SEE_OTHER)
     if _account() is not None or "Authorization" in request.headers:
         caller = identify.require_caller()
         preferences = replace(caller.account.preferences, language=wanted)

@@ -206,7 +206,7 @@ def _example(path: str, operation: Mapping[str, Any]) -> str | None:
     query = {
         each["name"]: named[each["name"]] for each in parameters if each["in"] == "query" and each["name"] in named
     }
-    base = url("inspect.page").removesuffix("/")
+    base = url("inspect.page", lang=None).removesuffix("/")
     return f"{base}{path}" + (f"?{urlencode(query, safe='/:')}" if query else "")
 
 

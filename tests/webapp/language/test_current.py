@@ -128,3 +128,60 @@ def test_a_form_with_an_error_offers_the_languages_of_its_own_page(tmp_path):
     kept = jane.get(answer.location)
     assert kept.content_language.as_set() == {"en"}
     assert '<html lang="en"' in kept.text
+
+
+@pytest.mark.parametrize(
+    "beginnings",
+    [
+        pytest.param(
+            ["/", "/?q=ark:12345/x51", "/compare?a=ark:1/x&b=ark:2/x", "/docs?q=hold", "/registries"], id="public"
+        ),
+        pytest.param(["/desk", "/desk/names", "/desk/name?name=ark:12345/x51", "/desk/changes"], id="desk"),
+    ],
+)
+def test_links_and_forms_keep_the_language_of_the_address(tmp_path, beginnings, read_page):
+    """Without a script, a reader who follows the links of a page in a language stays in it."""
+    desk = open_desk(tmp_path)
+    for number in range(105):
+        desk.bindings.bind(f"ark:12345/x5{number}", "https://example.org/1", metadata={"what": "Map"})
+    jane = desk.signed_in("jane")
+    seen, queue = set[str](), [f"{each}{'&' if '?' in each else '?'}lang=nl" for each in beginnings]
+    while queue and len(seen) < 60:
+        path = queue.pop(0)
+        if path in seen:
+            continue
+        seen.add(path)
+        answer = jane.get(path, headers={"Accept-Language": "de"})
+        if answer.mimetype != "text/html":
+            answer.get_data()
+            continue
+        assert answer.status_code == 303 or answer.content_language.as_set() == {"nl"}, path
+        if answer.status_code == 303:
+            assert "lang=nl" in answer.location, path
+            continue
+        page = read_page(answer.text)
+        for form in page.all("form"):
+            action = form.attributes["action"]
+            if action.endswith("/language"):
+                continue
+            fields = [each.attributes.get("value") for each in form.all("input", name="lang")]
+            is_query = form.attributes.get("method") == "get"
+            assert fields == ["nl"] if is_query else "lang=nl" in action, (path, action)
+        for link in page.all("a"):
+            href = link.attributes.get("href", "").partition("#")[0]
+            if not href.startswith("/") or href.startswith(("/api", "/ark:", "/urn:", "/static", "/qr.svg")):
+                continue
+            assert "lang=nl" in href, (path, href)
+            queue.append(href)
+    assert len(seen) > 15
+
+
+def test_a_form_that_was_sent_keeps_the_language_of_the_address(tmp_path):
+    desk = open_desk(tmp_path)
+    desk.bindings.bind("ark:12345/x51", "https://example.org/1")
+    jane = desk.signed_in("jane")
+    answer = jane.post("/desk/name/withdraw?lang=nl", {"name": "ark:12345/x51", "revision": "1", "reason": "sold"})
+    assert answer.status_code == 303
+    assert "lang=nl" in answer.location
+    assert "lang=" not in jane.post("/language?lang=nl", {"language": "fr", "next": "/desk"}).location
+    assert "lang=" not in create_app().test_client().get("/opensearch.xml?lang=nl").text
