@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +15,7 @@ from functools import cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, not_, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import TableError
@@ -23,7 +23,7 @@ from ...bindings.storage.tables.desk_tables import column_mappings, upload_rows,
 from ...bindings.storage.tables.retention import COPIES_KEPT
 from ...bindings.storage.writing.inserts import new_row_number
 from ...bindings.tables.delimited import Line
-from ...identifiers.text.translatable import SEPARATOR, Translatable, restored, stored
+from ...identifiers.text.translatable import Translatable, restored, stored
 from ...spreadsheets import sheet
 from ...spreadsheets.heading_words import folded
 from ...spreadsheets.reading import Reading
@@ -428,7 +428,14 @@ class Uploads:
             yield from found
 
     def rows(
-        self, upload: int, part: Part, after: int, limit: int, *, code: str | None = None, text: str = ""
+        self,
+        upload: int,
+        part: Part,
+        after: int,
+        limit: int,
+        *,
+        code: str | None = None,
+        matches: Callable[[RowOutcome], bool] | None = None,
     ) -> list[tuple[int, RowOutcome]]:
         """Return the outcomes of rows in one part of an upload with their numbers.
 
@@ -436,31 +443,23 @@ class Uploads:
         - ``after``: the number after which the rows begin; 0 for the first ones.
         - ``limit``: the largest number of rows to return.
         - ``code``: return only rows with this error or warning; None for all.
-        - ``text``: return only rows whose name, message or values contain this text. The case of ASCII letters is
-          ignored.
+        - ``matches``: return only rows for which this function returns True. All rows are read for it if necessary.
         """
-        if code is None and not text:
-            found = self.accounts.read(_ROWS, upload=upload, part=part, after=after, most=limit)
-            return [(row[2], _row(row)) for row in found]
-        # The values are JSON in ASCII.
-        escaped = json.dumps(text)[1:-1].lower()
-        name, message = func.lower(upload_rows.c.identifier), func.lower(upload_rows.c.message)
-        # The pattern and values of a message, after the separator, are not for readers.
-        wanted = text.lower().replace("/", "//").replace("%", "/%").replace("_", "/_")
-        has = [
-            name.contains(text.lower(), autoescape=True),
-            message.like(f"%{wanted}%{SEPARATOR}%", escape="/"),
-            and_(message.contains(text.lower(), autoescape=True), not_(message.contains(SEPARATOR))),
-        ]
-        statement = select(upload_rows).where(
-            upload_rows.c.upload == upload,
-            upload_rows.c.part == part,
-            upload_rows.c.number > after,
-            *([upload_rows.c.code == code] if code else []),
-            *([or_(*has, func.lower(upload_rows.c.changes).contains(escaped, autoescape=True))] if text else []),
-        )
-        found = self.accounts.read(statement.order_by(upload_rows.c.number).limit(limit))
-        return [(row[2], _row(row)) for row in found]
+        if matches is not None:
+            found: list[tuple[int, RowOutcome]] = []
+            while block := self.rows(upload, part, after, _BLOCK, code=code):
+                after = block[-1][0]
+                found += [each for each in block if matches(each[1])]
+                if len(found) >= limit:
+                    break
+            return found[:limit]
+        if code is None:
+            rows = self.accounts.read(_ROWS, upload=upload, part=part, after=after, most=limit)
+        else:
+            chosen = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number > after
+            statement = select(upload_rows).where(*chosen, upload_rows.c.code == code)
+            rows = self.accounts.read(statement.order_by(upload_rows.c.number).limit(limit))
+        return [(row[2], _row(row)) for row in rows]
 
     def causes(self, upload: int, part: Part = "refused") -> list[tuple[str, int]]:
         """Return the codes of refused rows or of warnings with the number of rows for each, the most frequent first.

@@ -14,7 +14,8 @@ from ....bindings.names.operation import kind_of_action
 from ....identifiers.text.translatable import Translatable, sentence
 from ....tracing.links.model import LABELS, State
 from ...config import site
-from ..blueprint import blueprint
+from ..blueprint import blueprint, moment
+from ..counts import STATES
 
 ACTIONS: Final[Mapping[str, str]] = {
     "bound": Translatable("Bound"),
@@ -141,6 +142,19 @@ def parameter_label(name: str) -> str:
     if name == "resource" and has_app_context():
         return site().settings.resource_label
     return _PARAMETERS.get(name) or name.capitalize()
+
+
+@blueprint.app_template_global()
+def shown_value(field: str, value: object) -> str:
+    """Return the value of a field as pages show it: the word for a state, and a time in the time zone of the caller.
+
+    ``field`` is the name of the field, and ``value`` its recorded value, or None.
+    """
+    text = "" if value is None else str(value)
+    if field == "status":
+        return STATES.get(text, text)
+    time = recorded_time(text)
+    return text if time is None else moment(time)
 
 
 blueprint.add_app_template_global(sentence, "sentence")

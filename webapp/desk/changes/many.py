@@ -29,8 +29,8 @@ from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
-from ..counts import STATES
 from ..names.history import element_label
+from .labels import shown_value
 
 _FIELDS = {field.name: field.title for field in FIELDS}
 
@@ -116,7 +116,7 @@ def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         elif field not in ("revision", "changed", "created", "identifier"):
             found.append((field, old, new))
     return [
-        (_label(field), _value(field, old), _value(field, new))
+        (_label(field), shown_value(field, old), shown_value(field, new))
         for field, old, new in found
         if (old or "") != (new or "")
     ]
@@ -125,11 +125,6 @@ def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 def _label(field: str) -> str:
     """Return the label of a field, which is that of the site for the resource."""
     return site().settings.resource_label if field == "resource" else _FIELDS.get(field) or element_label(field)
-
-
-def _value(field: str, value: object) -> str:
-    text = "" if value is None else str(value)
-    return STATES.get(text, text) if field == "status" else text
 
 
 def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, str, str]]]:

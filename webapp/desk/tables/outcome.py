@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import Response, make_response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -13,16 +13,17 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.checks.shared_values import NewValues
 from ....bindings.names.errors import BindingError
 from ....bindings.tables.columns import cells
-from ....identifiers.text.translatable import Translatable
+from ....identifiers.text.translatable import Translatable, sentence
 from ....spreadsheets.columns import OF_FORMS
 from ...config import site, url
 from ...jobs.imports import current_imports
 from ...language import formats
 from ...language.translation import translated
 from ...uploads import downloads
-from ...uploads.model import PARTS, Part, Upload
+from ...uploads.model import PARTS, Part, RowOutcome, Upload
 from .. import before_public, messages
 from ..blueprint import blueprint, caller, management, see_other
+from ..changes.labels import outcome_label, shown_value
 from ..exports import csv_file
 from ..forms import comparable, number_of
 from ..names.new import shoulders
@@ -83,14 +84,15 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
     can_correct = has_rows and known.stage == "preview"
     part = _part() or _most_important(counts)
     after, code, text = _after(), request.args.get("code") or None, comparable(request.args.get("text", "")).strip()
-    limits: dict[str, Any] = {"code": code, "text": text}
-    rows = uploads().rows(number, part, after, _PAGE + 1, **limits) if has_rows else []
+    columns = {**OF_FORMS, "resource": site().settings.resource_label}
+    has_text = (lambda row: text.casefold() in _shown(row, columns)) if text else None
+    rows = uploads().rows(number, part, after, _PAGE + 1, code=code, matches=has_text) if has_rows else []
     following = rows[_PAGE - 1][0] if len(rows) > _PAGE else None
     groups = causes(known) if has_rows and not is_imported else []
     shown = [row.line for group in groups for row in group.rows]
     if part == "refused":
         shown += [row.line for _, row in rows[:_PAGE]]
-    filters = {name: value for name, value in limits.items() if value}
+    filters = {name: value for name, value in (("code", code), ("text", text)) if value}
     return render_template(
         "desk/table.html",
         upload=known,
@@ -104,7 +106,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         all_rows=sum(counts.get(each, 0) for each in PARTS if each != "warning"),
         part=part,
         labels=_LABELS,
-        columns={**OF_FORMS, "resource": site().settings.resource_label},
+        columns=columns,
         rows=[row for _, row in rows[:_PAGE]],
         groups=groups,
         warnings=warning_causes(known) if can_correct else [],
@@ -122,6 +124,18 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         first=url("desk.table", number=number, part=part, **filters) if after else None,
         next=url("desk.table", number=number, part=part, after=following, **filters) if following else None,
     )
+
+
+def _shown(row: RowOutcome, columns: Mapping[str, str]) -> str:
+    """Return the texts of a row as the page shows them, without case. ``columns`` are the labels of the columns."""
+    found = [row.identifier or Translatable("new name")]
+    if row.part in ("refused", "warning"):
+        found += [sentence(row.message or ""), fix(row.code) or ""]
+    else:
+        found.append(outcome_label(row.outcome))
+        for column, values in row.changes.items():
+            found += [columns.get(column, column), *(shown_value(column, each) for each in values)]
+    return "\n".join(translated(each) for each in found).casefold()
 
 
 def _is_of_texts(known: Upload, rows: int) -> bool:

@@ -13,6 +13,7 @@ from openpyxl import Workbook, load_workbook
 from openpyxl.styles import Font
 
 from ararat.bindings.names import selection as listing
+from ararat.webapp.desk.tables.columns import OTHER
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished
@@ -145,6 +146,30 @@ def test_the_rows_of_a_part_can_be_filtered(desk: Desk, jane: Browser, preview: 
     page = jane.get(f"{path}?part=added&text=gro\u00dfe").text
     assert "x5a" in page
     assert "x5b" not in page
+
+
+def test_the_filter_finds_what_the_page_shows_in_its_language(desk: Desk, jane: Browser, preview: Any) -> None:
+    for name in "abd":
+        desk.bindings.bind(f"ark:12345/x5{name}", f"https://m.example/{name}", metadata={"what": "Vase"})
+    desk.bindings.reserve("ark:12345/x5e", "https://m.example/e")
+    rows = ("a,,Teller,", "b,withdrawn,,", "d,soon,,", "e,reserved,,2099-03-04", "f,,Topf,")
+    table = "identifier,status,what,embargo\n" + "".join(f"ark:12345/x5{row}\n" for row in rows)
+    path, _ = preview(jane, table, "a.csv", **{"names": "given", "column-3": OTHER, "other-3": "embargo"})
+
+    def filtered(part: str, text: str, language: str = "de") -> str:
+        page = jane.get(f"{path}?part={part}&lang={language}&text={text}").text.partition('id="rows"')[2]
+        return "".join(sorted(set(re.findall("ark:12345/x5(.)</", page))))
+
+    assert filtered("changed", "") == "abe"
+    assert filtered("changed", "zurückgezogen") == "b"
+    assert filtered("changed", "withdrawn") == ""
+    assert filtered("changed", "withdrawn", "en") == "b"
+    assert filtered("changed", "titel") == filtered("changed", "TELLER") == "a"
+    assert filtered("changed", "04.03.2099") == filtered("changed", "2099-03-04", "en") == "e"
+    assert filtered("refused", "") == "df"
+    assert filtered("refused", "der zustand soon") == "d"
+    assert filtered("refused", "unknown") == ""
+    assert filtered("refused", "ark:12345/x5f", "fr") == "f"
 
 
 @pytest.mark.one_setup
