@@ -26,8 +26,8 @@ class Options:
     - ``columns``: the column of bindings for some headings. ``key``: the heading of the column that has the key, which
       is recorded as ``resource``.
     - ``mint``: the shoulder below which rows without a name get one. ``state``: the state of new names.
-    - ``finds``, ``trusts``, ``relocate``, ``renumber``, ``omit_hidden``, ``omit_struck``, ``fill_merged``: as
-      in :class:`.Reading`.
+    - ``finds``, ``trusts``, ``relocate``, ``renumber``, ``keeps_numbers``, ``omit_hidden``, ``omit_struck``,
+      ``fill_merged``: as in :class:`.Reading`.
     """
 
     encoding: str | None = None
@@ -42,6 +42,7 @@ class Options:
     trusts: Sequence[str] = ()
     relocate: bool = False
     renumber: bool = False
+    keeps_numbers: bool = False
     omit_hidden: bool = False
     omit_struck: bool = False
     fill_merged: bool = False
@@ -88,6 +89,7 @@ class Options:
             reading,
             relocate=self.relocate,
             renumber=self.renumber,
+            keeps_numbers=self.keeps_numbers,
             finds=self.finds,
             trusts=tuple(self.trusts),
             omit_hidden=self.omit_hidden,

@@ -1,8 +1,9 @@
 """Write a table of a user again with the names of its rows, or only its refused rows with their problems.
 
 A file of text keeps its bytes: its encoding, separator, line ends, quotes, title rows and totals. Only the column of
-names is new, or its empty cells are filled. Only a row with a formula is written again, with a mark that makes the
-formula a text; an import removes the mark. A workbook is written new, with text cells only.
+names is new, or its empty cells are filled, and an ARK of another thing is replaced. Only a row with a formula is
+written again, with a mark that makes the formula a text; an import removes the mark. A workbook is written new, with
+text cells only.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 from ..bindings.imports.summary import ImportEffect
+from ..bindings.names import naming
 from ..bindings.names.binding import Binding
+from ..bindings.names.errors import BindingError
 from ..bindings.storage.spill import Spill
 from ..bindings.tables import delimited, formulas
 from ..bindings.tables.delimited import Line, LineWriter
@@ -36,6 +39,23 @@ _WAITING = 1000
 
 NameOf = Callable[[int], str | None]
 """Returns the name of a row by its number, or None."""
+
+
+def is_replaced(given: str, name: str) -> bool:
+    """Return whether the cell with the name of a row is written again: an empty one, or one with another name than the
+    row has got.
+
+    >>> is_replaced("", "ark:12345/x5"), is_replaced("ark:/12345/x-5", "ark:12345/x5")
+    (True, False)
+    >>> is_replaced("ark:12345/x6", "ark:12345/x5"), is_replaced("none", "ark:12345/x5")
+    (True, False)
+    """
+    if not given.strip():
+        return True
+    try:
+        return naming.key_of(given.strip()) != naming.key_of(name)
+    except BindingError:
+        return False
 
 
 class NamesOfRows:
@@ -172,8 +192,8 @@ def own_workbook_with_names(
             cells = {int(at): text for at, text in reading.corrections.get(str(row.number), {}).items()}
             if cells := {at: text for at, text in cells.items() if text != "".join(row.fields[at : at + 1])}:
                 corrected[row.number] = {at: _NO_XML.sub("\ufffd", text) for at, text in cells.items()}
-            is_empty = not (cells.get(named.place) or "".join(row.fields[named.place : named.place + 1]).strip())
-            if (named.is_new or is_empty) and (name := name_of(row.number)):
+            given = cells.get(named.place) or "".join(row.fields[named.place : named.place + 1])
+            if (name := name_of(row.number)) and (named.is_new or is_replaced(given, name)):
                 names[row.number] = name
     if named is None:
         return None
@@ -285,7 +305,7 @@ class _Named:
                 is_same = False
         if self.is_new:
             return [*cells, name or ""], is_same
-        if name and not cells[self.place].strip():
+        if name and is_replaced(cells[self.place], name):
             cells[self.place] = name
             is_same = False
         return cells, is_same
@@ -344,10 +364,10 @@ def _json_with_names(content: bytes, reading: Reading, file: str, name_of: NameO
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         text = line.rstrip()
         name = name_of(number)
-        if not name or (key in keys and json.loads(text).get(key)):
+        if not name or (key in keys and not is_replaced(str(json.loads(text).get(key) or ""), name)):
             yield line
         elif key in keys:
-            # An empty value, which must not be there twice.
+            # The value must not be there twice.
             yield f"{json.dumps({**json.loads(text), key: name}, ensure_ascii=False)}\n".encode()
         else:
             inner = text[:-1].rstrip()

@@ -42,6 +42,7 @@ def import_table(
     ignore_unknown: bool = False,
     relocate: bool = False,
     renumber: bool = False,
+    keeps_numbers: bool = False,
     only_names: bool = False,
     atomic: bool = False,
     dry_run: bool = False,
@@ -64,6 +65,7 @@ def import_table(
     - ``relocate``: the caller decides that each new place of a bound name leads to the same resource. Such lines are
       "relocated" without the recorded resource.
     - ``renumber``: another resource of a recorded name is its corrected number. Its own resource stays.
+    - ``keeps_numbers``: a resource that a spreadsheet program probably changed is ignored.
     - ``only_names``: refuse lines with rules, prefix records and counters.
     - ``atomic``: write all lines in one transaction. Readers see the import as one change. Other writers wait, on
       SQLite for at most five seconds.
@@ -97,7 +99,9 @@ def import_table(
 
         # The history contains the name of the file without its folder.
         name = again.name.rpartition("/")[2]
-        table = ImportedTable(name, rows, relocate=relocate, renumber=renumber, only_names=only_names)
+        table = ImportedTable(
+            name, rows, relocate=relocate, renumber=renumber, keeps_numbers=keeps_numbers, only_names=only_names
+        )
         return import_rows(
             bindings,
             table,
@@ -138,7 +142,7 @@ def import_rows(
         try:
             if is_one:
                 return OperationRun(bindings, source, 0, actor=who, hooks=hooks).at_once(is_dry=dry_run)
-            others = ["renumber"] if table.renumber else []
+            others = [name for name in ("renumber", "keeps_numbers") if getattr(table, name)]
             number = number_of("import", table.file, digest(), table.relocate, table.mint, who.name, *others)
             return run(bindings, source, number, size=batch, dry_run=dry_run, actor=who, hooks=hooks)
         except TableError as error:

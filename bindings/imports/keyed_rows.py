@@ -7,12 +7,13 @@ names again by their keys and mints none twice. Two rows with one key are refuse
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..minting import Drawing, pattern_below
-from ..names import validation
+from ..names import naming, validation
 from ..names.errors import BindingError
 from ..names.naming import NamingRules
 from ..names.prefixes.prefixes import PrefixRecords
@@ -42,6 +43,7 @@ QUESTIONS: Mapping[str, str] = {
     "key-same": "a key that differs from a recorded one only in case, spaces or hyphens finds its name",
     "key-former": "a key that is a former number finds the name of its thing",
     "key-reused": "a key that is a former number of a thing is now the number of another one",
+    "other-thing": "a row with the ARK of another thing gets a name of its own below the shoulder",
 }
 """The answers to questions about keys, each with what it means."""
 
@@ -49,6 +51,7 @@ ANSWERS: Mapping[str, Sequence[str]] = {
     "key-damaged": ("key-damaged",),
     "key-similar": ("key-same", "key-similar"),
     "key-former": ("key-former", "key-reused"),
+    "other-resource": ("other-thing",),
 }
 """The answers that accept a row, by the error of the row."""
 
@@ -149,6 +152,8 @@ class KeyedRows:
         self._drawing = Drawing(transaction, records)
         # The keys of rows that mint, without case, spaces and hyphens.
         self._folded: dict[str, str] = {}
+        # The keys of rows with the ARK of another thing, with their first line.
+        self._moved: dict[str, int] = {}
 
     def leave_out(self, earlier: KeyedRows) -> None:
         """Exclude the names that an earlier transaction has drawn, but not written, from the names to mint.
@@ -157,7 +162,7 @@ class KeyedRows:
 
         If almost all names are free, this makes no difference, and they are not remembered.
         """
-        self._folded = earlier._folded
+        self._folded, self._moved = earlier._folded, earlier._moved
         if self._pattern.numbers <= _FEW_NAMES:
             self._drawing.drawn = earlier._drawing.drawn
 
@@ -169,8 +174,13 @@ class KeyedRows:
         """
         keys: dict[int, str] = {}
         faults: dict[int, BindingError] = {}
+        moved = self._of_other_things(batch) if "other-thing" in self._mint.trusts else frozenset[int]()
         for row in batch:
-            if row.fault is None and (why := self._repeated.get(row.line)):
+            if row.line in moved:
+                keys[row.line] = key = key_of(row)
+                if (first := self._moved.setdefault(composed(key), row.line)) != row.line:
+                    faults[row.line] = BindingError("key-twice", _repeated(key, row.line, [first, row.line]))
+            elif row.fault is None and (why := self._repeated.get(row.line)):
                 faults[row.line] = BindingError("key-twice", why)
             elif row.fault is None and not has_name(row):
                 key = key_of(row)
@@ -206,7 +216,7 @@ class KeyedRows:
                 faults[line] = BindingError("key-former", message if untold.isdisjoint(former[key]) else None)
         asked = {line: key for line, key in keys.items() if key in missing and line not in faults}
         told = {key: other if untold.isdisjoint(names) else None for key, (other, names) in similar.items()}
-        faults |= self._questions(asked, told)
+        faults |= self._questions(asked, told, moved)
         new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
@@ -237,6 +247,26 @@ class KeyedRows:
             else:
                 yield row
 
+    def _of_other_things(self, batch: Sequence[Row]) -> frozenset[int]:
+        """Return the lines of rows whose name is recorded for a thing with other numbers than the row."""
+        named: dict[int, str] = {}
+        for row in batch:
+            if row.fault is None and has_name(row) and 0 < len(key_of(row)) <= MAX_KEY:
+                with suppress(BindingError):
+                    named[row.line] = naming.key_of(row.cells["identifier"])
+        recorded, found = self._transaction.get(sorted(set(named.values()))), set[int]()
+        for row in batch:
+            before = recorded.get(named.get(row.line, ""))
+            if before is None or not before.resource or not self._transaction.actor.may_read(before):
+                continue
+            numbers, key = before.thing_numbers, key_of(row)
+            known = {before.resource, *filter(None, [numbers.current]), *numbers.further, *numbers.former}
+            if composed(key) not in map(composed, known) and not any(
+                wrong_text.is_changed_number(each, key) for each in known
+            ):
+                found.add(row.line)
+        return frozenset(found)
+
     def _similar(self, keys: Collection[str]) -> dict[str, tuple[str, dict[str, str]]]:
         """Return a recorded key that differs only in case, spaces or hyphens, and its names, for some of ``keys``."""
         if self._mint.finds and "key-same" not in self._mint.trusts:
@@ -255,23 +285,21 @@ class KeyedRows:
         recorded = self._transaction.get(sorted({name for names in each_names for name in names}))
         return {key for key, binding in recorded.items() if not actor.may_read(binding)}
 
-    def _questions(self, keys: Mapping[int, str], similar: Mapping[str, str | None]) -> dict[int, BindingError]:
+    def _questions(
+        self, keys: Mapping[int, str], similar: Mapping[str, str | None], moved: Collection[int]
+    ) -> dict[int, BindingError]:
         """Return the errors of rows that would mint a name and probably should not, by their lines.
 
-        ``similar`` has recorded keys that are almost equal; None for one that the actor must not read.
+        ``similar`` has recorded keys that are almost equal; None for one that the actor must not read. ``moved`` are
+        the lines of rows that had the name of another thing.
         """
-        if self._mint.finds:
-            return {
-                line: BindingError(
-                    "key-unknown", Translatable("no name has the key %(key)s", key=validation.shown(key, 100))
-                )
-                for line, key in keys.items()
-            }
         trusts = self._mint.trusts
-        if not keys:
-            return {}
         faults: dict[int, BindingError] = {}
         for line, key in keys.items():
+            if self._mint.finds and line not in moved:
+                message = Translatable("no name has the key %(key)s", key=validation.shown(key, 100))
+                faults[line] = BindingError("key-unknown", message)
+                continue
             folded = without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
             other = similar.get(key, before if before != key else None)

@@ -141,6 +141,12 @@ def _columns(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
     help="Record another number of a row with a recorded name as the corrected number. The resource stays.",
 )
 @click.option(
+    "--keep-numbers",
+    "keeps_numbers",
+    is_flag=True,
+    help="Keep the recorded number of a row with a recorded name, where a spreadsheet program probably changed it.",
+)
+@click.option(
     "--key",
     metavar="HEADING",
     help="The column whose text tells the rows apart, such as an inventory number. It is recorded as resource.",
@@ -194,6 +200,7 @@ def import_command(
     find: str | None,
     trusts: tuple[str, ...],
     renumber: bool,
+    keeps_numbers: bool,
     key: str | None,
     state: State | None,
     output: str | None,
@@ -265,6 +272,7 @@ def import_command(
             trusts=trusts,
             relocate=options.pop("relocate"),
             renumber=renumber,
+            keeps_numbers=keeps_numbers,
             omit_hidden=omit_hidden,
             omit_struck=omit_struck,
             fill_merged=fill_merged,
@@ -297,7 +305,8 @@ def import_command(
             migration = _import_dump(bindings, file, source, dry_run=dry_run, passthrough=passthrough, **options)
             summary = migration.summary
         else:
-            summary = _import_table(bindings, file, dry_run=dry_run, delimiter=delimiter, renumber=renumber, **options)
+            numbers = {"renumber": renumber, "keeps_numbers": keeps_numbers}
+            summary = _import_table(bindings, file, dry_run=dry_run, delimiter=delimiter, **numbers, **options)
     if is_created and summary.refusals:
         delete_if_empty(database)
     if as_json:

@@ -150,6 +150,7 @@ class UserTable:
             reading.minting,
             reading.relocate,
             reading.renumber,
+            reading.keeps_numbers,
         )
         digest = json.dumps(reading.as_dict(), sort_keys=True).encode() + self.content
         with closing(NamesOfRows()) as names:

@@ -208,6 +208,8 @@ def _noted(
         if advise and line.code not in advised:
             advised.add(line.code)
             yield from sheet.prose(f"expected {expected}", indent=_INDENT)
+            if line.code == "number-damaged":
+                yield from sheet.prose("or --keep-numbers: the recorded number stays", indent=_INDENT)
             for answer in ANSWERS.get(line.code, ()):
                 yield from sheet.prose(f"or --confirm {answer}: {QUESTIONS[answer]}", indent=_INDENT)
     if number > len(lines):

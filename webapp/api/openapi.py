@@ -287,6 +287,7 @@ PATHS: dict[str, dict[str, Schema]] = {
             _ATOMIC,
             _query("relocate", "1: the new targets of bound names lead to the same things", one_of("0", "1")),
             _query("renumber", "1: another number of a bound name is its corrected number", one_of("0", "1")),
+            _query("keep_numbers", "1: keep the numbers that a spreadsheet program changed", one_of("0", "1")),
             *(_query(name, text, kind) for name, text, kind in _OF_USER_TABLES),
             _KEY,
             status=202,

@@ -92,6 +92,7 @@ class Imports:
         dry_run: bool = False,
         relocate: bool = False,
         renumber: bool = False,
+        keeps_numbers: bool = False,
         atomic: bool = False,
     ) -> Job:
         """Add a job that imports a table, in a transaction, and return it.
@@ -104,6 +105,7 @@ class Imports:
         - ``dry_run``: check the table without a change.
         - ``relocate``: permit a new target for a name that is recorded with another target.
         - ``renumber``: record another number of a recorded name as its corrected number.
+        - ``keeps_numbers``: ignore a number that a spreadsheet program probably changed.
         - ``atomic``: import all rows in one transaction.
         """
         parameters = {
@@ -112,6 +114,7 @@ class Imports:
             "dry_run": dry_run,
             "relocate": relocate,
             "renumber": renumber,
+            "keeps_numbers": keeps_numbers,
             "atomic": atomic,
             "caller": stored_caller(caller),
         }
@@ -161,7 +164,11 @@ class Imports:
             return text_tables.read_rows(file, format, text_tables.Reader(encoding, None, Columns()), read_as)
 
         table = ImportedTable(
-            name, rows, relocate=job.parameters["relocate"], renumber=job.parameters.get("renumber", False)
+            name,
+            rows,
+            relocate=job.parameters["relocate"],
+            renumber=job.parameters.get("renumber", False),
+            keeps_numbers=job.parameters.get("keeps_numbers", False),
         )
         is_dry = job.parameters["dry_run"]
         try:

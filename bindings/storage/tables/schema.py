@@ -120,7 +120,7 @@ name_numbers = Table(
 # The members of the JSON of an operation that stay when its texts are deleted, such as the reason and the metadata.
 _OF_OPERATIONS = {field.name for field in FIELDS if not field.is_redacted and field.name != "resource"}
 _OF_OPERATIONS |= {"from", "to", "prefix", "below", "operation", "mint", "shoulder", "name", "names", "revision"}
-_OF_OPERATIONS |= {"relocate", "renumber", "resolver", EMPTIED}
+_OF_OPERATIONS |= {"relocate", "renumber", "keeps_numbers", "resolver", EMPTIED}
 
 operations = Table(
     "operations",

@@ -637,3 +637,42 @@ def test_an_output_file_keeps_pipes_links_and_databases(
     link.symlink_to(tmp_path / "target.csv")
     ararat("import", *options, str(link), "-", given=table)
     assert link.is_symlink()
+
+
+def test_a_row_with_the_ark_of_another_thing_gets_one_of_its_own(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("identifier,target,resource\nark:12345/k1a,https://m.example/1,AUTO 6\n")
+    things = ("INV 1,Sketch", "INV 1,Sketch again", "INV 2,Bowl", "AUTO 6,Letter")
+    rows = "".join(f"ark:12345/k1a,{thing}\n" for thing in things)
+    (tmp_path / "b.csv").write_text(f"ARK,Accession number,Title\n{rows}")
+    assert ararat("import", str(tmp_path / "a.csv")).exit_code == 0
+    mint = ("import", "--mint", "ark:12345/k1", str(tmp_path / "b.csv"))
+    refused = ararat(*mint)
+    assert "or --confirm other-thing: a row with the ARK of another thing" in " ".join(refused.stderr.split())
+    output = tmp_path / "c.csv"
+    result = ararat(*mint, "--confirm", "other-thing", "--batch", "10", "--output", str(output))
+    assert "row 2 has the key INV 1 too (key-twice)" in result.stderr
+    (tmp_path / "b.csv").write_text(f"ARK,Accession number,Title\n{rows.replace('INV 1,Sketch again', 'INV 3,Vase')}")
+    assert "1 updated, 3 reserved" in ararat(*mint, "--confirm", "other-thing", "--output", str(output)).stdout
+    names = [line.partition(",")[0] for line in output.read_text().splitlines()[1:]]
+    assert len(set(names)) == 4
+    assert names.index("ark:12345/k1a") == 3
+    # The same table again mints nothing.
+    assert "4 unchanged" in ararat(*mint, "--confirm", "other-thing").stdout
+
+
+def test_the_recorded_number_is_kept(ararat: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("identifier,target,resource\nark:12345/k1a,https://m.example/1,000030\n")
+    assert ararat("import", str(tmp_path / "a.csv")).exit_code == 0
+    for name, table in (
+        ("b.csv", "identifier,resource,what\nark:12345/k1a,30,Vase\n"),
+        ("c.csv", "ARK;Inv.-Nr.;Titel\nark:12345/k1a;30;Bowl\n"),
+    ):
+        (tmp_path / name).write_text(table)
+        options = ("--key", "Inv.-Nr.") if name == "c.csv" else ()
+        refused = ararat("import", *options, str(tmp_path / name))
+        assert "number-damaged" in refused.stderr
+        assert "--keep-numbers" in refused.stderr
+        assert "1 updated" in ararat("import", "--keep-numbers", *options, str(tmp_path / name)).stdout
+    shown = ararat("show", "ark:12345/k1a").stdout
+    assert "000030" in shown
+    assert "Bowl" in shown

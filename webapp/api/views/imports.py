@@ -50,7 +50,8 @@ _OF_USER_TABLES = (
 )
 """The parameters of tables with headings of a user."""
 
-_FLAGS = ("dry_run", "relocate", "renumber", "atomic")
+_FLAGS = {each: each for each in ("dry_run", "relocate", "renumber", "atomic")} | {"keep_numbers": "keeps_numbers"}
+"""The parameters that are "0" or "1", with the names of their arguments."""
 
 _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 
@@ -59,7 +60,7 @@ _ENCODINGS = ("utf-8", "utf-16", "windows-1252", "iso-8859-1")
 def start_import() -> Response:
     """Start a job that imports the table in the request body, and return the job as JSON."""
     given = parameters.read(*_FLAGS, *_OF_USER_TABLES)
-    options = {name: parameters.flag(name, given.get(name)) for name in _FLAGS}
+    options = {argument: parameters.flag(name, given.get(name)) for name, argument in _FLAGS.items()}
     media_type = bodies.require_media_type({**_FORMATS, **_WORKBOOKS, bodies.OCTETS: ""})
     if media_type == bodies.OCTETS:
         media_type = _media_type_of(bodies.read_bytes(MAX_BYTES))
@@ -85,7 +86,7 @@ def _start(add: Callable[[Connection], Job]) -> Response:
 
 
 def _start_of_user_table(
-    given: Mapping[str, str], media_type: str, *, dry_run: bool, relocate: bool, renumber: bool, atomic: bool
+    given: Mapping[str, str], media_type: str, *, dry_run: bool, atomic: bool, **reading_options: bool
 ) -> Response:
     """Start the import of a table with headings of a user, or of a workbook. What is not given is proposed."""
     who, known = require_curator(caller()), current_imports()
@@ -112,8 +113,7 @@ def _start_of_user_table(
         state="live" if given.get("state") == "live" else "reserved",
         finds="find" in given,
         trusts=trusts,
-        relocate=relocate,
-        renumber=renumber,
+        **reading_options,
         omit_hidden=parameters.flag("omit_hidden", given.get("omit_hidden")),
         omit_struck=parameters.flag("omit_struck", given.get("omit_struck")),
         fill_merged=parameters.flag("fill_merged", given.get("fill_merged")),

@@ -27,7 +27,7 @@ from ..changes.labels import outcome_label, shown_value
 from ..exports import csv_file
 from ..forms import comparable, number_of
 from ..names.new import shoulders
-from .refused import causes, cells_of, fix, suggests_minting, warning_causes
+from .refused import OTHER_OBJECTS, causes, cells_of, fix, suggests_minting, warning_causes
 from .uploads import CHANGED, error_of, job_of, known_upload, start_job, state_of, uploads
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         shoulders=shoulders(management(), caller()) if can_correct and suggests_minting(known, counts) else [],
         can_mint=shoulders(management(), caller()) if can_correct and "resource" in known.reading.columns else [],
         fix=fix,
+        other_objects=OTHER_OBJECTS,
         code=code,
         text=text,
         operation=_operation(result.get("operation")),

@@ -104,9 +104,7 @@ _FIXES: Mapping[str, str] = {
         "A recorded name must keep leading to the same thing. If the new addresses show the same things, move the "
         "names. If it is another thing, use another name."
     ),
-    "other-resource": Translatable(
-        "The ARK of the row belongs to the recorded thing. If it is another thing, remove the ARK from the row."
-    ),
+    "other-resource": Translatable("The ARK of the row belongs to the recorded thing, and stays with it."),
     "number-damaged": Translatable("Keep the recorded number, and format the column as text in your table."),
     "empty": Translatable("Mint a name for each of these rows, or leave them out."),
     "withdrawn": Translatable("Restore the name on its page, or leave this row out."),
@@ -117,15 +115,17 @@ _FIXES: Mapping[str, str] = {
 
 
 _SAME = Translatable("They are the same objects: find their names")
+OTHER_OBJECTS = Translatable("They are other objects: mint a name for each row")
+"""The label of the answer that rows are about other things than the recorded ones."""
 _ANSWERS: Mapping[str, Mapping[str, str]] = {
     "key-damaged": {"key-damaged": Translatable("The numbers are right: mint a name for each row")},
     "key-similar": {
         "key-same": _SAME,
-        "key-similar": Translatable("They are other objects: mint a name for each row"),
+        "key-similar": OTHER_OBJECTS,
     },
     "key-former": {
         "key-former": _SAME,
-        "key-reused": Translatable("They are other objects: mint a name for each row"),
+        "key-reused": OTHER_OBJECTS,
     },
 }
 """The labels of the answers of :data:`~ararat.bindings.imports.keyed_rows.ANSWERS`, by the error of the row."""
@@ -293,14 +293,19 @@ def correct(number: int) -> AnyResponse:
         columns[int(ignored)] = ""
     if "number-damaged" in form:
         reading = replace(reading, keeps_numbers=form["number-damaged"] == "yes")
+    answers = [answer for code, known in _ANSWERS.items() for answer in known if form.get(code) == answer]
     if "renumber" in form:
         reading = replace(reading, renumber=form["renumber"] == "yes")
-    answers = [answer for code, known in _ANSWERS.items() for answer in known if form.get(code) == answer]
+        if form["renumber"] == "mint":
+            answers.append("other-thing")
+            if not reading.mint:
+                # The other rows without a name get one only by a decision of their own.
+                reading = replace(reading, mint=form.get("shoulder-of-others", ""), finds=True)
     reading = replace(reading, trusts=[*dict.fromkeys((*reading.trusts, *answers))])
     relocate = form.get("moves") == "move" if "moves" in form else reading.relocate
     reading = replace(reading, corrections=corrections, relocate=relocate)
     if form.get("empty") == "mint":
-        reading = replace(reading, mint=form.get("shoulder", ""))
+        reading = replace(reading, mint=form.get("shoulder", ""), finds=False)
     elif form.get("names") == "mint":
         columns = ["resource" if each == "identifier" else "" if each == "resource" else each for each in columns]
         reading = replace(reading, mint=form.get("shoulder", ""))

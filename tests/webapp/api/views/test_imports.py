@@ -344,6 +344,29 @@ def test_a_corrected_number_needs_renumber(curator, bindings):
     assert bindings.lookup("ark:12345/x5a").numbers["current"] == "A 10"
 
 
+def test_a_number_that_a_spreadsheet_changed_needs_keep_numbers(curator, bindings):
+    bindings.bind("ark:12345/x5a", "https://m.example/1", resource="000030")
+    table = b"identifier,resource,what\nark:12345/x5a,30,Vase\n"
+    refused = finished(curator, send(curator, table))["result"]["refused"]
+    assert [each["code"] for each in refused] == ["number-damaged"]
+    for query, title in (("?keep_numbers=1", b"Vase"), ("?keep_numbers=1&find=ark:12345/x5", b"Bowl")):
+        result = finished(curator, send(curator, table.replace(b"Vase", title), query))["result"]
+        assert result["counts"] == {"updated": 1}
+    found = bindings.lookup("ark:12345/x5a")
+    assert (found.resource, found.numbers, found.metadata["erc.what"]) == ("000030", {}, "Bowl")
+
+
+def test_a_row_with_the_ark_of_another_thing_gets_one_of_its_own(curator, bindings):
+    bindings.bind("ark:12345/x5a", "https://m.example/1", resource="AUTO 6")
+    table = b"identifier,resource,what\nark:12345/x5a,INV 3006,Sketch\n"
+    for door in ("mint", "find"):
+        refused = finished(curator, send(curator, table, f"?{door}=ark:12345/x5"))["result"]["refused"]
+        assert [each["code"] for each in refused] == ["other-resource"]
+    counts = finished(curator, send(curator, table, "?find=ark:12345/x5&confirm=other-thing"))["result"]["counts"]
+    assert counts == {"reserved": 1}
+    assert bindings.lookup("ark:12345/x5a").revision == 1
+
+
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("query", "status", "code"),

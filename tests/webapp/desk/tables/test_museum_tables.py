@@ -474,3 +474,28 @@ def test_the_desk_names_the_numbers_by_its_setting(make_desk: Any, upload: Any) 
         assert "Shelfmark" in shown
         assert "Inventory number" not in shown
     assert history.count("Shelfmark") > 1
+
+
+def test_a_row_with_the_ark_of_another_object_gets_one_of_its_own(
+    desk: Desk, jane: Browser, preview: Any, import_all: Any
+) -> None:
+    desk.bindings.bind("ark:12345/x5a", "https://m.example/1", resource="AUTO 6", metadata={"what": "A letter"})
+    table = "ARK;Inventarnummer;Titel\r\nark:12345/x5a;INV 3006;Skizze\r\n;INV 3007;Bild\r\n"
+    path, page = preview(jane, table, "a.csv", names="given")
+    assert "They are other objects: mint a name for each row" in page
+    jane.post(f"{path}/corrections", {"job": job(page), "renumber": "mint", "shoulder-of-others": "ark:12345/x5"})
+    page = finished(desk, jane, path)
+    # The row without an ARK is a question of its own.
+    assert (counts(page)["Added"], counts(page)["Refused"]) == (1, 1)
+    assert "1 row has a number that no name has" in page
+    jane.post(f"{path}/corrections", {"job": job(page), "empty": "mint", "shoulder": "ark:12345/x5"})
+    assert counts(finished(desk, jane, path))["Added"] == 2
+    import_all(jane, path)
+    (own,) = desk.bindings.list_names(listing.select(resource="INV 3006"), limit=2).names
+    assert own.identifier != "ark:12345/x5a"
+    recorded = desk.bindings.lookup("ark:12345/x5a")
+    assert recorded is not None
+    assert (recorded.resource, recorded.revision) == ("AUTO 6", 1)
+    returned = jane.get(f"{path}/names.csv").text
+    assert f"{own.identifier};INV 3006;Skizze" in returned
+    assert "ark:12345/x5a" not in returned
