@@ -7,19 +7,22 @@ name is such a change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..identifiers.text.translatable import Translatable
+from .names import assignment
 from .names import naming as names
 from .names.assignment import Change, Outcome
-from .names.errors import BindingError, BindingsUnavailable, Collision, Stale
-from .names.naming import Name, NameWarning
+from .names.errors import BindingError, BindingsUnavailable, Collision, Missing, Stale
+from .names.fields import Fields
+from .names.naming import Name, NameWarning, NamingRules
 from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
+    from .names.actor import Actor
     from .names.binding import Binding
     from .storage.writing.transaction import Transaction
 
@@ -88,24 +91,97 @@ class ChangeResult(NamedTuple):
         return self.before is None
 
 
-def change_recorded(
-    identifier: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
+def save(
+    name: Name, fields: Fields, rules: NamingRules, *, revision: int | None = None, relocate: bool = False
 ) -> NameChange:
-    """Create a :class:`NameChange` for the name ``identifier`` that must be recorded already.
+    """Request to create a name, or to replace all its fields.
 
-    ``revision`` is the expected revision; None does not check it.
-
-    ``decide`` receives the recorded binding and the current time. If the name is not recorded, the change raises
-    :class:`BindingError` with the code ``not-bound``.
+    A missing field gets its default, but a missing state or resource stays. ``rules`` are those of the site. With
+    ``relocate``, the caller decides that a new target leads to the same resource. Otherwise, the request must repeat
+    the recorded resource.
     """
-    key = names.key_of(identifier)
 
-    def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
+    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
         if existing is None:
-            raise BindingError("not-bound", identifier=key)
-        return decide(existing, now)
+            return [assignment.first(fields.for_name(name, rules), now)]
+        return assignment.set_fields(name, existing, assignment.replacing(existing, fields), now, relocate=relocate)
 
-    return NameChange(key, decide_recorded, revision)
+    return NameChange(names.key_of(name), decide, revision)
+
+
+def patch(
+    name: Name,
+    fields: Fields,
+    rules: NamingRules,
+    *,
+    revision: int | None = None,
+    relocate: bool = False,
+    create: bool = False,
+) -> NameChange:
+    """Request to change some fields of a name. The others stay.
+
+    With ``create``, a name that is not recorded is created; otherwise :class:`Missing` is raised. ``rules`` and
+    ``relocate`` are those of :func:`save`.
+    """
+
+    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        if existing is None and create:
+            return [assignment.first(fields.for_name(name, rules), now)]
+        return assignment.set_fields(name, _recorded(key, existing), fields, now, relocate=relocate)
+
+    key = names.key_of(name)
+    return NameChange(key, decide, revision)
+
+
+def relocate(name: Name, fields: Fields, *, revision: int | None = None) -> NameChange:
+    """Request to change the target of a name for the same resource, and the other ``fields``."""
+    return change_recorded(name, lambda existing, now: [assignment.relocate(existing, fields, now)], revision)
+
+
+def withdraw(
+    name: Name, *, reason: str | None = None, successor: str | None = None, revision: int | None = None
+) -> NameChange:
+    """Request to withdraw a name. ``reason`` and ``successor`` are for its tombstone."""
+    return change_recorded(
+        name, lambda existing, now: [assignment.withdraw(existing, reason, now, successor)], revision
+    )
+
+
+def restore(
+    name: Name, *, resource: str | None = None, is_same: bool = False, revision: int | None = None
+) -> NameChange:
+    """Request to make a withdrawn name live again. Another ``resource`` than the recorded one is refused.
+
+    With ``is_same``, the caller decides that the thing is the recorded one if ``resource`` is missing.
+    """
+
+    def decide(existing: Binding, now: datetime) -> Sequence[Change]:
+        return [assignment.restore(existing, resource or existing.resource if is_same else resource, now)]
+
+    return change_recorded(name, decide, revision)
+
+
+def delete(name: Name, *, revision: int | None = None) -> NameChange:
+    """Request to delete a reserved name."""
+    return change_recorded(name, lambda existing, now: [assignment.delete(existing, now)], revision)
+
+
+def change_recorded(
+    name: Name, decide: Callable[[Binding, datetime], Sequence[Change]], revision: int | None = None
+) -> NameChange:
+    """Request a change of a name that must be recorded, or else the change raises :class:`Missing`.
+
+    ``decide`` receives the recorded binding and the current time. ``revision`` is the expected revision; None does not
+    check it.
+    """
+    key = names.key_of(name)
+    return NameChange(key, lambda existing, now: decide(_recorded(key, existing), now), revision)
+
+
+def _recorded(key: str, existing: Binding | None) -> Binding:
+    if existing is None:
+        raise Missing("not-bound", identifier=key)
+    return existing
 
 
 @contextmanager
@@ -136,6 +212,16 @@ def require_distinct(name_changes: Sequence[NameChange]) -> None:
         key, count = Counter(each.key for each in name_changes).most_common(1)[0]
         if count > 1:
             raise BindingError("name-twice", identifier=key)
+
+
+def require_granted(name_changes: Iterable[NameChange], actor: Actor) -> None:
+    """Raise :class:`BindingError` with the code ``not-granted`` if ``actor`` cannot change one of the names.
+
+    Nothing is read before, so that the answer does not depend on names of others.
+    """
+    for number, each in enumerate(name_changes):
+        with at_item(number):
+            actor.require_granted(each.key)
 
 
 def make(

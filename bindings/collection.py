@@ -219,10 +219,7 @@ class Bindings:
         fields of :meth:`bind`, from ``kind`` to ``scope``. An argument that is None does not change the recorded value.
         Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
-        fields = _fields(target, arguments)
-        return self._change_recorded(
-            identifier, lambda existing, now: assignment.relocate(existing, fields, now), revision, actor
-        )
+        return self._change(changes.relocate(identifier, _fields(target, arguments), revision=revision), actor)
 
     def reserve(
         self,
@@ -267,7 +264,7 @@ class Bindings:
         ``revision`` is the revision that the name must still have; None does not check it. Raises
         :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
         """
-        return self._change_recorded(identifier, assignment.delete, revision, actor)
+        return self._change(changes.delete(identifier, revision=revision), actor)
 
     def withdraw(
         self,
@@ -289,9 +286,7 @@ class Bindings:
         For a withdrawn name, returns "updated" if ``reason`` or ``successor`` is new, otherwise "unchanged". Raises
         :class:`BindingConflict` for a reserved name.
         """
-        return self._change_recorded(
-            identifier, lambda existing, now: assignment.withdraw(existing, reason, now, successor), revision, actor
-        )
+        return self._change(changes.withdraw(identifier, reason=reason, successor=successor, revision=revision), actor)
 
     def restore(
         self,
@@ -310,9 +305,7 @@ class Bindings:
         must still have; None does not check it. Raises :class:`BindingConflict` for another resource and for a reserved
         name.
         """
-        return self._change_recorded(
-            identifier, lambda existing, now: assignment.restore(existing, resource, now), revision, actor
-        )
+        return self._change(changes.restore(identifier, resource=resource, revision=revision), actor)
 
     def mark_persistent(
         self,
@@ -336,12 +329,11 @@ class Bindings:
 
         Source: POL-016 to POL-020.
         """
-        return self._change_recorded(
-            identifier,
-            lambda existing, now: promise_persistence(existing, persistence, availability, now, published=published),
-            None,
-            actor,
-        )
+
+        def promise(existing: Binding, now: datetime) -> Sequence[Change]:
+            return [promise_persistence(existing, persistence, availability, now, published=published)]
+
+        return self._change(changes.change_recorded(identifier, promise), actor)
 
     def lookup(self, identifier: Name) -> Binding | None:
         """Return the binding of the name ``identifier``, or None if it is not recorded. Reserved and withdrawn names
@@ -472,9 +464,11 @@ class Bindings:
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none, and return the results in the same order.
 
-        ``actor`` is the user who makes the change, or the name for the history. None records no user.
+        ``actor`` is the user who makes the change, or the name for the history. None records no user. Its grants are
+        checked before any name is read.
 
-        ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name.
+        ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name. The functions of
+        :mod:`~.changes` request them.
 
         Raises :class:`Stale` if a name has another revision than expected. Raises :class:`BindingError` with the code
         ``changes-count`` or ``name-twice``, the errors of the changes, and :class:`BindingsUnavailable`. Nothing is
@@ -483,6 +477,7 @@ class Bindings:
         who = Actor.of(actor)
         changes.require_few(len(name_changes))
         changes.require_distinct(name_changes)
+        changes.require_granted(name_changes, who)
         results: list[ChangeResult] = []
         similar: dict[str, str] = {}
         confused: list[str] = []
@@ -545,16 +540,6 @@ class Bindings:
             with attempt, self.transaction(exclusive=exclusive, actor=actor) as transaction:
                 return write(transaction)
         raise AssertionError("the last attempt raises an exception")
-
-    def _change_recorded(
-        self,
-        identifier: Name,
-        decide: Callable[[Binding, datetime], Change],
-        revision: int | None,
-        actor: Actor | str | None,
-    ) -> Outcome:
-        name_change = changes.change_recorded(identifier, lambda existing, now: [decide(existing, now)], revision)
-        return self._change(name_change, actor)
 
     def _change(self, name_change: NameChange, actor: Actor | str | None) -> Outcome:
         return self.change([name_change], actor=actor)[0].outcome

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..identifiers.text.translatable import Translatable
@@ -14,10 +16,13 @@ from . import changes, minting
 from .changes import ChangeResult, NameChange
 from .collection import Bindings
 from .names import assignment, validation
+from .names import naming as names
 from .names.actor import Actor
+from .names.assignment import Change
 from .names.binding import Binding
-from .names.errors import BindingError
+from .names.errors import BindingConflict, BindingError
 from .names.fields import Fields
+from .names.naming import Name, NamingRules
 from .names.prefixes.prefixes import PrefixRecords
 from .storage.recorded import checked_key, composed, other_spellings, without_signs
 
@@ -44,6 +49,34 @@ class MintedChange(NamedTuple):
     namespace: str
     change: Callable[[str], NameChange]
     unless: str | None = None
+
+
+class NewName(NamedTuple):
+    """A name to create, which :func:`request` turns into a change.
+
+    - ``fields``: the fields of the name, or a function that returns them for the key of a minted name. Without a field,
+      a new name is live, and its description is the answer.
+    - ``name``: the identifier, or None to mint one below ``shoulder``, a NAAN or shoulder.
+    """
+
+    fields: Fields | Callable[[str], Fields] = Fields()
+    name: Name | None = None
+    shoulder: str | None = None
+
+
+def request(new: NewName, rules: NamingRules, *, unless: Unless | None = None) -> NameChange | MintedChange:
+    """Return the change that creates a name by the ``rules`` of the site, for :func:`create`.
+
+    A chosen name that is recorded with the same values is "unchanged". With other values, the change raises
+    :class:`BindingConflict` with the code ``name-taken``. Raises :class:`BindingError` with the code ``unless-name`` or
+    ``key-missing`` if ``unless`` has no shoulder or no resource.
+    """
+    if new.shoulder is not None:
+        minted = MintedChange(new.shoulder, lambda name: _new(name, new.fields, rules))
+        return minted._replace(unless=_resource(new)) if unless else minted
+    if unless:
+        raise _of_field("shoulder", BindingError("unless-name"))
+    return _new(new.name or "", new.fields, rules)
 
 
 def create(
@@ -80,6 +113,7 @@ def create(
         return bindings.change([each for each in name_changes if isinstance(each, NameChange)], actor=actor)
     who = Actor.of(actor)
     changes.require_few(len(name_changes))
+    changes.require_granted((each for each in name_changes if isinstance(each, NameChange)), who)
     # Without a condition, other writers wait: no other process draws the same name or binds a name below it.
     is_exclusive = not all(isinstance(each, MintedChange) and each.unless is not None for each in name_changes)
     creation = _Creation(bindings, name_changes)
@@ -126,6 +160,44 @@ def mint_one(
 
     key = fields.resource if unless else None
     return create(bindings, [MintedChange(namespace, change, key)], actor=actor)[0]
+
+
+def _new(name: Name, fields: Fields | Callable[[str], Fields], rules: NamingRules) -> NameChange:
+    """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
+    try:
+        key = names.assignable(name, rules)
+    except BindingError as error:
+        error.field = "name"
+        raise
+    stated = (fields if isinstance(fields, Fields) else fields(key)).for_name(name, rules)
+
+    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        first = assignment.first(stated, now)
+        if existing is None:
+            return [first]
+        again = replace(
+            first.after,
+            spelling=existing.spelling,
+            created=existing.created,
+            changed=existing.changed,
+            revision=existing.revision,
+        )
+        if again != existing:
+            raise BindingConflict("name-taken", existing, again)
+        return [Change("unchanged", existing, None)]
+
+    return NameChange(key, decide)
+
+
+def _resource(new: NewName) -> str:
+    if not isinstance(new.fields, Fields) or new.fields.resource is None:
+        raise _of_field("resource", BindingError("key-missing", NO_KEY))
+    return new.fields.resource
+
+
+def _of_field(field: str, error: BindingError) -> BindingError:
+    error.field = field
+    return error
 
 
 class _Creation:

@@ -217,11 +217,9 @@ def _answer_ezid(app: Application, site: Site, path: str, admission: Admission) 
     if site.bindings is None or site.accounts is None or prefix is None:
         raise ValueError("the EZID API needs a prefix, and bindings in a database")
     from .ezid import dispatch
-    from .management import Management
 
-    management = Management(site.bindings, site.accounts, warns=False)
     passthrough = site.settings.ezid_passthrough
-    dispatch.init_app(app, path, prefix=prefix, management=management, passthrough=passthrough)
+    dispatch.init_app(app, path, prefix=prefix, accounts=site.accounts, passthrough=passthrough)
     admission.refusals[app.extensions[dispatch.KEY].path] = dispatch.refusal
 
 

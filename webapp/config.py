@@ -102,6 +102,13 @@ class Site:
         )
 
 
+def site_bindings() -> Bindings:
+    """Return the names of the current site, for a view that only a site with accounts has."""
+    found = site().bindings
+    assert found is not None, "accounts are in the database of the bindings"  # noqa: S101
+    return found
+
+
 def origin(address: str | None) -> str:
     """Return the scheme and authority of a URL, or "" for None. ``address`` is the URL, or None.
 

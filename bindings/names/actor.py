@@ -72,14 +72,19 @@ class Actor:
         """Return whether the actor can read a recorded name. ``binding`` is the binding of the name."""
         return True
 
+    def require_granted(self, key: str) -> None:
+        """Raise :class:`BindingError` with the code ``not-granted`` if the actor cannot change the name ``key``."""
+        if not self.may_change(key):
+            raise BindingError("not-granted", identifier=key)
+
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`BindingError` with the code ``not-granted`` if the actor has no permission for a change of a
         name.
 
         ``before`` is the recorded binding of the name, or None.
         """
-        if change.action is not None and not self.may_change(change.after.identifier):
-            raise BindingError("not-granted", identifier=change.after.identifier)
+        if change.action is not None:
+            self.require_granted(change.after.identifier)
 
     def drew(self, keys: Iterable[str]) -> None:
         """Note that the names with these ``keys`` are newly minted, before the changes that record them are checked."""

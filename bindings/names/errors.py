@@ -271,6 +271,13 @@ class ReadOnlyBindings(BindingError, BindingsUnavailable):
         super().__init__("read-only", message)
 
 
+class Missing(BindingError):
+    """The request is about a name, a shoulder or a record that does not exist.
+
+    The codes are ``not-bound``, ``shoulder-unknown``, ``prefix-unknown`` and ``operation-unknown``.
+    """
+
+
 class Stale(BindingError):
     """Raised for a change that expects another revision of a name or prefix record, because another client changed it.
 

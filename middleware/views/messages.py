@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from ...bindings.names.metadata import metadata, persistence
+from ...identifiers.text.translatable import Translatable
 from .catalogues import translatable
 
 NO_STATEMENT = translatable("no statement known")
@@ -143,28 +144,18 @@ _WORD = re.compile("[A-Z]++[a-z0-9]*+|[a-z0-9]++")
 
 
 def label_of(element: str) -> str:
-    """Return the label of a metadata element: a translatable one, or the words of its English name.
+    """Return the label of a metadata element: a translatable one of the kernel or of Dublin Core, or else the words of
+    its English name.
 
     >>> label_of("who"), label_of("dc.rights"), label_of("dcterms.isPartOf"), label_of("mods.related_item")
     ('Who', 'Rights', 'Is part of', 'Related item')
     """
-    if (label := LABELS.get(element)) is not None:
-        return label
     scheme, _, name = element.partition(".")
-    if scheme in _DUBLIN_CORE and (label := DUBLIN_CORE.get(name.lower())) is not None:
-        return label
+    label = LABELS.get(element) or (DUBLIN_CORE.get(name.lower()) if scheme in _DUBLIN_CORE else None)
+    if label is not None:
+        return Translatable(label)
     words = " ".join(_WORD.findall(name or scheme)).lower()
     return f"{words[:1].upper()}{words[1:]}" or element
-
-
-def has_label(element: str) -> bool:
-    """Return whether the label of a metadata element is translated: that of the kernel or of Dublin Core.
-
-    >>> has_label("who"), has_label("dc.rights"), has_label("mods.rights")
-    (True, True, False)
-    """
-    scheme, _, name = element.partition(".")
-    return element in LABELS or (scheme in _DUBLIN_CORE and name.lower() in DUBLIN_CORE)
 
 
 class CodedValue(NamedTuple):

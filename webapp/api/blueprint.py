@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, Flask, current_app, request
 
@@ -11,11 +12,14 @@ from ...bindings.storage.store import read_current
 from .. import security
 from ..accounts import identify
 from ..accounts.model import Caller
-from ..config import Site
+from ..config import Site, site_bindings
 from ..jobs import imports as import_jobs
 from ..jobs.imports import Imports
-from ..management import Management
+from ..management.permissions import require_reader
 from . import problems
+
+if TYPE_CHECKING:
+    from ...middleware import Bindings
 
 blueprint = Blueprint("management", __name__, url_prefix=security.MANAGED)
 problems.init_blueprint(blueprint)
@@ -30,7 +34,7 @@ def init_app(app: Flask, site: Site) -> None:
     ``app`` is the application. ``site`` has its settings, bindings and accounts. Without accounts, nothing is added.
     """
     if site.bindings is not None and site.accounts is not None:
-        import_jobs.init_app(app, Imports(Management(site.bindings, site.accounts)))
+        import_jobs.init_app(app, Imports(site.accounts))
         app.before_request(admit)  # after the check of the host
 
 
@@ -48,6 +52,10 @@ def caller() -> Caller:
     return identify.require_caller()
 
 
-def management() -> Management:
-    """Return the :class:`Management` of the current application, which makes all changes to names."""
-    return current_app.extensions[import_jobs.KEY].management
+def read_bindings() -> Bindings:
+    """Return the names of this site for a request that reads them, also reserved ones, or their history.
+
+    Raises :class:`Forbidden` for a token without the right to read.
+    """
+    require_reader(caller())
+    return site_bindings()

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
     from ..accounts.store import Accounts
-    from ..management import Management
 
 T = TypeVar("T")
 
@@ -213,11 +212,11 @@ def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredRep
 
 
 def manage(
-    management: Management, caller: Caller, act: Callable[[Caller], T], represent: Callable[[Any], StoredReply]
+    accounts: Accounts, caller: Caller, act: Callable[[Caller], T], represent: Callable[[Any], StoredReply]
 ) -> Response:
     """Return the reply to a request that changes names, or the stored reply to an earlier request with the same key.
 
-    - ``management``: the operations on names.
+    - ``accounts``: the store of the replies.
     - ``caller``: the account that sent the request.
     - ``act``: a function that makes the change for the caller.
     - ``represent``: a function that returns the reply for the result of ``act``, or for :attr:`Transaction.result`.
@@ -228,4 +227,4 @@ def manage(
             return represent(act(caller))
         return represent(act(caller.with_end(lambda transaction: one.store_result(transaction, represent))))
 
-    return answer(management.accounts, caller, once)
+    return answer(accounts, caller, once)

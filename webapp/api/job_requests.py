@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response
 from sqlalchemy import Connection
 
+from ..accounts.identify import accounts
 from ..accounts.model import Caller
 from ..config import url
 from ..errors import HTTPRefusal
@@ -17,7 +18,7 @@ from ..jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
 from ..management.permissions import require_curator
 from ..responses import as_json
 from . import bodies, idempotency, parameters
-from .blueprint import caller, management
+from .blueprint import caller
 from .idempotency import OneRequest, StoredReply
 
 
@@ -48,9 +49,9 @@ def start_job(
                 one.store(connection, reply)
             return reply
 
-        return management().accounts.write(write)
+        return accounts().write(write)
 
-    response = idempotency.answer(management().accounts, who, act)
+    response = idempotency.answer(accounts(), who, act)
     known.worker.wake()
     return response
 

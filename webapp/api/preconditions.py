@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from flask import Response, request
 from werkzeug.http import parse_etags
 
+from ...bindings.names.binding import Binding
+from ...middleware.http.conditional import entity_tag
+
 
 @dataclass(frozen=True, slots=True)
 class Preconditions:
@@ -45,6 +48,11 @@ class Preconditions:
 def is_held() -> bool:
     """Return whether the request is a GET of a client that could already have the response."""
     return request.method in ("GET", "HEAD") and "If-None-Match" in request.headers
+
+
+def etag(binding: Binding) -> str:
+    """Return the strong entity tag of a name, with its quotation marks. It changes with each revision."""
+    return entity_tag(binding.revision, binding.changed)
 
 
 def with_tag(response: Response, tag: str) -> Response:

@@ -26,10 +26,9 @@ from ...bindings.names.binding import Binding
 from ...identifiers.text.translatable import Translatable
 from ...net.hop import FAILURES, Fetch, HopFailed, HopResponse
 from ...tracing.progress import TraceProgress
-from ..config import site
+from ..config import site, site_bindings
 from ..errors import HTTPRefusal
 from ..trace_requests import acquire_slot, fetcher
-from .blueprint import management
 
 SAMPLE = 3
 """The number of new targets that are requested."""
@@ -111,7 +110,7 @@ def question(
     shared, by_target = list[Concern](), dict[str, NewValues]()
     remaining = (each for each in names if each is not None)
     while len(also) + len(shared) <= MAX_CONCERNS and (block := list(islice(remaining, _BLOCK))):
-        for each, found in zip(block, shared_values.shared_values(management().bindings, block), strict=True):
+        for each, found in zip(block, shared_values.shared_values(site_bindings(), block), strict=True):
             shared += [Concern(code=one.field, name=each, text=one.text, other=one.other) for one in found]
             if each.target and len(by_target) < SAMPLE:
                 by_target.setdefault(each.target, each)

@@ -21,8 +21,7 @@ from ..config import url
 from ..errors import HTTPRefusal
 from ..jobs.imports import KEY
 from ..language import formats
-from ..management import Management
-from ..management.permissions import require_reader
+from ..management.permissions import require_right
 from ..responses import wants_json
 from ..security import OF_CALLER
 from . import messages, unsent
@@ -39,7 +38,6 @@ def require_session() -> AnyResponse | None:
     setattr(g, OF_CALLER, True)
     if request.method in ("GET", "HEAD") and request.path == "/desk" and first_account.is_missing():
         return first_account.page()
-    identify.accounts()
     try:
         found = identify.require_caller()
     except HTTPRefusal as error:
@@ -51,7 +49,7 @@ def require_session() -> AnyResponse | None:
             raise
         return _to_sign_in()
     setattr(g, _G, found)
-    require_reader(found)  # each page of the desk shows reserved names
+    require_right(found, "read")  # each page of the desk shows reserved names
     worker = current_app.extensions[KEY].worker
     if worker.begun != os.getpid():
         worker.begin()
@@ -141,11 +139,6 @@ def has_caller() -> bool:
 def caller() -> Caller:
     """Return the caller of the current request. Views of the desk always have one."""
     return g.get(_G)
-
-
-def management() -> Management:
-    """Return the operations on the names of this site."""
-    return current_app.extensions[KEY].management
 
 
 def see_other(endpoint: str, **values: object) -> AnyResponse:

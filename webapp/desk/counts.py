@@ -16,8 +16,7 @@ from ...bindings.system.fork_safety import ForkSafeLock
 from ...identifiers.text.translatable import Translatable
 
 if TYPE_CHECKING:
-    from ..accounts.model import Caller
-    from ..management import Management
+    from ...middleware import Bindings
 
 COUNTS = "ararat_desk_counts"
 """The extension of the application with its :class:`CountCache`."""
@@ -82,40 +81,35 @@ class CountCache:
         """Return the counts that are kept, or None."""
         return self._kept[0] if self._kept and time.monotonic() < self._kept[1] else None
 
-    def count(self, management: Management, caller: Caller) -> Counts:
+    def count(self, bindings: Bindings) -> Counts:
         """Return the counts of all names, from the cache if they are new enough.
 
-        ``management`` are the operations to count with. ``caller`` is the account that makes the request. Requests at
-        the same time wait for one count.
+        Requests at the same time wait for one count.
         """
         with self._lock:
             if found := self.kept():
                 return found
             start = time.monotonic()
-            found = count(management, caller)
+            found = count(bindings)
             now = time.monotonic()
             few = found.total <= FEW
             self._kept = found, now + (0.0 if few else max(KEPT_SECONDS, FACTOR * (now - start)))
             return found
 
 
-def count(management: Management, caller: Caller) -> Counts:
-    """Return the counts of all names by state, shoulder and month.
-
-    ``management`` are the operations to count with. ``caller`` is the account that makes the request; it needs the
-    right to read.
-    """
-    states = management.count_names(caller, by="state")
-    shoulders = management.count_names(caller, by="shoulder")
+def count(bindings: Bindings) -> Counts:
+    """Return the counts of all names by state, shoulder and month."""
+    states = bindings.count_names(by="state")
+    shoulders = bindings.count_names(by="shoulder")
     largest = sorted(shoulders, key=lambda each: (-shoulders[each], each))
-    months = management.count_names(caller, by="month")
+    months = bindings.count_names(by="month")
     return Counts(
         total=sum(states.values()),
         states=bars(states, list(states)),
         shoulders=bars(shoulders, largest[:MAX_SHOULDERS]),
         other_shoulders=max(0, len(shoulders) - MAX_SHOULDERS),
         months=bars(months, last_months(months)),
-        counted=management.bindings.now(),
+        counted=bindings.now(),
     )
 
 

@@ -49,7 +49,7 @@ def http_error(error: HTTPException) -> Response:
 
 @blueprint.errorhandler(BindingError)
 def binding_error(error: BindingError) -> Response:
-    """Answer a request that :class:`~ararat.webapp.management.Management` refused, with an HTML page or JSON.
+    """Answer a request that :mod:`~ararat.webapp.management` refused, with an HTML page or JSON.
 
     ``error`` is the exception; its code decides the status.
     """

@@ -17,11 +17,13 @@ from ...bindings.storage.tables.keys import index_key
 from ...identifiers.text.translatable import Translatable
 from ...tracing.links.model import DESCRIPTIONS, STATES, State, TracedTarget
 from ...tracing.links.store import Links
-from ..config import site, url
-from ..management import Fields, Stale
+from ..accounts.identify import accounts
+from ..config import site, site_bindings, url
+from ..management import Stale, bulk, reading
+from ..management.acting import acting
 from ..resolver_choice import own_prefix
 from . import exports, messages
-from .blueprint import blueprint, caller, management, see_other
+from .blueprint import blueprint, caller, see_other
 from .forms import comparable
 from .names.page import requested_name
 
@@ -79,8 +81,8 @@ def relocate() -> AnyResponse:
 
 
 def _relocate_one() -> AnyResponse:
-    name, operations = requested_name(request.form), management()
-    binding = operations.show(caller(), name)
+    name = requested_name(request.form)
+    binding = reading.show(site_bindings(), caller(), name)
     link = _links().of_name(comparable(request.form.get("key", "")))
     if link is None or link.identifier != binding.identifier or link.state != "moved" or link.url is None:
         messages.put(
@@ -88,7 +90,8 @@ def _relocate_one() -> AnyResponse:
         )
     else:
         try:
-            operations.relocate(caller(), name, Fields(target=link.url), revision=binding.revision)
+            with acting(accounts(), caller(), "relocate", name) as actor:
+                site_bindings().relocate(name, link.url, revision=binding.revision, actor=actor)
             messages.put(Translatable("%(name)s leads to %(target)s.", name=binding.identifier, target=link.url))
         except (Stale, BindingConflict):
             messages.put(Translatable("The name was changed in the meantime. Nothing was changed."), "warn")
@@ -99,7 +102,7 @@ def _relocate_all(picked: Sequence[str]) -> AnyResponse:
     keys = [index_key(naming.key_of(each)) for each in picked]
     found = _links().of_names(keys)
     urls = {each.identifier: (each.target, each.url) for each in found.values() if each.state == "moved" and each.url}
-    result = management().bulk.follow(caller(), urls)
+    result = bulk.follow(accounts(), caller(), urls)
     if result.refusals:
         first = result.refused[0]
         text = Translatable("Nothing was changed. %(name)s: %(reason)s.", name=first.identifier, reason=first.message)
@@ -123,14 +126,14 @@ def show_promises() -> str:
 
     A page reads at most :data:`_CHECKED` names, so that it is fast with any number of names.
     """
-    operations, links = management(), _links()
-    records = PrefixRecords(operations.prefixes.list(caller()))
+    bindings, links = site_bindings(), _links()
+    records = PrefixRecords(bindings.prefixes.list())
     home = urlsplit(own_prefix(site()) or "").hostname
     given = comparable(request.args.get("after", ""))
     found: list[AuditFinding] = []
     following, checked, promised = given or None, 0, 0
     while len(found) < _PAGE and checked < _CHECKED:
-        names = operations.list_names(caller(), after=following, limit=_PAGE)
+        names = bindings.list_names(cursor=following, limit=_PAGE)
         found += findings(names.names, records, links.dead_targets, hosts=[home] if home else [])
         promised += sum(is_promised(each, records) for each in names.names)
         checked, following = checked + len(names.names), names.next
@@ -147,7 +150,7 @@ def show_promises() -> str:
 
 
 def _links() -> Links:
-    return Links(management().bindings)
+    return Links(site_bindings())
 
 
 def _state() -> State:

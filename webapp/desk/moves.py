@@ -11,11 +11,12 @@ from werkzeug.wrappers import Response as AnyResponse
 from ...bindings.names.errors import BindingError
 from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.translatable import Translatable
+from ..accounts.identify import accounts
 from ..config import url
-from ..management import Forbidden
+from ..management import Forbidden, bulk
 from ..management.permissions import require_curator
 from . import before_public, messages
-from .blueprint import blueprint, caller, management, see_other
+from .blueprint import blueprint, caller, see_other
 from .changes import many
 from .forms import FieldProblem
 
@@ -66,7 +67,8 @@ def send() -> AnyResponse:
     result: BulkResult | None = None
     if not problems.keys() - {"sure"}:
         try:
-            result = management().bulk.relocate_prefix(
+            result = bulk.relocate_prefix(
+                accounts(),
                 caller(),
                 move.source,
                 move.destination,

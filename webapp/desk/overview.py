@@ -13,9 +13,10 @@ from ...bindings.digest import Recent
 from ...bindings.names.binding import NameCount
 from ...identifiers.text.translatable import Translatable
 from ...tracing.links.store import Links
-from ..config import FACTS, url
+from ..accounts.identify import accounts
+from ..config import FACTS, site_bindings, url
 from ..uploads.store import Uploads
-from .blueprint import blueprint, caller, management, moment
+from .blueprint import blueprint, caller, moment
 from .changes.recent import recent_lines
 from .counts import COUNTS, FEW, CountCache, Counts
 from .names.new import shoulders
@@ -46,15 +47,15 @@ def overview() -> str:
     response waits for the counts.
     """
     cache: CountCache = current_app.extensions[COUNTS]
-    number = management().bindings.count()
+    number = site_bindings().count()
     is_wanted = "count" in request.args or number.number <= FEW
-    counts = cache.count(management(), caller()) if is_wanted else cache.kept()
+    counts = cache.count(site_bindings()) if is_wanted else cache.kept()
     if htmx_request.htmx and "count" in request.args:
         return render_template("desk/_counts.html", counts=counts, number=number, names=_names(number))
     changes, unreadable = recent_lines()
     return render_template(
         "desk/overview.html",
-        shoulders=None if number.number else shoulders(management(), caller()),
+        shoulders=None if number.number else shoulders(site_bindings(), caller()),
         counts=counts,
         number=number,
         names=_names(number),
@@ -88,7 +89,7 @@ def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
 
 
 def _holds() -> Iterator[WaitingLine]:
-    bindings = management().bindings
+    bindings = site_bindings()
     found = holding.holds_at(bindings, bindings.now())
     if found:
         first = min(each.until for each in found)
@@ -102,7 +103,7 @@ def _holds() -> Iterator[WaitingLine]:
 
 
 def _links() -> Iterator[WaitingLine]:
-    links, now = Links(management().bindings), management().bindings.now()
+    links, now = Links(site_bindings()), site_bindings().now()
     dead, since = links.age_of_state("dead", MAX_COUNTED + 1)
     if dead and since:
         yield WaitingLine(_dead(dead, max(0, (now - since).days)), url("desk.links", state="dead"), "bad")
@@ -140,7 +141,7 @@ def _dead(number: int, days: int) -> Translatable:
 def _uploads() -> Iterator[WaitingLine]:
     if caller().role == "reader":
         return
-    own = Uploads(management().accounts).list(caller().account.number, 2**62, _MAX_UPLOADS)
+    own = Uploads(accounts()).list(caller().account.number, 2**62, _MAX_UPLOADS)
     for each in own:
         if each.stage != "import":
             text = Translatable("The import of %(file)s waits for your check.", file=each.name)

@@ -14,9 +14,9 @@ from ...bindings.names.errors import BindingsUnavailable
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
 from ...middleware.statistics.counts import CountSelection, CountStore, Total
-from ..config import site
+from ..config import site, site_bindings
 from . import exports
-from .blueprint import blueprint, management
+from .blueprint import blueprint
 from .counts import Bar, bars
 
 Period = Literal["days", "months"]
@@ -104,7 +104,7 @@ def page() -> str:
         period=period,
         periods=PERIODS,
         # The prefix of a rule has no page.
-        recorded=management().bindings.store.fetch([each.label for each in names]),
+        recorded=site_bindings().store.fetch([each.label for each in names]),
     )
 
 
@@ -130,7 +130,7 @@ def _period() -> Period:
 
 
 def _today() -> date:
-    return management().bindings.now().date()
+    return site_bindings().now().date()
 
 
 def _first(period: Period, today: date) -> date:

@@ -13,7 +13,7 @@ from ..config import origin
 
 if TYPE_CHECKING:
     from ...bindings.system.concurrency import ConcurrencyLimit
-    from ..management import Management
+    from ..accounts.store import Accounts
 
 KEY = "ararat-ezid"
 
@@ -32,7 +32,7 @@ class Ezid:
 
     path: str
     prefix: str
-    management: Management
+    accounts: Accounts
     slots: ConcurrencyLimit
     passthrough: str = "given"
 

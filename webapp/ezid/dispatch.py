@@ -31,7 +31,7 @@ from .configuration import KEY, Ezid, check_path, ezid
 from .download_request import FORM_TYPE
 
 if TYPE_CHECKING:
-    from ..management import Management
+    from ..accounts.store import Accounts
 
 REQUESTS = 32
 REQUESTS_EACH = 16
@@ -62,7 +62,7 @@ def status(asked: EzidRequest) -> EzidAnswer:
     ``asked`` is the request. Its query parameter ``subsystems`` can list subsystems, separated by commas. The result
     states "up" or "unrecognized" for each.
     """
-    ezid().management.bindings.store.fetch(["ark:"])
+    ezid().accounts.bindings.store.fetch(["ark:"])
     wanted = [name.strip() for name in asked.parameters.get("subsystems", "").split(",") if name.strip()]
     found = {name if name != "*" else _SUBSYSTEM: name in ("*", _SUBSYSTEM) for name in wanted if len(name) <= 100}
     return EzidAnswer(
@@ -96,12 +96,12 @@ _FOLDERS: Mapping[str, Mapping[str, EzidOperation]] = {
 }
 
 
-def init_app(app: Application, path: str, *, prefix: str, management: Management, passthrough: str = "given") -> None:
+def init_app(app: Application, path: str, *, prefix: str, accounts: Accounts, passthrough: str = "given") -> None:
     """Register the views of the EZID API in the application ``app`` below the path ``path``.
 
     - ``path``: the path of the API, such as ``/ezid``.
     - ``prefix``: the resolver prefix of this site, a URL without a slash at its end.
-    - ``management``: the operations on names that the views call.
+    - ``accounts``: the accounts of the site, with its names.
     - ``passthrough``: the passthrough of new names: "no", "normal" or "given".
 
     Raises ValueError for a wrong path or passthrough.
@@ -111,7 +111,7 @@ def init_app(app: Application, path: str, *, prefix: str, management: Management
     app.extensions[KEY] = Ezid(
         path=check_path(path, app.first_segments()),
         prefix=prefix,
-        management=management,
+        accounts=accounts,
         slots=ConcurrencyLimit(REQUESTS, REQUESTS_EACH),
         passthrough=passthrough,
     )
@@ -222,7 +222,7 @@ def _carried_out(path: bytes) -> EzidAnswer | Response:
         # Read before anything is refused: a server that does not read the body can reset the connection.
         body = _body()
         _require_type(operation.content_type)
-    if operation.needs_accounts and not ezid().management.accounts.exist():
+    if operation.needs_accounts and not ezid().accounts.exist():
         detail = "this API is disabled until an account exists; the command ararat account add adds one"
         raise Failed("bad request", detail, status=404)
     return operation.answer(EzidRequest(subject=subject, parameters=_parameters(operation), body=body))

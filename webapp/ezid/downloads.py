@@ -63,7 +63,7 @@ def request_download(asked: EzidRequest) -> EzidAnswer:
         "token": known.token and known.token.number,
         **wanted.as_dict(),
     }
-    number = _add(ezid().management.accounts, known.account.number, json.dumps(parameters))
+    number = _add(ezid().accounts, known.account.number, json.dumps(parameters))
     return EzidAnswer(text=f"{ezid().base()}/download/{number}-{secret}.{_ending(wanted)}")
 
 
@@ -79,7 +79,7 @@ def download(asked: EzidRequest) -> Response:
     """
     found = _NAME.fullmatch(asked.subject)
     stored = _stored(int(found[1]), found[2]) if found else None
-    known = ezid().management.accounts.current(stored["account"], stored["token"]) if stored else None
+    known = ezid().accounts.current(stored["account"], stored["token"]) if stored else None
     if stored is None or known is None:
         raise Failed("bad request", "this download does not exist or has expired; request it again", status=404)
     wanted = Download.of_dict(stored)
@@ -87,7 +87,7 @@ def download(asked: EzidRequest) -> Response:
         raise Failed("bad request", "this download has another format", status=404)
     # The address of the file is its only credential.
     path = f"{request.path.rpartition('/')[0]}/{asked.subject.partition('-')[0]}"
-    known = of_found(ezid().management.accounts, known, request.remote_addr, path)
+    known = of_found(ezid().accounts, known, request.remote_addr, path)
     text = download_formats.written(
         _records(known, wanted), wanted.format, wanted.columns, converts_times=wanted.converts_times
     )
@@ -122,7 +122,7 @@ def _add(accounts: Accounts, account: int, parameters: str) -> int:
 
 def _stored(number: int, secret: str) -> dict[str, Any] | None:
     """Return the parameters of a request that has not expired, if the secret is right."""
-    accounts = ezid().management.accounts
+    accounts = ezid().accounts
     rows = accounts.read(_STORED, number=number)
     if not rows or rows[0][1] != KIND:
         return None
@@ -135,12 +135,12 @@ def _stored(number: int, secret: str) -> dict[str, Any] | None:
 
 
 def _records(known: Caller, wanted: Download) -> Iterator[Described]:
-    management, prefix = ezid().management, ezid().prefix
-    bindings = management.bindings
+    prefix = ezid().prefix
+    bindings = ezid().accounts.bindings
     for selection in wanted.selections(download_request.prefixes_of(known)):
         for page in _pages(known, selection):
             names = [binding for binding in page if wanted.includes(binding)]
-            owners = management.owners(known, [binding.identifier for binding in names])
+            owners = bindings.store.first_actors([binding.identifier for binding in names])
             for binding in names:
                 owner = elements.owner_of(binding, owners.get(binding.identifier))
                 if wanted.owners and owner not in wanted.owners:
@@ -151,9 +151,10 @@ def _records(known: Caller, wanted: Download) -> Iterator[Described]:
 
 
 def _pages(known: Caller, selection: Selection) -> Iterator[list[Binding]]:
+    require_reader(known)
     after: str | None = None
     while True:
-        page = ezid().management.list_names(known, selection, after=after, limit=_PAGE)
+        page = ezid().accounts.bindings.list_names(selection, cursor=after, limit=_PAGE)
         yield page.names
         if page.next is None:
             return

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ...bindings import changes
+from ...bindings.changes import ChangeResult, NameChange
 from ...bindings.holding import public_answer
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import naming as names
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingConflict
+from ...bindings.names.naming import Name
 from ..accounts.model import AccountError
-from ..management import Missing, Stale
+from ..management import Missing, NewName, Stale, new_names, reading
+from ..management.acting import change_name
+from ..management.permissions import require_reader
 from . import anvl_body, elements
 from .answers import EzidAnswer, EzidRequest, Failed, bad_request
 from .configuration import ezid
@@ -32,13 +39,13 @@ def view(asked: EzidRequest) -> EzidAnswer:
     known = caller()
     identifier = asked.subject
     if asked.is_set("prefix_match"):
-        found = ezid().management.show_longest(known, identifier)
+        found = reading.show_longest(ezid().accounts.bindings, known, identifier)
     else:
-        found = ezid().management.show(known, identifier)
+        found = reading.show(ezid().accounts.bindings, known, identifier)
     name = elements.classic(found.identifier)
     wanted = elements.classic(names.key_of(identifier))
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
-    bindings = ezid().management.bindings
+    bindings = ezid().accounts.bindings
     answer = public_answer(found, bindings.source.holds(), bindings.now())
     described = elements.described(answer, ezid().prefix, _owner(known, found), is_public=known is None)
     return EzidAnswer(text=text, elements=described)
@@ -52,12 +59,13 @@ def create(asked: EzidRequest) -> EzidAnswer:
     """
     known = require_caller()
     statement = elements.stated(anvl_body.read(asked.body))
-    key = names.assignable(asked.subject, ezid().management.bindings.naming)
+    key = names.assignable(asked.subject, ezid().accounts.bindings.naming)
     if asked.is_set("update_if_exists") and _is_recorded(known, key):
         return _updated(known, asked.subject, statement)
     fields = _as_new(known, statement).fields(key, ezid().prefix, passthrough=ezid().passthrough)
     try:
-        saved = ezid().management.change(known, asked.subject, fields, revision=0, create=True)
+        request = partial(changes.save, fields=fields, rules=ezid().accounts.bindings.naming, revision=0)
+        saved = _changed(known, "change", asked.subject, request)
     except Stale:
         if asked.is_set("update_if_exists"):
             # Another request has created the identifier since then.
@@ -82,7 +90,7 @@ def delete(asked: EzidRequest) -> EzidAnswer:
     """
     known = require_caller()
     try:
-        saved = ezid().management.delete(known, asked.subject)
+        saved = _changed(known, "delete", asked.subject, changes.delete)
     except BindingConflict as error:
         if error.code != "delete-public":
             raise
@@ -100,11 +108,8 @@ def mint(asked: EzidRequest) -> EzidAnswer:
     statement = _as_new(known, elements.stated(anvl_body.read(asked.body)))
     prefix = ezid().prefix
     try:
-        saved = ezid().management.mint(
-            known,
-            asked.subject,
-            lambda key: statement.fields(key, prefix, passthrough=ezid().passthrough),
-        )
+        new = NewName(lambda key: statement.fields(key, prefix, passthrough=ezid().passthrough), shoulder=asked.subject)
+        [saved] = new_names.create(ezid().accounts, known, [new], warns=False)
     except Missing as error:
         if error.code != "shoulder-unknown":
             raise
@@ -113,17 +118,23 @@ def mint(asked: EzidRequest) -> EzidAnswer:
 
 
 def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
-    management, key = ezid().management, names.key_of(identifier)
+    bindings, key = ezid().accounts.bindings, names.key_of(identifier)
     passthrough = None
     if statement.owner is not None or statement.target:
-        current = management.show_to_change(known, identifier)
+        current = reading.show_to_change(bindings, known, identifier)
         if statement.owner is not None:
             statement = _with_owner(known, statement, _owner(known, current))
         # A name often gets its target after it was minted.
         passthrough = ezid().passthrough if current.target is None else None
     fields = statement.fields(key, ezid().prefix, passthrough=passthrough)
-    saved = management.change(known, identifier, fields, relocate=True)
+    request = partial(changes.patch, fields=fields, rules=bindings.naming, relocate=True)
+    saved = _changed(known, "change", identifier, request)
     return EzidAnswer(text=elements.classic(saved.after.identifier))
+
+
+def _changed(known: Caller, operation: str, name: str, request: Callable[[Name], NameChange]) -> ChangeResult:
+    # The answers cannot show warnings, so that nothing similar is looked up.
+    return change_name(ezid().accounts, known, operation, name, request, warns=False)
 
 
 def _as_new(known: Caller, statement: Statement) -> Statement:
@@ -140,7 +151,7 @@ def _with_owner(known: Caller, statement: Statement, current: str | None) -> Sta
     if not known.is_administrator:
         raise Failed("forbidden", "only an administrator can change the owner of an identifier")
     try:
-        account = ezid().management.accounts.get(statement.owner)
+        account = ezid().accounts.get(statement.owner)
     except AccountError:
         account = None
     if account is None:
@@ -150,7 +161,7 @@ def _with_owner(known: Caller, statement: Statement, current: str | None) -> Sta
 
 def _is_recorded(known: Caller, key: str) -> bool:
     try:
-        ezid().management.show_to_change(known, key)
+        reading.show_to_change(ezid().accounts.bindings, known, key)
     except Missing:
         return False
     return True
@@ -160,5 +171,6 @@ def _owner(known: Caller | None, binding: Binding) -> str | None:
     """Return the owner for a caller with an account. Other clients do not see the names of accounts."""
     if known is None:
         return None
-    owners = ezid().management.owners(known, [binding.identifier])
+    require_reader(known)
+    owners = ezid().accounts.bindings.store.first_actors([binding.identifier])
     return elements.owner_of(binding, owners.get(binding.identifier))

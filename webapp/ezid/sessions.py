@@ -34,7 +34,7 @@ def caller() -> Caller | None:
     session = _session()
     if session is None:
         return None
-    accounts = ezid().management.accounts
+    accounts = ezid().accounts
     found = accounts.sessions.caller(session)
     if found is None:
         raise unauthorized("the session has ended; send the name and the password again")
@@ -67,7 +67,7 @@ def login(asked: EzidRequest) -> EzidAnswer:
     if given is not None and identify.is_of_provider(given.token or given.password or ""):
         # A session would outlive it.
         raise unauthorized("a token of a provider begins no session; send it with each request")
-    accounts = ezid().management.accounts
+    accounts = ezid().accounts
     try:
         session = accounts.sessions.start(found.account, token=found.token, address=request.remote_addr)
     except SignInOutdated:
@@ -83,12 +83,12 @@ def logout(asked: EzidRequest) -> EzidAnswer:
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")
     if session := _session():
-        ezid().management.accounts.sessions.end(session)
+        ezid().accounts.sessions.end(session)
     return EzidAnswer(text="authentication credentials flushed", fields={"Set-Cookie": _cookie("", max_age=0)})
 
 
 def _of_authorization() -> Caller:
-    accounts, address = ezid().management.accounts, request.remote_addr
+    accounts, address = ezid().accounts, request.remote_addr
     given = identify.authorization()
     try:
         if given is not None and given.type == "basic":

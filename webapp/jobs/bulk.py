@@ -20,7 +20,8 @@ from ...bindings.operations.plan import NO_NAMES
 from ...bindings.operations.runner import Hooks, OperationRun
 from ...identifiers.text.translatable import Translatable
 from ..accounts.rights import rights_of
-from ..management.permissions import Forbidden, require_right
+from ..management import bulk
+from ..management.permissions import Forbidden, require_reader, require_right
 from .model import Job, caller_of, stored_caller
 from .queue import Claim, Jobs, problem
 from .turns import pass_on
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from ...bindings.operations.plan import BulkResult, Plan
     from ..accounts.model import Caller
-    from ..management import Management
+    from ..accounts.store import Accounts
 
 CHECK = "bulk-check"
 CHANGE = "bulk-change"
@@ -66,10 +67,10 @@ def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
 
 
 class BulkJobs:
-    """The changes of many names in the database of ``management``. ``jobs`` are the jobs of the site."""
+    """The changes of many names in the database of ``accounts``. ``jobs`` are the jobs of the site."""
 
-    def __init__(self, management: Management, jobs: Jobs) -> None:
-        self.management = management
+    def __init__(self, accounts: Accounts, jobs: Jobs) -> None:
+        self.accounts = accounts
         self.jobs = jobs
 
     def check(
@@ -95,7 +96,7 @@ class BulkJobs:
         """
         plan = plan_of(operation)
         if plan.undoes is not None:
-            for found in self.management.bindings.list_operations(cursor=plan.undoes + 1, limit=1):
+            for found in self.accounts.bindings.list_operations(cursor=plan.undoes + 1, limit=1):
                 if found.number == plan.undoes:
                     found.require_undoable()
         # Without this, a check would tell the states of names to a token that cannot change them.
@@ -166,7 +167,7 @@ class BulkJobs:
         further names are changed.
         """
         job = claim.job
-        bindings, bulk = self.management.bindings, self.management.bulk
+        bindings = self.accounts.bindings
 
         def beat(connection: Connection, number: int) -> None:
             self.jobs.advance(connection, claim, number)
@@ -176,9 +177,9 @@ class BulkJobs:
             self.jobs.finish(connection, claim, "done", result.as_dict(), result.names)
 
         try:
-            caller = caller_of(self.management.accounts, job.parameters["caller"])
+            caller = caller_of(self.accounts, job.parameters["caller"])
             plan = plan_of(job.parameters["operation"])
-            with bulk.acting(caller, plan.action) as actor:
+            with bulk.running(self.accounts, caller, plan.action) as actor:
                 names = JobNames(bindings, plan, job.number, actor)
                 run = OperationRun(bindings, names, job.number, actor=actor, hooks=Hooks(beat, finish, turn=pass_on))
                 if job.kind == CHANGE:
@@ -191,7 +192,7 @@ class BulkJobs:
                         names.clear()
                     return
                 if plan.undoes is not None:
-                    bulk.require_undoable(caller, plan.undoes)
+                    bulk.require_undoable(bindings, caller, plan.undoes)
                     names.add_of_operation(plan.undoes)
                 else:
                     names.add(self._keys(job, caller), lambda connection, number: beat(connection, 0))
@@ -209,8 +210,8 @@ class BulkJobs:
             ended = problem(connection, error.code, error.message, result.operation)
             self.jobs.finish(connection, claim, "failed", {**result.as_dict(), "problem": ended})
 
-        names = JobNames(self.management.bindings, NO_NAMES, claim.job.number)
-        OperationRun(self.management.bindings, names, claim.job.number, hooks=Hooks(beat, finish)).stop()
+        names = JobNames(self.accounts.bindings, NO_NAMES, claim.job.number)
+        OperationRun(self.accounts.bindings, names, claim.job.number, hooks=Hooks(beat, finish)).stop()
         names.clear()
 
     def _keys(self, job: Job, caller: Caller) -> Iterator[str]:
@@ -219,9 +220,10 @@ class BulkJobs:
             keys: list[str] = json.loads(self.jobs.data(job.number))
             yield from keys if caller.may("read") else self._shown(keys, caller)
             return
+        require_reader(caller)
         selection, after = selection_of(job.parameters["selection"]), None
         while True:
-            page = self.management.list_names(caller, selection, after, listing.MAX_PAGE)
+            page = self.accounts.bindings.list_names(selection, cursor=after, limit=listing.MAX_PAGE)
             yield from (each.identifier for each in page.names)
             if (after := page.next) is None:
                 return
@@ -229,7 +231,7 @@ class BulkJobs:
 
     def _shown(self, keys: Sequence[str], caller: Caller) -> Iterator[str]:
         """Yield the keys without those of reserved names for which a caller without the right to read has no grant."""
-        found = self.management.bindings.store.fetch(key for key in keys if not caller.may_change(key))
+        found = self.accounts.bindings.store.fetch(key for key in keys if not caller.may_change(key))
         yield from (key for key in keys if (name := found.get(key)) is None or not name.is_reserved)
 
 

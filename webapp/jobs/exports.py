@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ..accounts.model import Caller
-    from ..management import Management
+    from ..accounts.store import Accounts
 
 KIND = "export"
 
@@ -91,10 +91,10 @@ class FileFormat(NamedTuple):
 
 
 class ExportJobs:
-    """The exports in the database of ``management``. ``jobs`` are the jobs of the site."""
+    """The exports in the database of ``accounts``. ``jobs`` are the jobs of the site."""
 
-    def __init__(self, management: Management, jobs: Jobs) -> None:
-        self.management = management
+    def __init__(self, accounts: Accounts, jobs: Jobs) -> None:
+        self.accounts = accounts
         self.jobs = jobs
 
     def add(self, connection: Connection, caller: Caller, chain: Sequence[Selection], file: FileFormat) -> Job:
@@ -115,7 +115,7 @@ class ExportJobs:
         """Return the last :data:`MAX_KEPT` exports of an account, the newest first. ``account`` is the number of the
         account.
         """
-        found = self.management.accounts.read(_NUMBERS, account=account)
+        found = self.accounts.read(_NUMBERS, account=account)
         return [job for (number,) in found if (job := self.jobs.get(number)) is not None]
 
     def has_file(self, job: Job) -> bool:
@@ -123,7 +123,7 @@ class ExportJobs:
 
         The file is deleted :data:`.COPIES_KEPT` after the job ended.
         """
-        return job.state == "done" and bool(self.management.accounts.read(_PART, job=job.number, place=0))
+        return job.state == "done" and bool(self.accounts.read(_PART, job=job.number, place=0))
 
     def content(self, job: Job) -> Iterator[bytes]:
         """Yield the bytes of the file of an export in parts. ``job`` is the job of the export.
@@ -132,7 +132,7 @@ class ExportJobs:
         """
         unpacked = zlib.decompressobj()
         for place in count():
-            found = self.management.accounts.read(_PART, job=job.number, place=place)
+            found = self.accounts.read(_PART, job=job.number, place=place)
             if not found:
                 break
             more = bytes(found[0][0])
@@ -173,19 +173,17 @@ class ExportJobs:
         """
         parameters, number = claim.job.parameters, claim.job.number
         try:
-            require_reader(caller_of(self.management.accounts, parameters["caller"]))
+            require_reader(caller_of(self.accounts, parameters["caller"]))
             with SpooledTemporaryFile(_IN_MEMORY) as file:
                 # The rows are written first, so that the snapshot is not open while the parts are stored.
                 names, size = self._write(claim, file, progress)
                 file.seek(0)
-                self.management.accounts.write(lambda connection: _delete(connection, number))
+                self.accounts.write(lambda connection: _delete(connection, number))
                 for place in count():
                     if not (part := file.read(_PART_BYTES)):
                         break
                     row = {"job": number, "place": place, "data": part}
-                    self.management.accounts.write(
-                        lambda connection, row=row: self._store(connection, claim, row, names)
-                    )
+                    self.accounts.write(lambda connection, row=row: self._store(connection, claim, row, names))
                     pass_on()
         except BindingsUnavailable:
             raise  # a database that cannot be read now
@@ -202,7 +200,7 @@ class ExportJobs:
             for each in older:
                 _delete(connection, each)
 
-        self.management.accounts.write(finish)
+        self.accounts.write(finish)
 
     def _write(self, claim: Claim, to: SpooledTemporaryFile[bytes], progress: Callable[[int], None]) -> tuple[int, int]:
         """Write the compressed file, and return the numbers of its names and of its bytes before the compression."""
@@ -213,7 +211,7 @@ class ExportJobs:
         read_current(True)
         try:
             with closing(
-                name_lines(self.management.bindings, chain, wanted.format, delimiter=separator, bom=wanted.bom)
+                name_lines(self.accounts.bindings, chain, wanted.format, delimiter=separator, bom=wanted.bom)
             ) as lines:
                 for line in lines:
                     content = line.encode()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ...bindings.storage.writing.transaction import Transaction
     from ..accounts.model import Caller
-    from ..management import Management
+    from ..accounts.store import Accounts
 
 
 KIND = "import"
@@ -50,12 +50,12 @@ class Imports:
     names, and ``exports`` the files with many names.
     """
 
-    def __init__(self, management: Management, lease: float = LEASE_SECONDS) -> None:
-        self.management = management
-        self.jobs = Jobs(management.accounts, lease, frozenset({PREVIEW, READ, CHECK, exports.KIND}))
-        self.uploads = UploadJobs(management, self.jobs)
-        self.bulk = BulkJobs(management, self.jobs)
-        self.exports = ExportJobs(management, self.jobs)
+    def __init__(self, accounts: Accounts, lease: float = LEASE_SECONDS) -> None:
+        self.accounts = accounts
+        self.jobs = Jobs(accounts, lease, frozenset({PREVIEW, READ, CHECK, exports.KIND}))
+        self.uploads = UploadJobs(accounts, self.jobs)
+        self.bulk = BulkJobs(accounts, self.jobs)
+        self.exports = ExportJobs(accounts, self.jobs)
         kinds = {KIND: self.carry_out, PREVIEW: self.uploads.carry_out, IMPORT: self.uploads.carry_out}
         kinds |= {READ: self.uploads.carry_out, CHECK: self.bulk.carry_out, CHANGE: self.bulk.carry_out}
         kinds |= {exports.KIND: self.exports.carry_out}
@@ -126,7 +126,7 @@ class Imports:
 
         The job is known until :data:`~ararat.bindings.storage.tables.retention.COPIES_KEPT` after its end.
         """
-        found = self.management.accounts.read(_JOB_OF_OPERATION, operation=number)
+        found = self.accounts.read(_JOB_OF_OPERATION, operation=number)
         return self.get(found[0][0]) if found else None
 
     def resume(self, job: Job) -> bool:
@@ -140,7 +140,7 @@ class Imports:
                 exports.require_few(transaction.connection, job.account)
             return self.jobs.resume(transaction, job.number)
 
-        is_resumed = job.has_stopped and self.management.bindings.write(resume)
+        is_resumed = job.has_stopped and self.accounts.bindings.write(resume)
         self.worker.wake()
         return is_resumed
 
@@ -172,9 +172,9 @@ class Imports:
         )
         is_dry = job.parameters["dry_run"]
         try:
-            carry_out_import(self.management, self.jobs, claim, table, progress, is_dry=is_dry)
+            carry_out_import(self.accounts, self.jobs, claim, table, progress, is_dry=is_dry)
         except TableError as error:
-            stop_import(self.management, self.jobs, claim, error)
+            stop_import(self.accounts, self.jobs, claim, error)
 
 
 def init_app(app: Flask, imports: Imports) -> None:

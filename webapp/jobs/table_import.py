@@ -11,6 +11,8 @@ from ...bindings.imports.table_rows import ImportedTable, Listeners, TableRows
 from ...bindings.names.actor import NOBODY
 from ...bindings.names.errors import BindingError, BindingsUnavailable, TableError
 from ...bindings.operations.runner import Hooks, OperationRun
+from ..management import bulk
+from ..management.acting import refused
 from .model import caller_of, result_of
 from .queue import Claim, Jobs, problem
 from .turns import pass_on
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from ...bindings.imports.summary import Summary
-    from ..management import Management
+    from ..accounts.store import Accounts
 
 
 def carry_out_import(
-    management: Management,
+    accounts: Accounts,
     jobs: Jobs,
     claim: Claim,
     table: ImportedTable,
@@ -51,19 +53,19 @@ def carry_out_import(
         at_end(connection)
         jobs.finish(connection, claim, "done", result_of(summary), summary.lines)
 
-    with ending(management, jobs, claim):
-        caller = caller_of(management.accounts, job.parameters["caller"])
-        with management.bulk.acting(caller, "import", table.mint) as actor:
+    with ending(accounts, jobs, claim):
+        caller = caller_of(accounts, job.parameters["caller"])
+        with bulk.running(accounts, caller, "import", table.mint) as actor:
             # Rules, prefix records and counters are for administrators.
             only_names = not actor.caller.is_administrator
-            source = TableRows(management.bindings, replace(table, only_names=only_names), actor, listeners)
+            source = TableRows(accounts.bindings, replace(table, only_names=only_names), actor, listeners)
             hooks = Hooks(beat, finish, progress, pass_on)
-            run = OperationRun(management.bindings, source, job.number, actor=actor, hooks=hooks)
+            run = OperationRun(accounts.bindings, source, job.number, actor=actor, hooks=hooks)
             try:
                 if run.begun() is None:
                     checked = check(run)
                     if checked.refusals and not is_dry:
-                        management.recorder.refused(caller, "import", None, f"{checked.refusals} refused")
+                        refused(accounts, caller, "import", None, f"{checked.refusals} refused")
                     if checked.refusals or is_dry:
                         jobs.end(claim, "done" if is_dry else "failed", result_of(checked), checked.lines)
                         return
@@ -76,17 +78,17 @@ def carry_out_import(
 
 
 @contextmanager
-def ending(management: Management, jobs: Jobs, claim: Claim) -> Iterator[None]:
+def ending(accounts: Accounts, jobs: Jobs, claim: Claim) -> Iterator[None]:
     """End the job of ``claim`` by an error that a repetition cannot correct. The rows so far stay written."""
     try:
         yield
     except (BindingsUnavailable, TableError):
         raise  # a database that cannot be read now, or a file that cannot be read
     except BindingError as error:
-        stop_import(management, jobs, claim, error)
+        stop_import(accounts, jobs, claim, error)
 
 
-def stop_import(management: Management, jobs: Jobs, claim: Claim, error: BindingError) -> None:
+def stop_import(accounts: Accounts, jobs: Jobs, claim: Claim, error: BindingError) -> None:
     """End an import that cannot continue, by ``error``. The rows so far stay written, and can be undone."""
 
     def finish(connection: Connection, summary: Summary) -> None:
@@ -94,8 +96,8 @@ def stop_import(management: Management, jobs: Jobs, claim: Claim, error: Binding
         ended = problem(connection, error.code, error.message, summary.operation)
         jobs.finish(connection, claim, "failed", result | {"problem": ended})
 
-    source = TableRows(management.bindings, ImportedTable("", lambda read_as: iter(())), NOBODY)
+    source = TableRows(accounts.bindings, ImportedTable("", lambda read_as: iter(())), NOBODY)
     try:
-        OperationRun(management.bindings, source, claim.job.number, hooks=Hooks(finish=finish)).stop()
+        OperationRun(accounts.bindings, source, claim.job.number, hooks=Hooks(finish=finish)).stop()
     finally:
         source.close()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from ...bindings.operations.runner import OperationRun
     from ..accounts.model import Caller
-    from ..management import Management
+    from ..accounts.store import Accounts
     from .model import Job
 
 READ = "table-read"
@@ -68,12 +68,12 @@ _DEFAULTS["listed"] = "true"
 
 
 class UploadJobs:
-    """The jobs of uploads in the database of ``management``. ``jobs`` are the jobs of the site."""
+    """The jobs of uploads in the database of ``accounts``. ``jobs`` are the jobs of the site."""
 
-    def __init__(self, management: Management, jobs: Jobs) -> None:
-        self.management = management
+    def __init__(self, accounts: Accounts, jobs: Jobs) -> None:
+        self.accounts = accounts
         self.jobs = jobs
-        self.uploads = Uploads(management.accounts)
+        self.uploads = Uploads(accounts)
 
     def read(self, connection: Connection, caller: Caller, name: str, content: bytes) -> Upload | None:
         """Store a large workbook, and start the job that reads it, in a transaction.
@@ -216,7 +216,7 @@ class _Work:
     """One preview or import of an upload."""
 
     def __init__(self, jobs: UploadJobs, claim: Claim, upload: Upload, progress: Callable[[int], None]) -> None:
-        self._management, self._jobs, self._uploads = jobs.management, jobs.jobs, jobs.uploads
+        self._accounts, self._jobs, self._uploads = jobs.accounts, jobs.jobs, jobs.uploads
         self._claim, self._upload, self._progress = claim, upload, progress
         self._job = claim.job
         self._content = jobs.uploads.data(upload.number)
@@ -245,7 +245,7 @@ class _Work:
                 after=self._after,
             )
             carry_out_import(
-                self._management,
+                self._accounts,
                 self._jobs,
                 self._claim,
                 table,

@@ -1,24 +1,23 @@
-"""Management of names by people and programs: the permissions of accounts, and one method for each operation.
+"""Management of names by people and programs: the permissions of accounts, and the actor of each request.
 
-The JSON API, the EZID API and the desk translate requests to :class:`Management` and have no rules of their own.
+The JSON API, the EZID API and the desk begin a change with :func:`.acting.acting`, and pass the actor to the verbs of
+:class:`~ararat.bindings.collection.Bindings` and of its operations. They have no rules of their own.
 """
 
 from ...bindings.changes import ChangeResult
-from ...bindings.names.errors import Stale
+from ...bindings.creation import NewName
+from ...bindings.names.errors import Missing, Stale
 from ...bindings.names.fields import Fields
-from .permissions import Forbidden, Missing
+from .permissions import Forbidden
 from .prefixes import NO_RECORD, prefix_etag
-from .service import Management, NewName, etag
 
 __all__ = [
     "NO_RECORD",
     "ChangeResult",
     "Fields",
     "Forbidden",
-    "Management",
     "Missing",
     "NewName",
     "Stale",
-    "etag",
     "prefix_etag",
 ]

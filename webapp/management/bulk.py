@@ -1,4 +1,9 @@
-"""The operations on many names: relocation, imports, and undo."""
+"""The operations of accounts on many names: relocation, imports, and undo.
+
+A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More than
+:data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other parameters and
+results are those of the functions of :mod:`ararat.bindings.operations`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,13 @@ from typing import TYPE_CHECKING
 from ...bindings.imports.exporting import table_lines
 from ...bindings.minting import read_pattern
 from ...bindings.names.operation import Operation, kind_of_action
-from ...bindings.operations import edits, relocation, undo
+from ...bindings.operations import edits, relocation
+from ...bindings.operations import undo as undoing
 from ...bindings.operations.plan import BulkResult
 from ...bindings.operations.plan_names import carry_out
 from ...bindings.operations.runner import stop_operation
-from .permissions import require_administrator, require_curator, require_granted, require_reader, require_right
-from .recording import AccountActor, Recorder
+from .acting import AccountActor, acting, refused
+from .permissions import require_administrator, require_curator, require_granted, require_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,221 +28,209 @@ if TYPE_CHECKING:
     from ...bindings.imports.keyed_rows import Mint
     from ...bindings.names.naming import Name
     from ...bindings.tables.text_tables import Format
+    from ...middleware import Bindings
     from ..accounts.model import Caller
+    from ..accounts.store import Accounts
 
 MAX_NAMES = 20_000
 """The maximum number of names of a relocation or undo. It takes about two seconds, in which other writers
 wait. An import is a job and has no maximum."""
 
 
-class BulkOperations:
-    """The operations on many names.
+def relocate_prefix(
+    accounts: Accounts,
+    caller: Caller | None,
+    source: str,
+    destination: str,
+    *,
+    prefix: str | None = None,
+    atomic: bool = False,
+    dry_run: bool = False,
+    expected: str | None = None,
+) -> BulkResult:
+    """Replace the beginning of the targets of many names, and return how many names were changed.
 
-    A name that the caller cannot change is refused with the code ``not-granted``, and nothing is written then. More
-    than :data:`MAX_NAMES` names are refused with ``operation-large``, except those of an import. The other
-    parameters and results are those of the functions of :mod:`ararat.bindings.operations`.
+    - ``caller``: the account that makes the request, or None.
+    - ``source``: the text that the targets begin with now, such as "https://old.example/".
+    - ``destination``: the text that replaces it.
+    - ``prefix``: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
+    - ``atomic``: change all names in one transaction.
+    - ``dry_run``: return the result without a change.
+    - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
+
+    Raises :class:`Forbidden` if the caller has no right to relocate; also for a dry run, whose result has names.
+    :func:`~.relocation.relocate_prefix` has the details.
+    """
+    if caller is not None:
+        require_right(caller, "relocate")
+    with _bulk(accounts, caller, "relocate-prefix", dry_run=dry_run) as (actor, done):
+        return done(
+            relocation.relocate_prefix(
+                accounts.bindings,
+                source,
+                destination,
+                prefix=prefix,
+                atomic=atomic,
+                dry_run=dry_run,
+                actor=actor,
+                expected=expected,
+            )
+        )
+
+
+def follow(accounts: Accounts, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
+    """Record the URLs that targets redirect to as the new targets, and return how many names were changed.
+
+    - ``caller``: the account that makes the request, or None.
+    - ``urls``: for the key of each name, the target that was requested and the URL that it redirects to.
+    """
+    with _bulk(accounts, caller, "relocate-prefix", dry_run=False) as (actor, done):
+        return done(carry_out(accounts.bindings, edits.follow(urls), actor=actor))
+
+
+@contextmanager
+def running(accounts: Accounts, caller: Caller | None, action: str, mint: Mint | None = None) -> Iterator[AccountActor]:
+    """Begin a part of an operation in blocks, such as its check. Yield the actor for the runner.
+
+    - ``caller``: the account that makes the request, or None.
+    - ``action``: the action that is recorded, such as "import".
+    - ``mint``: the shoulder for rows without a name. None mints no names.
+
+    Raises :class:`Forbidden` for a shoulder that the caller has no grant for.
+    """
+    with acting(accounts, caller, kind_of_action(action).audit) as actor:
+        if mint:
+            beginning = read_pattern(mint.shoulder, accounts.bindings.naming).beginning
+            require_right(require_granted(caller, beginning), "mint", beginning)
+        yield actor
+
+
+def undo(
+    accounts: Accounts,
+    caller: Caller | None,
+    operation: int,
+    *,
+    skip_changed: bool = False,
+    atomic: bool = False,
+    dry_run: bool = False,
+) -> BulkResult:
+    """Undo an operation on many names, such as an import, and return how many names were changed.
+
+    - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
+      operation.
+    - ``operation``: the number of the operation, at least 1.
+    - ``skip_changed``: skip the names that were changed after the operation. By default, they are refused.
+    - ``atomic``: change all names in one transaction.
+    - ``dry_run``: return the result without a change.
+
+    A name that the account cannot change is refused. :func:`~.undo.undo_operation` has the details.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._bindings = recorder.bindings
+    def require(given: Caller | None) -> Caller:
+        known = require_curator(given)
+        require_undoable(accounts.bindings, known, operation)
+        return known
 
-    def relocate_prefix(
-        self,
-        caller: Caller | None,
-        source: str,
-        destination: str,
-        *,
-        prefix: str | None = None,
-        atomic: bool = False,
-        dry_run: bool = False,
-        expected: str | None = None,
-    ) -> BulkResult:
-        """Replace the beginning of the targets of many names, and return how many names were changed.
-
-        - ``caller``: the account that makes the request, or None.
-        - ``source``: the text that the targets begin with now, such as "https://old.example/".
-        - ``destination``: the text that replaces it.
-        - ``prefix``: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
-        - ``atomic``: change all names in one transaction.
-        - ``dry_run``: return the result without a change.
-        - ``expected``: the fingerprint of an earlier dry run. Other changes are refused. None permits any.
-
-        Raises :class:`Forbidden` if the caller has no right to relocate; also for a dry run, whose result has names.
-        :func:`~.relocation.relocate_prefix` has the details.
-        """
-        if caller is not None:
-            require_right(caller, "relocate")
-        with self._bulk(caller, "relocate-prefix", dry_run=dry_run) as (actor, done):
-            return done(
-                relocation.relocate_prefix(
-                    self._bindings,
-                    source,
-                    destination,
-                    prefix=prefix,
-                    atomic=atomic,
-                    dry_run=dry_run,
-                    actor=actor,
-                    expected=expected,
-                )
+    with _bulk(accounts, caller, "undo", require=require, dry_run=dry_run) as (actor, done):
+        return done(
+            undoing.undo_operation(
+                accounts.bindings, operation, skip_changed=skip_changed, atomic=atomic, dry_run=dry_run, actor=actor
             )
+        )
 
-    def follow(self, caller: Caller | None, urls: Mapping[str, tuple[str, str]]) -> BulkResult:
-        """Record the URLs that targets redirect to as the new targets, and return how many names were changed.
 
-        - ``caller``: the account that makes the request, or None.
-        - ``urls``: for the key of each name, the target that was requested and the URL that it redirects to.
-        """
-        with self._bulk(caller, "relocate-prefix", dry_run=False) as (actor, done):
-            return done(carry_out(self._bindings, edits.follow(urls), actor=actor))
+def undo_change(
+    accounts: Accounts, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
+) -> BulkResult:
+    """Undo the last change of a name, and return the result for this name.
 
-    @contextmanager
-    def acting(self, caller: Caller | None, action: str, mint: Mint | None = None) -> Iterator[AccountActor]:
-        """Begin a part of an operation in blocks, such as its check. Yield the actor for the runner.
+    - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
+      change.
+    - ``name``: the identifier, as a text or a parsed name.
+    - ``revision``: the revision that the name must have, or None for any revision.
+    - ``dry_run``: return the result without a change.
 
-        - ``caller``: the account that makes the request, or None.
-        - ``action``: the action that is recorded, such as "import".
-        - ``mint``: the shoulder for rows without a name. None mints no names.
+    :func:`~.undo.undo_change` has the details.
+    """
+    known = caller
+    if known is not None and not known.is_administrator:
+        last = next(reversed(accounts.bindings.history(name)), None)
+        if last is not None and last.actor == known.actor and revision in (None, last.revision):
+            # The change of another account is not undone, also if it is written meanwhile.
+            revision = last.revision
+        else:
+            known = None
 
-        Raises :class:`Forbidden` for a shoulder that the caller has no grant for.
-        """
-        with self._recorder.acting(caller, kind_of_action(action).audit) as actor:
-            if mint:
-                beginning = read_pattern(mint.shoulder, self._bindings.naming).beginning
-                require_right(require_granted(caller, beginning), "mint", beginning)
-            yield actor
+    def require(given: Caller | None) -> Caller:
+        return require_administrator(given) if known is None else require_curator(given)
 
-    def undo(
-        self,
-        caller: Caller | None,
-        operation: int,
-        *,
-        skip_changed: bool = False,
-        atomic: bool = False,
-        dry_run: bool = False,
-    ) -> BulkResult:
-        """Undo an operation on many names, such as an import, and return how many names were changed.
+    with _bulk(accounts, caller, "undo", name, require=require, dry_run=dry_run) as (actor, done):
+        return done(undoing.undo_change(accounts.bindings, name, revision=revision, dry_run=dry_run, actor=actor))
 
-        - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
-          operation.
-        - ``operation``: the number of the operation, at least 1.
-        - ``skip_changed``: skip the names that were changed after the operation. By default, they are refused.
-        - ``atomic``: change all names in one transaction.
-        - ``dry_run``: return the result without a change.
 
-        A name that the account cannot change is refused. :func:`~.undo.undo_operation` has the details.
-        """
+def stop(accounts: Accounts, caller: Caller | None, operation: int) -> Operation:
+    """End an operation on many names, and return it. It can be undone then.
 
-        def require(given: Caller | None) -> Caller:
-            known = require_curator(given)
-            self.require_undoable(known, operation)
-            return known
+    ``caller`` is the account that makes the request. It must be an administrator, or the account that made the
+    operation. ``operation`` is the number of the operation. :func:`~.runner.stop_operation` has the details.
+    """
 
-        with self._bulk(caller, "undo", require=require, dry_run=dry_run) as (actor, done):
-            return done(
-                undo.undo_operation(
-                    self._bindings, operation, skip_changed=skip_changed, atomic=atomic, dry_run=dry_run, actor=actor
-                )
-            )
+    def require(given: Caller | None) -> Caller:
+        known = require_curator(given)
+        require_undoable(accounts.bindings, known, operation)
+        return known
 
-    def undo_change(
-        self, caller: Caller | None, name: Name, *, revision: int | None = None, dry_run: bool = False
-    ) -> BulkResult:
-        """Undo the last change of a name, and return the result for this name.
+    with acting(accounts, caller, "stop", require=require) as actor:
+        return stop_operation(accounts.bindings, operation, actor=actor)
 
-        - ``caller``: the account that makes the request. It must be an administrator, or the account that made the
-          change.
-        - ``name``: the identifier, as a text or a parsed name.
-        - ``revision``: the revision that the name must have, or None for any revision.
-        - ``dry_run``: return the result without a change.
 
-        :func:`~.undo.undo_change` has the details.
-        """
-        known = caller
-        if known is not None and not known.is_administrator:
-            last = next(reversed(self._bindings.history(name)), None)
-            if last is not None and last.actor == known.actor and revision in (None, last.revision):
-                # The change of another account is not undone, also if it is written meanwhile.
-                revision = last.revision
-            else:
-                known = None
+def require_undoable(bindings: Bindings, caller: Caller, number: int) -> None:
+    """Raise :class:`Forbidden` unless an account can undo an operation.
 
-        def require(given: Caller | None) -> Caller:
-            return require_administrator(given) if known is None else require_curator(given)
-
-        with self._bulk(caller, "undo", name, require=require, dry_run=dry_run) as (actor, done):
-            return done(undo.undo_change(self._bindings, name, revision=revision, dry_run=dry_run, actor=actor))
-
-    def stop(self, caller: Caller | None, operation: int) -> Operation:
-        """End an operation on many names, and return it. It can be undone then.
-
-        ``caller`` is the account that makes the request. It must be an administrator, or the account that made the
-        operation. ``operation`` is the number of the operation. :func:`~.runner.stop_operation` has the details.
-        """
-
-        def require(given: Caller | None) -> Caller:
-            known = require_curator(given)
-            self.require_undoable(known, operation)
-            return known
-
-        with self._recorder.acting(caller, "stop", require=require) as actor:
-            return stop_operation(self._bindings, operation, actor=actor)
-
-    def require_undoable(self, caller: Caller, number: int) -> None:
-        """Raise :class:`Forbidden` unless an account can undo an operation.
-
-        ``caller`` must be an administrator, or the account that made the operation. ``number`` is the number of the
-        operation.
-        """
-        found = self._bindings.list_operations(cursor=number + 1, limit=1)
-        if not (found and found[0].number == number and found[0].actor == caller.actor):
-            require_administrator(caller)
-
-    def operations(self, caller: Caller | None, *, before: int | None = None, limit: int = 100) -> list[Operation]:
-        """Return the recorded operations on many names, the newest first.
-
-        - ``caller``: the account that makes the request. It needs the right to read.
-        - ``before``: return only operations with a smaller number. None starts at the newest one.
-        - ``limit``: the largest number of operations to return.
-        """
-        require_reader(caller)
-        return self._bindings.list_operations(cursor=before, limit=limit)
-
-    def export(
-        self, caller: Caller | None, format: Format, *, delimiter: str | None = None, bom: bool = False
-    ) -> Iterator[str]:
-        """Yield the lines of a table of all names, rules, prefix records and counters.
-
-        - ``caller``: the account that makes the request. It must be an administrator, because the counters of minted
-          names show the names that come next.
-        - ``format``: the format of the table.
-        - ``delimiter``: the separator of the columns. None is the separator of the format.
-        - ``bom``: whether the file is for people (:func:`.export_table`).
-
-        :func:`~.importing.import_table` reads such a table.
-        """
+    ``caller`` must be an administrator, or the account that made the operation. ``number`` is the number of the
+    operation.
+    """
+    found = bindings.list_operations(cursor=number + 1, limit=1)
+    if not (found and found[0].number == number and found[0].actor == caller.actor):
         require_administrator(caller)
-        return (line for _, line in table_lines(self._bindings, format, delimiter=delimiter, bom=bom))
 
-    @contextmanager
-    def _bulk(
-        self,
-        caller: Caller | None,
-        operation: str,
-        name: Name | None = None,
-        *,
-        dry_run: bool,
-        require: Callable[[Caller | None], Caller] = require_curator,
-    ) -> Iterator[tuple[AccountActor, Callable[[BulkResult], BulkResult]]]:
-        """Begin an operation on many names.
 
-        The last value must be called with the result: it writes a refused operation to the audit.
-        """
+def export(
+    accounts: Accounts, caller: Caller | None, format: Format, *, delimiter: str | None = None, bom: bool = False
+) -> Iterator[str]:
+    """Yield the lines of a table of all names, rules, prefix records and counters.
 
-        def done(result: BulkResult) -> BulkResult:
-            if result.refusals and not dry_run:
-                self._recorder.refused(caller, operation, name, f"{result.refusals} refused")
-            return result
+    - ``caller``: the account that makes the request. It must be an administrator, because the counters of minted
+      names show the names that come next.
+    - ``format``: the format of the table.
+    - ``delimiter``: the separator of the columns. None is the separator of the format.
+    - ``bom``: whether the file is for people (:func:`.export_table`).
 
-        with self._recorder.acting(caller, operation, name, require=require, max_names=MAX_NAMES) as actor:
-            yield actor, done
+    :func:`~.importing.import_table` reads such a table.
+    """
+    require_administrator(caller)
+    return (line for _, line in table_lines(accounts.bindings, format, delimiter=delimiter, bom=bom))
+
+
+@contextmanager
+def _bulk(
+    accounts: Accounts,
+    caller: Caller | None,
+    operation: str,
+    name: Name | None = None,
+    *,
+    dry_run: bool,
+    require: Callable[[Caller | None], Caller] = require_curator,
+) -> Iterator[tuple[AccountActor, Callable[[BulkResult], BulkResult]]]:
+    """Begin an operation on many names.
+
+    The last value must be called with the result: it writes a refused operation to the audit.
+    """
+
+    def done(result: BulkResult) -> BulkResult:
+        if result.refusals and not dry_run:
+            refused(accounts, caller, operation, name, f"{result.refusals} refused")
+        return result
+
+    with acting(accounts, caller, operation, name, require=require, max_names=MAX_NAMES) as actor:
+        yield actor, done

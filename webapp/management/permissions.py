@@ -25,13 +25,6 @@ class Forbidden(BindingError):
     """
 
 
-class Missing(BindingError):
-    """The request is about a name, a shoulder or a record that does not exist.
-
-    The codes are ``not-bound``, ``shoulder-unknown`` and ``prefix-unknown``.
-    """
-
-
 def require_account(caller: Caller | None) -> Caller:
     """Return the account that makes a request. ``caller`` is this account, or None for a request without credentials.
 

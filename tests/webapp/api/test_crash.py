@@ -19,7 +19,7 @@ import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.management import Management
+from tests.webapp.management.acts import Acts
 from tests.webapp.management.conftest import audit_of
 
 CLIENTS = 8
@@ -106,7 +106,7 @@ def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
     acknowledged = [item for client in clients for item in client.acknowledged.items()]
     # A name that two clients got would be there twice.
     assert len(dict(acknowledged)) == len(acknowledged)
-    rows = {row[1] for row in audit_of(Management(bindings, accounts))}
+    rows = {row[1] for row in audit_of(Acts(bindings, accounts))}
     for name, target in acknowledged:
         found = bindings.lookup(name)
         assert found is not None

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
-from ararat.webapp.desk.blueprint import caller, management
-from ararat.webapp.management import Fields
+from ararat.webapp.config import site_bindings
+from ararat.webapp.desk.blueprint import caller
+from ararat.webapp.management import Fields, reading
 from ararat.webapp.management.permissions import require_administrator
+from tests.webapp.management.acts import Acts
 
 
 def test_missing_role_is_named_with_the_administrators(rita, visit, read_page):
@@ -21,13 +23,15 @@ def test_missing_role_is_named_with_the_administrators(rita, visit, read_page):
 
 
 def test_missing_grant_is_named(jane, visit, read_page):
-    response = visit(jane, lambda: management().save(caller(), "ark:12345/y1", Fields(target="https://a.test/")))
+    response = visit(
+        jane, lambda: Acts(site_bindings()).save(caller(), "ark:12345/y1", Fields(target="https://a.test/"))
+    )
     assert response.status_code == 403
     assert "ark:12345/y1" in read_page(response.text).one("div", "desk").text
 
 
 def test_missing_name_is_a_page_of_the_desk(jane, visit, read_page):
-    response = visit(jane, lambda: management().history(caller(), "ark:12345/x5none"))
+    response = visit(jane, lambda: reading.show(site_bindings(), caller(), "ark:12345/x5none"))
     assert response.status_code == 404
     assert read_page(response.text).one("nav", aria_label="Desk")
 
@@ -35,7 +39,10 @@ def test_missing_name_is_a_page_of_the_desk(jane, visit, read_page):
 def test_conflict_is_a_page_of_the_desk(desk, jane, visit):
     desk.bindings.bind("ark:12345/x51", "https://a.test/")
     fields = Fields(target="https://b.test/")
-    assert visit(jane, lambda: management().save(caller(), "ark:12345/x51", fields, revision=0)).status_code == 409
+    assert (
+        visit(jane, lambda: Acts(site_bindings()).save(caller(), "ark:12345/x51", fields, revision=0)).status_code
+        == 409
+    )
 
 
 @pytest.mark.one_setup

@@ -19,7 +19,7 @@ from ararat.tracing.links.model import TracedTarget
 from ararat.tracing.links.store import Links
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.desk.administration.account_changes import CHANGES
-from ararat.webapp.management import Management, prefix_etag
+from ararat.webapp.management import bulk, prefix_etag
 from ararat.webapp.uploads.store import Uploads
 
 from .conftest import Browser, Desk, open_desk
@@ -253,9 +253,7 @@ def fill(desk: Desk) -> None:
     accounts.write(
         lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, reading, lines)
     )
-    done = Management(bindings, accounts).bulk.relocate_prefix(
-        Caller(account=ada), "https://old.example/", "https://new.example/"
-    )
+    done = bulk.relocate_prefix(accounts, Caller(account=ada), "https://old.example/", "https://new.example/")
     assert done.operation == 1
     now = bindings.now()
     Links(bindings).record(

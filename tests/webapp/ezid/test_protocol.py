@@ -294,7 +294,7 @@ def test_a_database_that_can_only_be_read_refuses_changes(api: Api, monkeypatch:
     def fail(*_: object, **__: object) -> None:
         raise ReadOnlyBindings
 
-    monkeypatch.setattr("ararat.webapp.management.service.Management.change", fail)
+    monkeypatch.setattr("ararat.bindings.collection.Bindings.change", fail)
     response = api.send("PUT", f"/id/{NAME}")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
     assert response.text.startswith("error: concurrency limit exceeded - the database can only be read; ")

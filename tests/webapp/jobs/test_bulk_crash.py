@@ -11,7 +11,6 @@ import pytest
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.jobs.bulk import CHANGE, CHECK
 from ararat.webapp.jobs.imports import Imports
-from ararat.webapp.management import Management
 
 from ...forking import ForkedCode
 
@@ -25,10 +24,9 @@ import sys, time
 from ararat.bindings.open import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
-from ararat.webapp.management import Management
 
 bindings = open_bindings(sys.argv[1])
-imports = Imports(Management(bindings, Accounts(bindings)), lease=float(sys.argv[2]))
+imports = Imports(Accounts(bindings), lease=float(sys.argv[2]))
 imports.worker.wake()
 print("begun", flush=True)
 time.sleep(250)
@@ -54,7 +52,7 @@ def clock():
 
 @pytest.fixture
 def imports(accounts):
-    return Imports(Management(accounts.bindings, accounts), LEASE)
+    return Imports(accounts, LEASE)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.jobs.imports import Imports
-from ararat.webapp.management import Management
 
 from ...forking import ForkedCode
 
@@ -24,7 +23,6 @@ import sys, time
 from ararat.bindings.open import open_bindings
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
-from ararat.webapp.management import Management
 
 class Slow(Imports):
     def carry_out(self, claim, progress):
@@ -36,7 +34,7 @@ class Slow(Imports):
         print("finished", flush=True)
 
 bindings = open_bindings(sys.argv[1])
-imports = Slow(Management(bindings, Accounts(bindings)), lease=float(sys.argv[2]))
+imports = Slow(Accounts(bindings), lease=float(sys.argv[2]))
 imports.worker.wake()
 time.sleep(150)
 """
@@ -50,7 +48,7 @@ def clock():
 
 @pytest.fixture
 def imports(accounts):
-    return Imports(Management(accounts.bindings, accounts), LEASE)
+    return Imports(accounts, LEASE)
 
 
 @pytest.fixture

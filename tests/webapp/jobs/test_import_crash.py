@@ -16,7 +16,6 @@ from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.jobs.model import Job
-from ararat.webapp.management import Management
 
 from ...forking import ForkedCode
 from .test_bulk_crash import LEASE, WORKER, wait_for
@@ -52,7 +51,7 @@ def test_an_import_of_killed_processes_mints_no_name_twice(
     accounts: Accounts, worker: Callable[[], ForkedCode]
 ) -> None:
     """Processes are killed in the check, in the first blocks, and near the end."""
-    imports = Imports(Management(accounts.bindings, accounts), LEASE)
+    imports = Imports(accounts, LEASE)
     jane = accounts.get("jane")
     assert jane
     stored = sheet.stored(TABLE.encode(), "a.csv")

@@ -10,7 +10,6 @@ from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.jobs.queue import Claim
-from ararat.webapp.management import Management
 
 TABLE = b"identifier,target\nark:12345/x51,https://example.org/1\n"
 
@@ -32,7 +31,7 @@ def database(cluster) -> Iterator[str]:
 
 @pytest.fixture
 def imports(accounts: Accounts) -> Imports:
-    return Imports(Management(accounts.bindings, accounts))
+    return Imports(accounts)
 
 
 def started(imports: Imports, accounts: Accounts) -> Claim:

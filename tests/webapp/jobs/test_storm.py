@@ -24,7 +24,7 @@ from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.exports import FileFormat
 from ararat.webapp.jobs.imports import Imports
 from ararat.webapp.jobs.model import Job
-from ararat.webapp.management import Management
+from ararat.webapp.management import bulk
 
 from ...forking import ForkedCode
 from .test_bulk_crash import LEASE, WORKER, wait_for
@@ -57,7 +57,7 @@ class Storm:
 
     def __init__(self, accounts: Accounts, database: str, seed: int) -> None:
         self.accounts, self.database, self.random = accounts, database, random.Random(seed)  # noqa: S311  no secret
-        self.imports = Imports(Management(accounts.bindings, accounts), LEASE)
+        self.imports = Imports(accounts, LEASE)
         self.imports.worker.wake = lambda: None
         jane = accounts.get("jane")
         assert jane
@@ -272,7 +272,7 @@ def test_an_undo_at_a_random_moment_takes_back_all_or_is_refused(storm: Storm) -
         if (code := storm.refusal(undo)) is not None:
             assert code == "operation-running"
             refused += 1
-            assert storm.imports.management.bulk.stop(storm.jane, operation).finished
+            assert bulk.stop(storm.imports.accounts, storm.jane, operation).finished
         assert storm.run(storm.change(storm.run(storm.check(undo, None)))).state == "done"
         wait_for(lambda running=running: storm.job(running).is_finished)
         storm.kill()

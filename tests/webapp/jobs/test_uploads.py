@@ -14,7 +14,6 @@ from ararat.spreadsheets.reading import Reading
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.imports import Imports
-from ararat.webapp.management import Management
 from ararat.webapp.uploads.model import Upload
 
 ROWS = 2500
@@ -24,7 +23,7 @@ REFUSED = b"ark:12345/y1,https://example.org/y\n"
 
 def previewed(imports: Imports, content: bytes) -> Upload:
     """Store a table, and add the job of its preview."""
-    accounts = imports.management.accounts
+    accounts = imports.accounts
     account = accounts.get("jane")
     assert account
     data, read, lines = sheet.stored(content, "names.csv")
@@ -49,7 +48,7 @@ def carry_out(imports: Imports) -> None:
 def test_a_table_is_previewed_and_imported(database: str, open_store: Callable[..., Bindings]) -> None:
     accounts = Accounts(open_store(database))
     accounts.add("jane", "curator", ["ark:12345/x5"])
-    imports = Imports(Management(accounts.bindings, accounts))
+    imports = Imports(accounts)
     uploads = imports.uploads.uploads
     upload = previewed(imports, TABLE + REFUSED)
     carry_out(imports)
@@ -80,7 +79,7 @@ def test_a_server_carries_out_jobs_when_it_starts(tmp_path: Any, serve_ararat: C
     with open_bindings(database, create=True) as bindings:
         accounts = Accounts(bindings)
         accounts.add("jane", "curator", ["ark:12345/x5"])
-        imports = Imports(Management(bindings, accounts))
+        imports = Imports(accounts)
         upload = previewed(imports, TABLE)
         serve_ararat("--database", str(database), "--no-trace-elsewhere")
         deadline = time.monotonic() + 40

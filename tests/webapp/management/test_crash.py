@@ -10,7 +10,7 @@ import pytest
 
 from ararat.bindings.checks.verification import verify
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import Management
+from tests.webapp.management.acts import Acts
 
 from ...forking import ForkedCode
 from .conftest import audit_of
@@ -21,9 +21,10 @@ import json, sys
 from ararat.middleware import open_bindings
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.management import Fields, Management, NewName
+from ararat.webapp.management import Fields, NewName
 bindings = open_bindings(sys.argv[1])
-management = Management(bindings, Accounts(bindings))
+from tests.webapp.management.acts import Acts
+management = Acts(bindings)
 caller = Caller(account=management.accounts.get("jane"))
 def acknowledge(*saved):
     print(json.dumps([[each.after.identifier, each.after.revision, each.outcome] for each in saved]), flush=True)
@@ -41,9 +42,7 @@ while True:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("rounds", [pytest.param(3, id="few"), pytest.param(50, id="many", marks=pytest.mark.long)])
-def test_a_kill_loses_no_acknowledged_change(
-    management: Management, database: str, curator: Caller, rounds: int
-) -> None:
+def test_a_kill_loses_no_acknowledged_change(management: Acts, database: str, curator: Caller, rounds: int) -> None:
     acknowledged: list[tuple[str, int, str]] = []
     for _ in range(rounds):
         with ForkedCode(PROCESS, database) as process:

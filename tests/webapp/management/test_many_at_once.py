@@ -10,7 +10,8 @@ from threading import Barrier
 import pytest
 
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import ChangeResult, Fields, Management, Stale
+from ararat.webapp.management import ChangeResult, Fields, Stale
+from tests.webapp.management.acts import Acts
 
 from ...forking import ForkedCode
 from .conftest import GRANTED, audit_of
@@ -26,9 +27,10 @@ from ararat.middleware import open_bindings
 from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.management import Fields, Management, Stale
+from ararat.webapp.management import Fields, Stale
 bindings = open_bindings(sys.argv[1])
-management = Management(bindings, Accounts(bindings))
+from tests.webapp.management.acts import Acts
+management = Acts(bindings)
 caller = Caller(account=management.accounts.get("jane"))
 print("ready", flush=True)
 sys.stdin.readline()
@@ -67,7 +69,7 @@ def together(act: Callable[[int], object]) -> Sequence[object]:
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True)
 def test_processes_never_mint_one_name_twice_and_lose_no_change(
-    management: Management, database: str, curator: Caller
+    management: Acts, database: str, curator: Caller
 ) -> None:
     management.bindings.prefixes.set(GRANTED, pattern="10^3")
     shared = management.save(curator, f"{GRANTED}shared", Fields(target=TARGET)).after
@@ -92,7 +94,7 @@ def test_processes_never_mint_one_name_twice_and_lose_no_change(
 
 
 @pytest.mark.timeout(120)
-def test_threads_never_mint_one_name_twice(management: Management, curator: Caller) -> None:
+def test_threads_never_mint_one_name_twice(management: Acts, curator: Caller) -> None:
     management.bindings.prefixes.set(GRANTED, pattern="10^3+check")
 
     def mint(number: int) -> list[str]:
@@ -113,7 +115,7 @@ def test_threads_never_mint_one_name_twice(management: Management, curator: Call
     ],
 )
 def test_one_of_several_requests_with_the_same_revision_succeeds(
-    management: Management, curator: Caller, write: Callable[[Management, Caller, int, int], ChangeResult]
+    management: Acts, curator: Caller, write: Callable[[Acts, Caller, int, int], ChangeResult]
 ) -> None:
     management.save(curator, f"{GRANTED}a", Fields())
 
@@ -129,7 +131,7 @@ def test_one_of_several_requests_with_the_same_revision_succeeds(
     assert [row[2] for row in audit_of(management)].count("revision-stale") == CLIENTS - 1
 
 
-def test_one_of_several_creations_of_one_name_succeeds(management: Management, curator: Caller) -> None:
+def test_one_of_several_creations_of_one_name_succeeds(management: Acts, curator: Caller) -> None:
     def act(number: int) -> str:
         try:
             return management.save(curator, f"{GRANTED}a", Fields(target=f"/{number}"), revision=0).outcome

@@ -11,7 +11,9 @@ from ararat.bindings.checks import new_names
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.middleware import BindingConflict
 from ararat.webapp.accounts.model import Caller
-from ararat.webapp.management import ChangeResult, Fields, Forbidden, Management, Missing, NewName, Stale, etag
+from ararat.webapp.api.preconditions import etag
+from ararat.webapp.management import ChangeResult, Fields, Forbidden, Missing, NewName, Stale, reading
+from tests.webapp.management.acts import Acts
 
 from .conftest import audit_of
 
@@ -19,11 +21,11 @@ NAME = "ark:12345/x5np1"
 TARGET, OTHER = "https://example.org/1", "https://example.org/2"
 
 
-def states(management: Management, name: str = NAME) -> list[tuple[str, str]]:
+def states(management: Acts, name: str = NAME) -> list[tuple[str, str]]:
     return [(event.action, event.after.status) for event in management.bindings.history(name)]
 
 
-def test_a_name_is_created_and_replaced(management: Management, curator: Caller) -> None:
+def test_a_name_is_created_and_replaced(management: Acts, curator: Caller) -> None:
     given = Fields(target=TARGET, resource="r", metadata={"who": "A", "what": "B"}, redirect=307, passthrough=True)
     first = management.save(curator, "ark:/12345/x5-np1", given)
     assert (first.outcome, first.is_new, first.after) == ("bound", True, management.show(None, NAME))
@@ -34,12 +36,12 @@ def test_a_name_is_created_and_replaced(management: Management, curator: Caller)
     assert dict(second.after.metadata) == {"erc.who": "C"}
     assert (second.after.redirect, second.after.passthrough, second.after.resource) == (302, False, "r")
     assert management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "C"})).outcome == "unchanged"
-    assert len(management.history(curator, NAME)) == 2
+    assert len(management.bindings.history(NAME)) == 2
     assert management.bindings.history(NAME)[1].actor == "jane"
 
 
 def test_warnings_are_found_before_the_change_is_durable(
-    management: Management, curator: Caller, monkeypatch: pytest.MonkeyPatch
+    management: Acts, curator: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (shared,) = [management.save(curator, f"{NAME}{end}", Fields(target=TARGET)).warnings for end in "ab"][1:]
     assert [each.code for each in shared] == ["name-similar", "target-shared"]
@@ -52,11 +54,11 @@ def test_warnings_are_found_before_the_change_is_durable(
         management.save(curator, NAME, Fields(target=OTHER))
     assert management.bindings.lookup(NAME) is None
     # An interface without warnings, such as EZID, looks nothing up.
-    silent = Management(management.bindings, management.accounts, warns=False)
+    silent = Acts(management.bindings, management.accounts, warns=False)
     assert silent.save(curator, NAME, Fields(target=OTHER)).warnings == ()
 
 
-def test_a_withdrawal_warns_of_its_successor_in_the_same_transaction(management: Management, curator: Caller) -> None:
+def test_a_withdrawal_warns_of_its_successor_in_the_same_transaction(management: Acts, curator: Caller) -> None:
     for end in "ab":
         management.save(curator, f"{NAME}{end}", Fields(target=TARGET))
     first = management.withdraw(curator, f"{NAME}a", successor=f"{NAME}b")
@@ -66,7 +68,7 @@ def test_a_withdrawal_warns_of_its_successor_in_the_same_transaction(management:
     assert codes == [[], ["successor-circle"], ["successor-unknown"]]
 
 
-def test_a_new_target_needs_the_resource_or_a_decision(management: Management, curator: Caller) -> None:
+def test_a_new_target_needs_the_resource_or_a_decision(management: Acts, curator: Caller) -> None:
     management.save(curator, NAME, Fields(target=TARGET, resource="r"))
     for change in (management.save, management.change):
         with pytest.raises(BindingConflict) as caught:
@@ -79,7 +81,7 @@ def test_a_new_target_needs_the_resource_or_a_decision(management: Management, c
     assert management.relocate(curator, NAME, Fields(target=OTHER)).after.target == OTHER
 
 
-def test_a_patch_changes_only_the_given_fields(management: Management, curator: Caller) -> None:
+def test_a_patch_changes_only_the_given_fields(management: Acts, curator: Caller) -> None:
     alternates = {"en": "https://example.org/en"}
     management.save(curator, NAME, Fields(target=TARGET, metadata={"who": "A", "what": "B"}, alternates=alternates))
     changed = management.change(curator, NAME, Fields(metadata={"who": "", "dc.title": "T"}))
@@ -98,7 +100,7 @@ def test_a_patch_changes_only_the_given_fields(management: Management, curator: 
     assert management.change(curator, "ark:12345/x5other", Fields(target=TARGET), relocate=True).after.kind == "located"
 
 
-def test_all_alternates_can_be_replaced(management: Management, curator: Caller) -> None:
+def test_all_alternates_can_be_replaced(management: Acts, curator: Caller) -> None:
     first, second = ({f"text/x{kind}{number}": TARGET for number in range(50)} for kind in "ab")
     management.save(curator, NAME, Fields(target=TARGET, alternates=first))
     saved = management.save(curator, NAME, Fields(target=TARGET, alternates=second), relocate=True)
@@ -148,7 +150,7 @@ def test_all_alternates_can_be_replaced(management: Management, curator: Caller)
     ],
 )
 def test_states_change_with_the_fields(
-    management: Management, curator: Caller, steps: list[dict[str, Any]], expected: list[tuple[str, str]]
+    management: Acts, curator: Caller, steps: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
     saved = [management.change(curator, NAME, Fields(**step), relocate=True, create=True) for step in steps]
     assert saved[-1].after == management.bindings.lookup(NAME)
@@ -176,7 +178,7 @@ def test_states_change_with_the_fields(
     ],
 )
 def test_forbidden_changes_write_nothing(
-    management: Management, curator: Caller, first: dict[str, Any], then: dict[str, Any], code: str
+    management: Acts, curator: Caller, first: dict[str, Any], then: dict[str, Any], code: str
 ) -> None:
     before = management.save(curator, NAME, Fields(**first)).after
     for change in (management.change, management.save):
@@ -191,7 +193,7 @@ def test_forbidden_changes_write_nothing(
     ]
 
 
-OPERATIONS: dict[str, Callable[[Management, Caller, int | None], ChangeResult]] = {
+OPERATIONS: dict[str, Callable[[Acts, Caller, int | None], ChangeResult]] = {
     "save": lambda m, c, revision: m.save(c, NAME, Fields(target=OTHER), revision=revision, relocate=True),
     "change": lambda m, c, revision: m.change(c, NAME, Fields(metadata={"who": "A"}), revision=revision),
     "withdraw": lambda m, c, revision: m.withdraw(c, NAME, revision=revision),
@@ -200,7 +202,7 @@ OPERATIONS: dict[str, Callable[[Management, Caller, int | None], ChangeResult]] 
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_operations_expect_a_revision(management: Management, curator: Caller, operation: str) -> None:
+def test_operations_expect_a_revision(management: Acts, curator: Caller, operation: str) -> None:
     first = management.save(curator, NAME, Fields(target=TARGET), revision=0)
     for wrong in (0, 2):
         with pytest.raises(Stale):
@@ -211,7 +213,7 @@ def test_operations_expect_a_revision(management: Management, curator: Caller, o
     assert etag(saved.after) != etag(first.after)
 
 
-def test_deleted_and_restored_names_expect_a_revision(management: Management, curator: Caller) -> None:
+def test_deleted_and_restored_names_expect_a_revision(management: Acts, curator: Caller) -> None:
     management.save(curator, NAME, Fields(status="reserved"))
     with pytest.raises(Stale):
         management.delete(curator, NAME, revision=2)
@@ -228,7 +230,7 @@ def test_deleted_and_restored_names_expect_a_revision(management: Management, cu
     assert management.restore(curator, NAME, revision=4).outcome == "restored"
 
 
-def test_reserved_names_are_hidden_without_an_account(management: Management, curator: Caller) -> None:
+def test_reserved_names_are_hidden_without_an_account(management: Acts, curator: Caller) -> None:
     management.save(curator, NAME, Fields(status="reserved"))
     assert management.show(curator, NAME).is_reserved
     with pytest.raises(Missing) as hidden:
@@ -238,37 +240,35 @@ def test_reserved_names_are_hidden_without_an_account(management: Management, cu
     assert str(hidden.value).replace(NAME, "") == str(unknown.value).replace(f"{NAME}q", "")
 
 
-def test_the_longest_recorded_beginning_of_a_name_is_shown(management: Management, curator: Caller) -> None:
+def test_the_longest_recorded_beginning_of_a_name_is_shown(management: Acts, curator: Caller) -> None:
     management.save(curator, "ark:12345/x5", Fields(target="/short"))
     management.save(curator, "ark:12345/x5/a-b", Fields(target="/long"))
     management.save(curator, "ark:12345/x5/abc", Fields(status="reserved"))
 
     def shown(caller: Caller | None, name: str) -> str:
-        return management.show_longest(caller, name).identifier
+        return reading.show_longest(management.bindings, caller, name).identifier
 
     assert shown(None, "ark:/12345/x5/ab") == shown(None, "ark:12345/x5/abc/d") == "ark:12345/x5/ab"
     assert shown(curator, "ark:12345/x5/abc/d") == "ark:12345/x5/abc"
     assert shown(None, f"ark:12345/x5.{'x' * 5000}") == "ark:12345/x5"
     for name in ("ark:12345/x", "urn:isbn:0451450523"):
         with pytest.raises(Missing):
-            management.show_longest(None, name)
+            reading.show_longest(management.bindings, None, name)
 
 
-def test_the_owner_of_a_name_is_the_actor_of_its_first_change(management: Management, curator: Caller) -> None:
+def test_the_owner_of_a_name_is_the_actor_of_its_first_change(management: Acts, curator: Caller) -> None:
     administrator = Caller(account=management.accounts.add("root", "administrator"))
     management.save(curator, "ark:12345/x5a", Fields(target="/1"))
     management.change(administrator, "ark:12345/x5a", Fields(redirect=307))
     management.bindings.bind("ark:12345/x5b", "/2")
     keys = ["ark:12345/x5a", "ark:12345/x5b", "ark:12345/x5c", "\u00e9"]
-    assert management.owners(curator, keys) == {"ark:12345/x5a": "jane"}
-    with pytest.raises(Forbidden):
-        management.owners(None, keys)
+    assert management.bindings.store.first_actors(keys) == {"ark:12345/x5a": "jane"}
 
 
 # Minting and creating -------------------------------------------------------------------------------------------------
 
 
-def test_a_granted_prefix_is_a_shoulder(management: Management, curator: Caller) -> None:
+def test_a_granted_prefix_is_a_shoulder(management: Acts, curator: Caller) -> None:
     administrator = Caller(account=management.accounts.add("root", "administrator"))
     for caller in (curator, administrator):
         saved = management.mint(caller, "12345/x5", Fields(target=TARGET))
@@ -285,12 +285,12 @@ def test_a_granted_prefix_is_a_shoulder(management: Management, curator: Caller)
     assert (minted.status, len(minted.identifier)) == ("reserved", len("ark:12345/x51") + 4)
 
 
-def test_fields_can_depend_on_the_minted_name(management: Management, curator: Caller) -> None:
+def test_fields_can_depend_on_the_minted_name(management: Acts, curator: Caller) -> None:
     saved = management.mint(curator, "ark:12345/x5", lambda key: Fields(target=f"https://example.org/{key}"))
     assert saved.after.target == f"https://example.org/{saved.after.identifier}"
 
 
-def test_names_are_created_all_or_none(management: Management, curator: Caller) -> None:
+def test_names_are_created_all_or_none(management: Acts, curator: Caller) -> None:
     wanted = [NewName(Fields(target=TARGET), shoulder="ark:12345/x5")] * 3
     wanted += [NewName(Fields(target=TARGET), NAME), NewName(Fields(status="reserved"), "ark:12345/x5r")]
     made = management.create(curator, wanted)
@@ -313,9 +313,7 @@ def test_names_are_created_all_or_none(management: Management, curator: Caller) 
     assert management.bindings.count().number == count
 
 
-def test_the_audit_has_a_row_for_each_name_in_the_transaction_of_the_change(
-    management: Management, curator: Caller
-) -> None:
+def test_the_audit_has_a_row_for_each_name_in_the_transaction_of_the_change(management: Acts, curator: Caller) -> None:
     made = management.create(curator, [NewName(Fields(target=TARGET), shoulder="ark:12345/x5")] * 2)
     management.save(curator, NAME, Fields(target=TARGET))
     management.save(curator, NAME, Fields(target=TARGET))

@@ -1,65 +1,92 @@
-"""The permissions of each operation, as a table of operations and callers."""
+"""The permissions of each request to the APIs, as a table of requests and callers."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
+from flask import Flask
 
+from ararat.bindings.collection import Bindings
 from ararat.bindings.names.branding.model import Branding
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.selection import select
 from ararat.identifiers.text.translatable import Translatable
 from ararat.middleware import open_bindings
+from ararat.webapp import create_app
 from ararat.webapp.accounts.model import Caller
 from ararat.webapp.accounts.store import Accounts
-from ararat.webapp.management import Fields, Forbidden, Management, Missing, NewName
+from ararat.webapp.management import Fields, Forbidden, NewName, bulk
+from ararat.webapp.management import prefixes as prefix_records
+from ararat.webapp.management.acting import acting
 from ararat.webapp.management.permissions import require_administrator
+from tests.webapp.management.acts import Acts
 
-from .conftest import ELSEWHERE, GRANTED, audit_of, callers, imported, token_for
+from .conftest import ELSEWHERE, GRANTED, NAMES_OF_CALLERS, audit_of, imported, token_for, tokens
 
 NAME, RESERVED, WITHDRAWN, NEW = (f"{GRANTED}{each}" for each in ("live", "reserved", "withdrawn", "new"))
 HERE, THERE = "https://old.example/1", "https://new.example/1"
 
-Operation = Callable[[Management, "Caller | None"], Any]
 
-OF_ALL: dict[str, Operation] = {
-    "show": lambda m, c: m.show(c, NAME),
+class Request(NamedTuple):
+    """A request to the JSON API, or to the EZID API: its method, path, and body in JSON or as text."""
+
+    method: str
+    path: str
+    body: Any = None
+
+
+API = "/api/v1/"
+LIVE, KEPT, GONE = (f"{API}names/{name}" for name in (NAME, RESERVED, WITHDRAWN))
+UNTIL = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%d}"
+TABLE = f"identifier,target\n{NEW},{HERE}\n"
+
+OF_ALL = {
+    "view by EZID": Request("GET", f"/ezid/id/{NAME}"),
 }
-OF_READERS: dict[str, Operation] = {
-    "show a reserved name": lambda m, c: m.show(c, RESERVED),
-    "list": lambda m, c: m.list_names(c, select(prefix=GRANTED)),
-    "count": lambda m, c: m.count_names(c, by="state"),
-    "history": lambda m, c: m.history(c, NAME),
-    "prefixes": lambda m, c: m.prefixes.list(c),
-    "prefix": lambda m, c: m.prefixes.get(c, GRANTED),
-    "history of a prefix": lambda m, c: m.prefixes.history(c, GRANTED),
-    "operations": lambda m, c: m.bulk.operations(c),
+OF_ACCOUNTS = {
+    "show": Request("GET", LIVE),
+    "prefixes": Request("GET", f"{API}prefixes"),
+    "prefix": Request("GET", f"{API}prefixes/{GRANTED}"),
 }
-OF_CURATORS: dict[str, Operation] = {
-    "save": lambda m, c: m.save(c, NEW, Fields(target=HERE)),
-    "replace": lambda m, c: m.save(c, NAME, Fields(target=THERE), relocate=True),
-    "reserve": lambda m, c: m.save(c, NEW, Fields(status="reserved")),
-    "publish": lambda m, c: m.change(c, RESERVED, Fields(status="live", target=HERE)),
-    "change": lambda m, c: m.change(c, NAME, Fields(metadata={"who": "A"})),
-    "change or create": lambda m, c: m.change(c, NEW, Fields(metadata={"who": "A"}), create=True),
-    "create": lambda m, c: m.create(c, [NewName(Fields(target=HERE), NEW)]),
-    "mint": lambda m, c: m.mint(c, GRANTED, Fields(target=HERE)),
-    "delete": lambda m, c: m.delete(c, RESERVED),
-    "withdraw": lambda m, c: m.withdraw(c, NAME),
-    "restore": lambda m, c: m.restore(c, WITHDRAWN),
-    "relocate": lambda m, c: m.relocate(c, NAME, Fields(target=THERE)),
-    "relocate a prefix": lambda m, c: m.bulk.relocate_prefix(c, "old.example", "new.example"),
-    "import": lambda m, c: imported(m, c, f"identifier,target\n{NEW},{HERE}\n".encode()),
+OF_READERS = {
+    "show a reserved name": Request("GET", KEPT),
+    "list": Request("GET", f"{API}names?prefix={GRANTED}"),
+    "history": Request("GET", f"{LIVE}/history"),
+    "operations": Request("GET", f"{API}operations"),
+    "operation": Request("GET", f"{API}operations/1"),
+    "holds": Request("GET", f"{API}holds"),
 }
-OF_ADMINISTRATORS: dict[str, Operation] = {
-    "set a prefix": lambda m, c: m.prefixes.set(c, GRANTED, {"what": "Maps"}),
-    "set a rule": lambda m, c: m.prefixes.set(c, GRANTED, {}, rule="https://rule.example/${value}"),
-    "remove a prefix": lambda m, c: m.prefixes.remove(c, GRANTED),
-    "undo": lambda m, c: m.bulk.undo(c, 1),
-    "undo a change": lambda m, c: m.bulk.undo_change(c, NAME),
+OF_CURATORS = {
+    "save": Request("PUT", f"{API}names/{NEW}", {"target": HERE}),
+    "replace": Request("PUT", LIVE, {"target": HERE, "metadata": {"who": "A"}}),
+    "reserve": Request("PUT", f"{API}names/{NEW}", {"state": "reserved"}),
+    "publish": Request("PATCH", KEPT, {"state": "live", "target": HERE}),
+    "change": Request("PATCH", LIVE, {"metadata": {"who": "A"}}),
+    "create": Request("POST", f"{API}names", {"names": [{"name": NEW, "target": HERE}]}),
+    "mint": Request("POST", f"{API}names", {"names": [{"shoulder": GRANTED, "target": HERE}]}),
+    "delete": Request("DELETE", KEPT),
+    "withdraw": Request("POST", f"{LIVE}/withdraw", {}),
+    "restore": Request("POST", f"{GONE}/restore", {}),
+    "relocate": Request("POST", f"{LIVE}/relocate", {"target": THERE}),
+    "hold": Request("POST", f"{API}holds", {"name": NAME, "until": UNTIL, "reason": "why"}),
+    "hold a prefix": Request("POST", f"{API}holds", {"prefix": GRANTED, "until": UNTIL, "reason": "why"}),
+    "relocate a prefix": Request("POST", f"{API}relocations", {"from": "old.example", "to": "new.example"}),
+    "import": Request("POST", f"{API}imports", TABLE),
+    "create by EZID": Request("PUT", f"/ezid/id/{NEW}", f"_target: {HERE}"),
+    "change by EZID": Request("POST", f"/ezid/id/{NAME}", "erc.who: A"),
+    "delete by EZID": Request("DELETE", f"/ezid/id/{RESERVED}"),
+    "mint by EZID": Request("POST", f"/ezid/shoulder/{GRANTED}", f"_target: {HERE}"),
 }
+OF_ADMINISTRATORS = {
+    "set a prefix": Request("PUT", f"{API}prefixes/{GRANTED}", {"what": "Maps"}),
+    "succeed": Request("POST", f"{API}successions", {"prefix": GRANTED, "to": "Archive"}),
+    "depart": Request("POST", f"{API}departures", {"prefix": GRANTED, "resolver": "https://there.example"}),
+    "undo": Request("POST", f"{API}imports/1/undo"),
+}
+REQUESTS = OF_ALL | OF_ACCOUNTS | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS
 
 CURATORS = {"curator", "curator with a token for the names", "curator with a token for too many names"}
 ADMINISTRATORS = {"administrator"}
@@ -69,26 +96,35 @@ ELSEWHERE_ONLY = {
     "curator with a token for other names",
     "administrator with a token for other names",
 }
+# These are refused before a change begins: a reader adds no job, and the jobs of others are not found.
+WITHOUT_ROW = {("reader", "import"), *((name, "undo") for name in NAMES_OF_CALLERS)}
 
 
 class Filled(NamedTuple):
-    """A management with names, and a caller of each role. ``restore`` undoes the changes of a test."""
+    """A site with names, and the token of a caller of each role. ``restore`` undoes the changes of a test."""
 
-    management: Management
-    callers: Mapping[str, Caller | None]
+    bindings: Bindings
+    app: Flask
+    tokens: Mapping[str, str | None]
     restore: Callable[[], None]
 
+    def send(self, caller: str, request: Request) -> Any:
+        token = self.tokens[caller]
+        fields = {"Authorization": f"Bearer {token}"} if token else {}
+        kind = "text/csv" if request.path.endswith("imports") else None
+        body = {"data": request.body, "content_type": kind} if isinstance(request.body, str) else {"json": request.body}
+        return self.app.test_client().open(request.path, method=request.method, headers=fields, **body)
 
-def fill(management: Management) -> None:
+
+def fill(bindings: Bindings) -> None:
     """Record names in each state, an operation that can be undone, and a prefix record."""
-    bindings = management.bindings
     bindings.prefixes.set(GRANTED, who="Library")
-    bindings.bind(NAME, "https://older.example/1")
     bindings.reserve(RESERVED)
     bindings.bind(WITHDRAWN, HERE)
     bindings.withdraw(WITHDRAWN)
-    administrator = Caller(account=management.accounts.add("first", "administrator"))
-    assert management.bulk.relocate_prefix(administrator, "older.example", "old.example").operation == 1
+    accounts = Accounts(bindings)
+    administrator = Caller(account=accounts.add("first", "administrator"))
+    assert imported(Acts(bindings, accounts), administrator, f"identifier,target\n{NAME},{HERE}\n".encode())["written"]
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +132,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory, keep_copy: Callable[..., Ca
     """One SQLite database for all tests of this file."""
     file = tmp_path_factory.mktemp("permissions") / "names.sqlite"
     with open_bindings(file, create=True) as bindings:
-        management = Management(bindings, Accounts(bindings))
-        fill(management)
-        yield Filled(management, callers(management), keep_copy(file))
+        fill(bindings)
+        app = create_app(bindings, ezid="/ezid", prefix="https://ids.example.org")
+        yield Filled(bindings, app, tokens(Accounts(bindings)), keep_copy(file))
 
 
 @pytest.fixture
@@ -108,84 +144,93 @@ def filled(opened: Filled) -> Filled:
     return opened
 
 
-def refusal(management: Management, operation: Operation, caller: Caller | None) -> str | None:
-    """Return the code of the error of an operation or of its refused names, or None if it was permitted."""
-    try:
-        result = operation(management, caller)
-    except (Forbidden, Missing) as error:
-        return error.code
-    if isinstance(result, Mapping):
-        refused_rows = [*result.get("refused", []), *([result["problem"]] if "problem" in result else [])]
-        return refused_rows[0]["code"] if refused_rows else None
-    refused = getattr(result, "refused", [])
-    return refused[0].code if refused else None
+def refusal(filled: Filled, caller: str, request: Request) -> str | None:
+    """Return the code of the error of a request or of its refused names, or None if it was permitted."""
+    answer = filled.send(caller, request)
+    if request.path.startswith("/ezid"):
+        return answer.text.removeprefix("error: ").partition(" -")[0] if answer.text.startswith("error") else None
+    if answer.status_code == 202:
+        return ended(filled, caller, f"{request.path}/{answer.json['number']}")
+    if answer.status_code < 400:
+        return None
+    refused = answer.json.get("result", {}).get("refused", [])
+    return refused[0]["code"] if refused else answer.json["code"]
 
 
-def snapshot(management: Management) -> object:
-    """Return everything that an operation can change, without the audit."""
-    bindings = management.bindings
+def ended(filled: Filled, caller: str, path: str) -> str | None:
+    """Wait for a job, and return the code of its first refused row or of its problem."""
+    deadline = time.monotonic() + 30
+    while (job := filled.send(caller, Request("GET", path)).json)["state"] in ("waiting", "running"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    refused = (job["result"] or {}).get("refused", [])
+    return refused[0]["code"] if refused else (job["problem"] or {}).get("code")
+
+
+def snapshot(bindings: Bindings) -> object:
+    """Return everything that a request can change, without the audit."""
     with bindings.store.snapshot() as view:
         names = list(view.bindings())
-    return names, bindings.prefixes.list(), bindings.rules.list(), management.bindings.store.operations(None, 100)
+    return names, bindings.prefixes.list(), bindings.rules.list(), bindings.store.operations(None, 100)
+
+
+def expected(name: str, request: str) -> str | None:
+    """Return the code with which a request of a caller is refused, or None."""
+    of_ezid = request.endswith("by EZID")
+    if request in OF_ALL:
+        return None
+    if name == "anonymous":
+        return "unauthorized" if of_ezid else "credential-missing"
+    if request in OF_ACCOUNTS or request in OF_READERS:
+        return None
+    others = {"reader", *ELSEWHERE_ONLY} if request in OF_CURATORS else {"reader", *ELSEWHERE_ONLY, *CURATORS}
+    if name not in others and not (request in OF_ADMINISTRATORS and name in WITH_TOKENS):
+        return None
+    if of_ezid or request == "undo":
+        return "forbidden" if of_ezid else "not-found"
+    return "role-missing" if name == "reader" or request in OF_ADMINISTRATORS else "not-granted"
 
 
 @pytest.mark.one_setup
-@pytest.mark.parametrize("operation", [*OF_ALL, *OF_READERS, *OF_CURATORS, *OF_ADMINISTRATORS])
-def test_each_operation_is_permitted_to_its_callers_only(filled: Filled, operation: str) -> None:
-    management, everybody, _ = filled
-    assert set(everybody) == {"anonymous", "reader", *CURATORS, *ADMINISTRATORS, *WITH_TOKENS, *ELSEWHERE_ONLY}
-    before = snapshot(management)
-    if operation in OF_ALL:
-        refused: dict[str, str] = {}
-    elif operation in OF_READERS:
-        refused = {"anonymous": "not-bound" if operation == "show a reserved name" else "account-required"}
-    else:
-        refused = {"anonymous": "account-required", "reader": "role-missing"}
-        others = ELSEWHERE_ONLY if operation in OF_CURATORS else {*ELSEWHERE_ONLY, *CURATORS, *WITH_TOKENS}
-        refused |= dict.fromkeys(others, "not-granted" if operation in OF_CURATORS else "role-missing")
-    known = OF_ALL | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS
-    for name, code in refused.items():
-        rows = len(audit_of(management))
-        assert refusal(management, known[operation], everybody[name]) == code, name
-        assert snapshot(management) == before, name
-        # Refused changes are in the audit, but requests without an account and refused reads are not.
-        is_noted = name != "anonymous" and operation not in OF_READERS
-        assert len(audit_of(management)) == rows + is_noted, name
-
-
-PERMITTED = {
-    "anonymous": OF_ALL,
-    "reader": OF_ALL | OF_READERS,
-    **dict.fromkeys(sorted(CURATORS | WITH_TOKENS), OF_ALL | OF_READERS | OF_CURATORS),
-    **dict.fromkeys(sorted(ADMINISTRATORS), OF_ALL | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS),
-}
-"""The operations of each caller. The table of refusals above has the others."""
+@pytest.mark.parametrize("request_", REQUESTS)
+def test_each_request_is_permitted_to_its_callers_only(filled: Filled, request_: str) -> None:
+    assert set(filled.tokens) == {"anonymous", "reader", *CURATORS, *ADMINISTRATORS, *WITH_TOKENS, *ELSEWHERE_ONLY}
+    before = snapshot(filled.bindings)
+    acts = Acts(filled.bindings)
+    for name in filled.tokens:
+        if (code := expected(name, request_)) is not None:
+            rows = len(audit_of(acts))
+            assert refusal(filled, name, REQUESTS[request_]) == code, name
+            assert snapshot(filled.bindings) == before, name
+            # Refused changes are in the audit, but requests without an account and refused reads are not.
+            is_noted = name != "anonymous" and (name, request_) not in WITHOUT_ROW
+            assert len(audit_of(acts)) == rows + is_noted, name
 
 
 @pytest.mark.parametrize(
-    ("name", "operation"), [(name, operation) for name, operations in PERMITTED.items() for operation in operations]
+    ("name", "request_"),
+    [(name, each) for name in NAMES_OF_CALLERS for each in REQUESTS if expected(name, each) is None],
 )
-def test_each_permitted_operation_is_made(filled: Filled, operation: str, name: str) -> None:
-    management, caller = filled.management, filled.callers[name]
-    before, rows = snapshot(management), len(audit_of(management))
-    known = OF_ALL | OF_READERS | OF_CURATORS | OF_ADMINISTRATORS
-    assert refusal(management, known[operation], caller) is None
-    is_change = operation in OF_CURATORS or operation in OF_ADMINISTRATORS
-    assert (snapshot(management) != before) is is_change
-    assert (len(audit_of(management)) > rows) is is_change
+def test_each_permitted_request_is_made(filled: Filled, request_: str, name: str) -> None:
+    acts = Acts(filled.bindings)
+    before, rows = snapshot(filled.bindings), len(audit_of(acts))
+    assert refusal(filled, name, REQUESTS[request_]) is None
+    is_change = request_ in OF_CURATORS or request_ in OF_ADMINISTRATORS
+    assert (snapshot(filled.bindings) != before) is is_change
+    assert (len(audit_of(acts)) > rows) is is_change
 
 
-def test_a_refused_name_stops_an_operation_on_many_names(management: Management, curator: Caller) -> None:
+def test_a_refused_name_stops_an_operation_on_many_names(management: Acts, curator: Caller) -> None:
     for name in (f"{GRANTED}a", f"{ELSEWHERE}a"):
         management.bindings.bind(name, HERE)
-    result = management.bulk.relocate_prefix(curator, "old.example", "new.example")
+    result = bulk.relocate_prefix(management.accounts, curator, "old.example", "new.example")
     assert (result.written, result.refusals, [each.code for each in result.refused]) == (False, 1, ["not-granted"])
     table = f"identifier,target\n{GRANTED}b,{HERE}\n{ELSEWHERE}b,{HERE}\n".encode()
     result = imported(management, curator, table)
     assert (result["written"], [each["code"] for each in result["refused"]]) == (False, ["not-granted"])
     assert management.bindings.lookup(f"{GRANTED}b") is None
     assert audit_of(management) == [("relocate-prefix", None, "1 refused"), ("import", None, "1 refused")]
-    moved = management.bulk.relocate_prefix(curator, "old.example", "new.example", prefix=GRANTED)
+    moved = bulk.relocate_prefix(management.accounts, curator, "old.example", "new.example", prefix=GRANTED)
     assert (moved.written, moved.counts["relocated"]) == (True, 1)
     assert audit_of(management)[-1] == ("relocate-prefix", None, f"operation {moved.operation}")
 
@@ -198,9 +243,7 @@ def test_a_refused_name_stops_an_operation_on_many_names(management: Management,
         pytest.param("ark:12345/x5,counter,next 17 of 10^4,", id="a counter"),
     ],
 )
-def test_only_an_administrator_imports_rules_records_and_counters(
-    management: Management, curator: Caller, row: str
-) -> None:
+def test_only_an_administrator_imports_rules_records_and_counters(management: Acts, curator: Caller, row: str) -> None:
     table = f"identifier,kind,target,who\n{row}\n".encode()
     administrator = Caller(account=management.accounts.add("root", "administrator"))
     for caller in (curator, token_for(management, administrator, GRANTED)):
@@ -211,7 +254,7 @@ def test_only_an_administrator_imports_rules_records_and_counters(
     assert (result["written"], sum(result["counts"].values())) == (True, 1)
 
 
-def test_only_an_administrator_changes_the_owner(management: Management, curator: Caller) -> None:
+def test_only_an_administrator_changes_the_owner(management: Acts, curator: Caller) -> None:
     administrator = Caller(account=management.accounts.add("first", "administrator"))
     name, owned = f"{GRANTED}np1", {"ezid-setting.owner": "first"}
     management.save(curator, name, Fields(metadata={"erc.what": "Maps"}))
@@ -222,13 +265,13 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
         lambda: management.create(curator, [NewName(Fields(metadata=owned), name=f"{GRANTED}np2")]),
         lambda: management.mint(curator, GRANTED, Fields(metadata=owned, status="reserved")),
     ]
-    before = snapshot(management)
+    before = snapshot(management.bindings)
     for attempt in attempts:
         with pytest.raises(Forbidden) as caught:
             attempt()
         assert caught.value.code == "role-missing"
     assert [each["code"] for each in imported(management, curator, table)["refused"]] == ["role-missing"]
-    assert snapshot(management) == before
+    assert snapshot(management.bindings) == before
     management.change(administrator, name, Fields(metadata=owned))
     again = management.change(curator, name, Fields(metadata={"erc.who": "Noah"})).after
     assert again.metadata["ezid-setting.owner"] == "first"
@@ -236,7 +279,7 @@ def test_only_an_administrator_changes_the_owner(management: Management, curator
         management.change(curator, name, Fields(metadata={"ezid-setting.owner": ""}))
 
 
-def test_a_revoked_grant_is_effective_for_the_next_caller(management: Management, curator: Caller) -> None:
+def test_a_revoked_grant_is_effective_for_the_next_caller(management: Acts, curator: Caller) -> None:
     token, secret = management.accounts.tokens.create("jane", "repository")
     caller = management.accounts.tokens.caller(secret)
     assert caller is not None
@@ -259,28 +302,45 @@ REVOCATIONS: dict[str, Callable[[Accounts], object]] = {
 
 @pytest.mark.parametrize("revoked", [*REVOCATIONS])
 def test_a_change_that_waited_while_its_permission_was_revoked_is_refused(
-    management: Management, curator: Caller, revoked: str
+    management: Acts, curator: Caller, revoked: str
 ) -> None:
     """The caller of a request is read at its beginning. A change can wait for another writer for seconds after that."""
     management.save(curator, NAME, Fields(target=HERE))
     caller = management.accounts.tokens.caller(management.accounts.tokens.create("jane", "repository")[1])
     management.accounts.add("root", "administrator")
     REVOCATIONS[revoked](management.accounts)
-    before = snapshot(management)
-    for name in ("save", "change", "create", "mint", "withdraw", "relocate a prefix", "import"):
-        # A job reads the caller when it begins, so that the prefix is missing then.
-        late = ("role-missing", "not-granted") if name == "import" else ("role-missing",)
-        assert refusal(management, OF_CURATORS[name], caller) in late
-    assert snapshot(management) == before
+    before = snapshot(management.bindings)
+    acts: list[Callable[[], object]] = [
+        lambda: management.save(caller, f"{NAME}new", Fields(target=HERE)),
+        lambda: management.change(caller, NAME, Fields(metadata={"who": "A"})),
+        lambda: management.create(caller, [NewName(Fields(target=HERE), f"{NAME}new")]),
+        lambda: management.mint(caller, GRANTED, Fields(target=HERE)),
+        lambda: management.withdraw(caller, NAME),
+        lambda: bulk.relocate_prefix(management.accounts, caller, "old.example", "new.example"),
+    ]
+    for act in acts:
+        with pytest.raises(Forbidden) as refused:
+            act()
+        assert refused.value.code == "role-missing"
+    # A job reads the caller when it begins, so that the prefix is missing then.
+    result = imported(management, caller, TABLE.encode())
+    codes = [each["code"] for each in result["refused"]] if "refused" in result else [result["problem"]["code"]]
+    assert codes in (["role-missing"], ["not-granted"])
+    assert snapshot(management.bindings) == before
 
 
-def test_a_change_of_a_former_administrator_that_waited_is_refused(management: Management) -> None:
+def save_branding(management: Acts, caller: Caller) -> None:
+    with acting(management.accounts, caller, "branding.set", require=require_administrator) as actor:
+        management.bindings.branding.set(Branding(institution="A library"), actor=actor)
+
+
+def test_a_change_of_a_former_administrator_that_waited_is_refused(management: Acts) -> None:
     management.accounts.add("first", "administrator")
     former = Caller(account=management.accounts.add("second", "administrator"))
     management.accounts.set_role("second", "curator")
     for change in (
-        lambda: management.prefixes.set(former, GRANTED, {"what": "Maps"}),
-        lambda: management.branding.set(former, Branding(institution="A library")),
+        lambda: prefix_records.set_record(management.accounts, former, GRANTED, {"what": "Maps"}),
+        lambda: save_branding(management, former),
     ):
         with pytest.raises(Forbidden):
             change()
@@ -300,7 +360,7 @@ def test_a_change_of_a_former_administrator_that_waited_is_refused(management: M
         pytest.param("urn:nbn:de:x5", id="a URN"),
     ],
 )
-def test_no_spelling_reaches_a_name_without_a_grant(management: Management, curator: Caller, name: str) -> None:
+def test_no_spelling_reaches_a_name_without_a_grant(management: Acts, curator: Caller, name: str) -> None:
     for make in (
         lambda: management.save(curator, name, Fields(target=HERE)),
         lambda: management.create(curator, [NewName(Fields(target=HERE), name)]),
@@ -313,7 +373,7 @@ def test_no_spelling_reaches_a_name_without_a_grant(management: Management, cura
     assert management.bindings.count().number == 0
 
 
-def test_a_grant_for_an_nbn_ignores_the_case_of_its_prefix(management: Management) -> None:
+def test_a_grant_for_an_nbn_ignores_the_case_of_its_prefix(management: Acts) -> None:
     account = management.accounts.add("jane", "curator", ["URN:NBN:DE:BSZ"])
     management.save(Caller(account=account), "urn:nbn:de:BSZ-aB1", Fields(target="https://example.org/1"))
     assert management.show(None, "URN:NBN:De:bsz-aB1").target == "https://example.org/1"
@@ -322,7 +382,7 @@ def test_a_grant_for_an_nbn_ignores_the_case_of_its_prefix(management: Managemen
 
 
 @pytest.mark.parametrize("rights", [None, ["read"]], ids=["role", "right"])
-def test_each_part_of_a_refusal_is_translatable(management: Management, rights: list[str] | None) -> None:
+def test_each_part_of_a_refusal_is_translatable(management: Acts, rights: list[str] | None) -> None:
     accounts = management.accounts
     if rights is None:
         accounts.add("rita", "reader")

@@ -23,7 +23,8 @@ from ararat.webapp.accounts.model import AccountError
 from ararat.webapp.accounts.rights import RIGHTS
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.jobs.model import caller_of, stored_caller
-from ararat.webapp.management import Forbidden, Management
+from ararat.webapp.management import Forbidden, bulk
+from tests.webapp.management.acts import Acts
 from tests.webapp.management.conftest import imported
 from tests.wrapping import unwrapped
 
@@ -161,19 +162,18 @@ def test_the_ezid_api_needs_the_same_rights(site: Site) -> None:
 def test_an_import_needs_the_rights_of_its_rows(site: Site, right: str, table: str, refused: list[str]) -> None:
     prepare(site)
     caller = site.accounts.tokens.caller(site.token(right))
-    done = imported(Management(site.bindings, site.accounts), caller, f"identifier,target,who\n{table}".encode())
+    done = imported(Acts(site.bindings, site.accounts), caller, f"identifier,target,who\n{table}".encode())
     assert [each["code"] for each in done["refused"]] == refused
     assert (site.bindings.lookup(f"{PREFIX}a") is None) is ("a," not in table or bool(refused))
 
 
 def test_many_names_and_their_undo_need_the_rights(site: Site) -> None:
     prepare(site)
-    bulk = Management(site.bindings, site.accounts).bulk
     known = site.accounts.tokens.caller
 
     def relocated(*permitted: str, dry_run: bool = False) -> list[str]:
         who = known(site.token(*permitted))
-        done = bulk.relocate_prefix(who, "https://example.org", "https://new.example", dry_run=dry_run)
+        done = bulk.relocate_prefix(site.accounts, who, "https://example.org", "https://new.example", dry_run=dry_run)
         return [each.code for each in done.refused]
 
     # A dry run would list the reserved names of others as refused.
@@ -183,9 +183,9 @@ def test_many_names_and_their_undo_need_the_rights(site: Site) -> None:
         assert refused.value.code == "right-missing"
     assert relocated("relocate", "withdraw") == []
     number = site.bindings.list_operations(limit=1)[0].number
-    undone = bulk.undo(known(site.token("describe")), number)
+    undone = bulk.undo(site.accounts, known(site.token("describe")), number)
     assert {each.code for each in undone.refused} == {"right-missing"}
-    assert bulk.undo(known(site.token("relocate", "withdraw")), number).refusals == 0
+    assert bulk.undo(site.accounts, known(site.token("relocate", "withdraw")), number).refusals == 0
 
 
 def test_a_job_has_the_rights_of_its_token(site: Site) -> None:
@@ -300,7 +300,7 @@ def test_commands_create_and_list_tokens_with_rights(site: Site) -> None:
 def test_a_missing_right_is_forbidden(site: Site) -> None:
     caller = site.accounts.tokens.caller(site.token("read"))
     with pytest.raises(Forbidden) as refused:
-        Management(site.bindings, site.accounts).mint(caller, PREFIX)
+        Acts(site.bindings, site.accounts).mint(caller, PREFIX)
     assert refused.value.code == "right-missing"
 
 

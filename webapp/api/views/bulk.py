@@ -11,10 +11,12 @@ from flask import Response
 from ....bindings.names.errors import BindingError
 from ....bindings.operations.plan import BulkResult
 from ....identifiers.text import display
+from ...accounts.identify import accounts
 from ...accounts.model import Caller
 from ...config import url
+from ...management import bulk
 from .. import bodies, idempotency, parameters, representations
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller
 from ..idempotency import StoredReply
 from ..problems import OperationRefused
 
@@ -25,7 +27,7 @@ def relocate() -> Response:
     dry_run, atomic = read_options()
     body = bodies.read_json("Relocations")
     return operate(
-        lambda by: management().bulk.relocate_prefix(by, body["from"], body["to"], atomic=atomic, dry_run=dry_run),
+        lambda by: bulk.relocate_prefix(accounts(), by, body["from"], body["to"], atomic=atomic, dry_run=dry_run),
         dry_run=dry_run,
         instead={"operation": {"action": "move", "from": body["from"], "to": body["to"]}, "selection": {}},
     )
@@ -67,7 +69,7 @@ def operate(act: Callable[[Caller], BulkResult], *, dry_run: bool, instead: Mapp
         return result
 
     represent: Callable[[BulkResult], StoredReply] = lambda result: StoredReply(representations.of_operation(result))  # noqa: E731
-    return idempotency.manage(management(), caller(), permitted, represent)
+    return idempotency.manage(accounts(), caller(), permitted, represent)
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -12,14 +12,17 @@ from werkzeug.exceptions import NotFound
 from ....bindings.names.errors import BindingError
 from ....bindings.names.fields import Fields
 from ....bindings.names.selection import MAX_PAGE
+from ...accounts.identify import accounts
+from ...config import site_bindings
 from ...jobs.bulk import is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_NUMBER
+from ...management import bulk, reading
 from ...management.permissions import require_curator
 from ...responses import as_json
 from .. import bodies, parameters, representations
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller, read_bindings
 from ..job_requests import conditions, resumed, shown_job, start_job
 
 
@@ -80,7 +83,7 @@ def list_operations() -> Response:
     given = parameters.read("before", "limit")
     before = parameters.number("before", given.get("before"), 1, 999_999_999, MAX_NUMBER)
     limit = parameters.number("limit", given.get("limit"), 1, MAX_PAGE, 100)
-    found = management().bulk.operations(caller(), before=before, limit=limit)
+    found = read_bindings().list_operations(cursor=before, limit=limit)
     following = found[-1].number if len(found) == limit else None
     return as_json({"operations": [each.as_dict() for each in found], "next": following})
 
@@ -91,7 +94,7 @@ def show_operation(number: int) -> Response:
     404.
     """
     parameters.read()
-    return as_json(management().operation(caller(), number).as_dict())
+    return as_json(reading.operation(read_bindings(), number).as_dict())
 
 
 @blueprint.post("/operations/<int:number>/stop")
@@ -99,7 +102,7 @@ def stop_operation(number: int) -> Response:
     """End an operation that has not ended, and return it as JSON. It can be undone then."""
     parameters.read()
     bodies.require_empty()
-    return as_json(management().bulk.stop(caller(), number).as_dict())
+    return as_json(bulk.stop(accounts(), caller(), number).as_dict())
 
 
 @blueprint.post("/operations/<int:number>/resume")
@@ -111,11 +114,11 @@ def resume_operation(number: int) -> Response:
     parameters.read()
     bodies.require_empty()
     who = require_curator(caller())
-    management().operation(who, number)
-    management().bulk.require_undoable(who, number)
+    reading.operation(read_bindings(), number)
+    bulk.require_undoable(site_bindings(), who, number)
     if (job := current_imports().of_operation(number)) is not None:
         current_imports().resume(job)
-    return as_json(management().operation(who, number).as_dict())
+    return as_json(reading.operation(read_bindings(), number).as_dict())
 
 
 def _start(add: Callable[[Connection], Job]) -> Response:

@@ -6,19 +6,22 @@ from typing import Any
 
 from flask import Response
 
+from ....bindings import holding
 from ....bindings.holding import Of
 from ....bindings.names.binding import rfc3339
 from ....bindings.names.prefixes.holds import read_end
+from ...accounts.identify import accounts
+from ...management import holds
 from ...responses import as_json
 from .. import bodies, parameters
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller, read_bindings
 
 
 @blueprint.get("/holds")
 def list_holds() -> Response:
     """Return the holds of names and prefixes as JSON. The query parameter ``all`` adds the holds that have ended."""
     with_ended = parameters.flag("all", parameters.read("all").get("all"))
-    return as_json({"holds": [each.as_dict() for each in management().holds.list(caller(), with_ended=with_ended)]})
+    return as_json({"holds": [each.as_dict() for each in holding.current(read_bindings(), with_ended=with_ended)]})
 
 
 @blueprint.post("/holds")
@@ -28,7 +31,7 @@ def hold() -> Response:
     body: dict[str, Any] = bodies.read_json("Hold")
     of, kind = _of(body)
     until = read_end(body["until"])
-    made = management().holds.hold(caller(), of, until, body["reason"], kind=kind)
+    made = holds.hold(accounts(), caller(), of, until, body["reason"], kind=kind)
     return as_json({"outcome": made.outcome, made.kind: made.of, "until": rfc3339(until), "reason": body["reason"]})
 
 
@@ -37,7 +40,7 @@ def release() -> Response:
     """End the hold of the name or prefix in the JSON body before its time. Return the outcome as JSON."""
     parameters.read()
     of, kind = _of(bodies.read_json("Release"))
-    made = management().holds.release(caller(), of, kind=kind)
+    made = holds.release(accounts(), caller(), of, kind=kind)
     return as_json({"outcome": made.outcome, made.kind: made.of})
 
 

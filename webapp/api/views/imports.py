@@ -17,17 +17,19 @@ from ....identifiers.text import display
 from ....spreadsheets import sheet
 from ....spreadsheets.options import Options
 from ....spreadsheets.reading import MAX_BYTES
+from ...accounts.identify import accounts
 from ...config import site
 from ...errors import HTTPRefusal
 from ...jobs.imports import KIND, Format, current_imports
 from ...jobs.model import Job
 from ...jobs.uploads import IMPORT, PREVIEW
+from ...management.bulk import undo as undo_operation
 from ...management.permissions import require_curator
 from ...request_body import BRIEF_SECONDS, RETRY_SECONDS
 from ...uploads import downloads
 from ...uploads.model import MAX_UPLOADS
 from .. import bodies, parameters, representations
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller
 from ..job_requests import RETRY_SECONDS as JOB_SECONDS
 from ..job_requests import resumed, shown_job, start_job
 from . import bulk
@@ -204,7 +206,7 @@ def undo_import(number: int) -> Response:
     if operation is None:
         raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
     return bulk.operate(
-        lambda by: management().bulk.undo(by, operation, atomic=atomic, dry_run=dry_run),
+        lambda by: undo_operation(accounts(), by, operation, atomic=atomic, dry_run=dry_run),
         dry_run=dry_run,
         instead={"operation": {"action": "undo", "operation": operation}},
     )

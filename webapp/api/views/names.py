@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
+from ....bindings import changes
+from ....bindings.changes import NameChange
 from ....bindings.checks import near_names
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import NUMBER_KINDS
 from ....bindings.names.errors import BindingError, Stale, TooBroad
 from ....bindings.names.fields import DEFAULTS
 from ....bindings.names.selection import MAX_TOTAL
+from ...accounts.identify import accounts
 from ...accounts.model import Caller
-from ...config import url
+from ...config import site_bindings, url
 from ...errors import HTTPRefusal
-from ...management import ChangeResult, Fields, Missing, NewName, etag
+from ...management import ChangeResult, Fields, Missing, NewName, new_names, reading
+from ...management.acting import change_name
 from ...responses import as_json
 from ...security import MANAGED
 from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller, read_bindings
 from ..idempotency import StoredReply
-from ..preconditions import Preconditions
+from ..preconditions import Preconditions, etag
 
 # Also methods that no name has, so that the response has the field Allow of the requested resource.
 _METHODS = ("GET", "PUT", "PATCH", "DELETE", "POST", "OPTIONS")
@@ -43,9 +48,9 @@ def list_names() -> Response:
     try:
         conditions: dict[str, Any] = {name: given.get(name) for name in _CONDITIONS}
         selection = listing.select(**conditions, text=given.get("q"), changed_since=since)
-        page = management().find_names(caller(), selection, given.get("after"), limit)
+        page = near_names.page(read_bindings(), selection, cursor=given.get("after"), limit=limit)
         try:
-            total, is_all = management().count_names(caller(), selection, most=MAX_TOTAL + 1).get("", 0), True
+            total, is_all = read_bindings().count_names(selection, most=MAX_TOTAL + 1).get("", 0), True
         except TooBroad as error:
             total, is_all = error.counted, False
     except BindingError as error:
@@ -68,8 +73,8 @@ def create_names() -> Response:
     parameters.read()
     body = bodies.read_json("NewNames")
     wanted, unless = [_new_name(*each) for each in enumerate(body["names"])], body.get("unless")
-    act = lambda by: management().create(by, wanted, unless=unless)  # noqa: E731
-    return idempotency.manage(management(), caller(), act, _created)
+    act = lambda by: new_names.create(accounts(), by, wanted, unless=unless)  # noqa: E731
+    return idempotency.manage(accounts(), caller(), act, _created)
 
 
 @blueprint.route("/names/<path:_>", methods=_METHODS, provide_automatic_options=False)
@@ -83,18 +88,19 @@ def one_name(_: str) -> Response:
         if method == "OPTIONS":
             return Response(headers={"Allow": ", ".join(permitted)})
         raise MethodNotAllowed(valid_methods=permitted)
-    name_paths.require_assignable(name, management().bindings.naming)
+    name_paths.require_assignable(name, site_bindings().naming)
     return known[method](name)
 
 
 def _show(name: str) -> Response:
-    binding = management().show(caller(), name)
+    binding = reading.show(site_bindings(), caller(), name)
     return preconditions.with_tag(as_json(representations.of_name(binding)), etag(binding))
 
 
 def _replace(name: str) -> Response:
     fields = _fields(bodies.read_json("Fields"))
-    saved = management().save(caller(), name, fields, revision=_expected(name))
+    request_change = partial(changes.save, fields=fields, rules=site_bindings().naming, revision=_expected(name))
+    saved = change_name(accounts(), caller(), "save", name, request_change)
     return _saved([saved], 201 if saved.is_new else 200).response()
 
 
@@ -107,7 +113,7 @@ def _change(name: str) -> Response:
     for elements in ("metadata", "alternates"):
         if elements in patch:
             if patch[elements] is None:
-                recorded = management().show_to_change(caller(), name)
+                recorded = reading.show_to_change(site_bindings(), caller(), name)
                 expected = recorded.revision if _expected(name) is None else None
                 patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
@@ -119,36 +125,33 @@ def _change(name: str) -> Response:
         patch[member] = DEFAULTS[member] if patch[member] is None else patch[member]
     fields = _fields(patch)
 
-    def act(by: Caller) -> list[ChangeResult]:
-        revision = _expected(name) if expected is None else expected
-        return [management().change(by, name, fields, revision=revision)]
-
-    return idempotency.manage(management(), caller(), act, _saved)
+    request_change = partial(changes.patch, fields=fields, rules=site_bindings().naming)
+    return _once("change", name, request_change, expected)
 
 
 def _delete(name: str) -> Response:
-    management().delete(caller(), name, revision=_expected(name))
+    change_name(accounts(), caller(), "delete", name, partial(changes.delete, revision=_expected(name)))
     return Response(status=204)
 
 
 def _history(name: str) -> Response:
-    events = management().history(caller(), name)
+    events = reading.history(read_bindings(), name)
     return as_json({"events": [representations.of_event(event) for event in events]})
 
 
 def _withdraw(name: str) -> Response:
     body = bodies.read_json("Withdrawal", optional=True)
-    return _once(lambda by, revision: management().withdraw(by, name, revision=revision, **body), name)
+    return _once("withdraw", name, partial(changes.withdraw, **body))
 
 
 def _restore(name: str) -> Response:
     body = bodies.read_json("Restoration", optional=True)
-    return _once(lambda by, revision: management().restore(by, name, revision=revision, **body), name)
+    return _once("restore", name, partial(changes.restore, is_same=True, **body))
 
 
 def _relocate(name: str) -> Response:
     fields = _fields(bodies.read_json("Relocation"))
-    return _once(lambda by, revision: management().relocate(by, name, fields, revision=revision), name)
+    return _once("relocate", name, partial(changes.relocate, fields=fields))
 
 
 _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
@@ -160,8 +163,16 @@ _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
 }
 
 
-def _once(act: Callable[[Caller, int | None], ChangeResult], name: str) -> Response:
-    return idempotency.manage(management(), caller(), lambda by: [act(by, _expected(name))], _saved)
+def _once(
+    operation: str, name: str, request_change: Callable[..., NameChange], expected: int | None = None
+) -> Response:
+    """Change a name, once for all requests with the same Idempotency-Key."""
+
+    def act(by: Caller) -> list[ChangeResult]:
+        revision = _expected(name) if expected is None else expected
+        return [change_name(accounts(), by, operation, name, partial(request_change, revision=revision))]
+
+    return idempotency.manage(accounts(), caller(), act, _saved)
 
 
 def _expected(name: str) -> int | None:
@@ -173,7 +184,7 @@ def _expected(name: str) -> int | None:
     if wanted is None:
         return None
     try:
-        current = management().show_to_change(caller(), name)
+        current = reading.show_to_change(site_bindings(), caller(), name)
     except Missing:
         current = None
     if not wanted.hold(current and etag(current)):

@@ -10,13 +10,16 @@ from ....bindings.names.errors import Stale
 from ....bindings.names.prefixes import prefixes
 from ....bindings.names.prefixes.texts import DELEGATION, EDITED
 from ....bindings.operations.plan import BulkResult
+from ...accounts.identify import accounts
 from ...accounts.model import Caller
+from ...config import site_bindings
 from ...management import NO_RECORD, Missing, prefix_etag
+from ...management import prefixes as prefix_records
 from ...management.succession import Succession
 from ...responses import as_json
 from ...security import MANAGED
 from .. import bodies, idempotency, name_paths, parameters, preconditions, representations
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller
 from ..idempotency import StoredReply
 from ..preconditions import Preconditions
 from ..problems import OperationRefused
@@ -27,13 +30,13 @@ from .bulk import read_dry_run, read_options
 def list_prefixes() -> Response:
     """Return the records that describe NAANs and shoulders, as JSON."""
     parameters.read()
-    return as_json({"prefixes": [record.as_dict() for record in management().prefixes.list(caller())]})
+    return as_json({"prefixes": [record.as_dict() for record in site_bindings().prefixes.list()]})
 
 
 @blueprint.get("/prefixes/<path:_>")
 def show_prefix(_: str) -> Response:
     """Return the record that describes the prefix in the path."""
-    record = management().prefixes.get(caller(), _prefix())
+    record = prefix_records.get(site_bindings(), _prefix())
     return preconditions.with_tag(as_json(record.as_dict()), prefix_etag(record))
 
 
@@ -52,8 +55,8 @@ def set_prefix(_: str) -> Response:
         etag = recorded or NO_RECORD
     # A client that knows no delegation leaves it as it is.
     texts: dict[str, str | None] = {field: body.get(field, None if field in DELEGATION else "") for field in EDITED}
-    record = management().prefixes.set(
-        caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
+    record = prefix_records.set_record(
+        accounts(), caller(), prefix, texts, rule=rule["template"], redirect=rule.get("redirect", 302), etag=etag
     )
     status = 200 if recorded else 201
     warnings = [each._asdict() for each in prefixes.warnings_about(record.texts)]
@@ -70,13 +73,12 @@ def depart() -> Response:
     body = bodies.read_json("Departure")
 
     def act(by: Caller) -> BulkResult:
-        known = management().prefixes
-        result = known.depart(by, body["prefix"], body["resolver"], atomic=atomic, dry_run=dry_run)
+        result = prefix_records.depart(accounts(), by, body["prefix"], body["resolver"], atomic=atomic, dry_run=dry_run)
         if result.refusals and not dry_run:
             raise OperationRefused(result)
         return result
 
-    return idempotency.manage(management(), caller(), act, lambda done: StoredReply(representations.of_operation(done)))
+    return idempotency.manage(accounts(), caller(), act, lambda done: StoredReply(representations.of_operation(done)))
 
 
 @blueprint.post("/successions")
@@ -90,7 +92,8 @@ def succeed() -> Response:
     body = bodies.read_json("SuccessionFields")
 
     def act(by: Caller) -> Succession:
-        return management().prefixes.succeed(
+        return prefix_records.succeed(
+            accounts(),
             by,
             body["prefix"],
             body["to"],
@@ -99,16 +102,16 @@ def succeed() -> Response:
             dry_run=dry_run,
         )
 
-    return idempotency.manage(management(), caller(), act, lambda done: StoredReply(done.as_dict()))
+    return idempotency.manage(accounts(), caller(), act, lambda done: StoredReply(done.as_dict()))
 
 
 def _prefix() -> str:
-    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", management().bindings.naming)
+    return name_paths.read_prefix(request.environ, f"{MANAGED}/prefixes/", site_bindings().naming)
 
 
 def _tag(prefix: str) -> str | None:
     """Return the entity tag of a record, or None without a record."""
     try:
-        return prefix_etag(management().prefixes.get(caller(), prefix))
+        return prefix_etag(prefix_records.get(site_bindings(), prefix))
     except Missing:
         return None

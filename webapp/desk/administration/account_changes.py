@@ -11,9 +11,8 @@ from flask import request
 from ....identifiers.text.translatable import Translatable
 from ...accounts.model import Account, AccountError, Caller
 from ...accounts.store import LINK_HOURS, Accounts
-from ...config import site, url
+from ...config import site, site_bindings, url
 from .. import messages
-from ..blueprint import management
 from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 from .tokens import revoke_of
@@ -44,7 +43,7 @@ def _role(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _grant(accounts: Accounts, account: Account, by: Caller) -> str:
-    prefixes, problem = read_prefixes(request.form.get("prefix", ""), management().bindings.naming)
+    prefixes, problem = read_prefixes(request.form.get("prefix", ""), site_bindings().naming)
     if problem or not prefixes:
         raise WrongField(
             "prefix",

@@ -10,12 +10,15 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....identifiers.text.translatable import Translatable
 from ...accounts import identify
+from ...accounts.identify import accounts
 from ...accounts.model import MAX_PREFIX, ROLE_LABELS, Account, AccountError, Caller
+from ...config import site_bindings
 from ...errors import HTTPRefusal
 from ...management import Forbidden
+from ...management.acting import refused
 from ...management.permissions import require_administrator
 from .. import exports, messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
 from .account_changes import CHANGES, WrongField, put_link
 from .forms import account_problem, read_prefixes
@@ -56,7 +59,7 @@ def export_accounts(form: str) -> Response:
 def add() -> AnyResponse:
     """Add the account that is described by the form fields. Redirect to its page, or show the form with its errors."""
     asking, form = _administrator("account.add"), request.form
-    prefixes, wrong = read_prefixes(form.get("prefixes", ""), management().bindings.naming)
+    prefixes, wrong = read_prefixes(form.get("prefixes", ""), site_bindings().naming)
     problems = {"prefixes": wrong} if wrong else {}
     if not problems:
         try:
@@ -115,7 +118,7 @@ def _administrator(operation: str | None = None) -> Caller:
     except (Forbidden, HTTPRefusal) as error:
         if operation:
             code = error.code if isinstance(error, Forbidden) else error.kind
-            management().recorder.refused(caller(), operation, None, code)
+            refused(accounts(), caller(), operation, None, code)
         raise
 
 

@@ -27,13 +27,15 @@ from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.error_page import explain
 from ....middleware.views.presentation import Presentation
-from ...config import origin, site
+from ...accounts.identify import accounts
+from ...config import origin, site, site_bindings
 from ...language.current import LANGUAGE_NAMES, language
 from ...management import Stale
+from ...management.acting import acting
 from ...management.permissions import require_administrator
 from ...security import CONTENT_SECURITY_POLICY
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem, number_of
 from ..names.history import Difference
 
@@ -66,8 +68,18 @@ class BrandingChange:
 @blueprint.get("/branding", endpoint="branding")
 def page() -> Response:
     """Return the HTML page with the form for the branding, its recorded values, and the earlier versions."""
-    versions = management().branding.history(caller())
+    versions = _versions()
     return _page(versions, versions[0].branding if versions else NO_BRANDING)
+
+
+def _versions() -> list[BrandingVersion]:
+    require_administrator(caller())
+    return site_bindings().branding.history()
+
+
+def _save(wanted: Branding) -> None:
+    with acting(accounts(), caller(), "branding.set", require=require_administrator) as actor:
+        site_bindings().branding.set(wanted, revision=_number("revision"), actor=actor)
 
 
 @blueprint.post("/branding", endpoint="save_branding")
@@ -77,11 +89,11 @@ def save() -> AnyResponse:
     """
     values, problems = _read()
     if problems:
-        return _page(management().branding.history(caller()), values, problems)
+        return _page(_versions(), values, problems)
     try:
-        management().branding.set(caller(), Branding(**values), revision=_number("revision"))
+        _save(Branding(**values))
     except Stale:
-        return _page(management().branding.history(caller()), values, is_stale=True)
+        return _page(_versions(), values, is_stale=True)
     messages.put(Translatable("The branding is saved. The public pages show it after about a second."))
     return see_other("desk.branding")
 
@@ -137,7 +149,7 @@ def preview() -> AnyResponse:
     require_administrator(caller())
     values, problems = _read()
     if problems:
-        return _page(management().branding.history(caller()), values, problems)
+        return _page(_versions(), values, problems)
     root, chosen = site().settings.prefix or request.script_root, request.form.get("language", ENGLISH)
     shown = Presentation(language=chosen if chosen in LANGUAGES else ENGLISH, branding=Branding(**values), root=root)
     response = Response(explain(refuse(_EXAMPLE, "not-bound"), root, None).as_html(shown), mimetype="text/html")
@@ -148,13 +160,13 @@ def preview() -> AnyResponse:
 @blueprint.post("/branding/restore", endpoint="restore_branding")
 def restore() -> AnyResponse:
     """Save the values of an earlier version of the branding again, and redirect to the page of the branding."""
-    wanted, versions = _number("version"), management().bindings.branding.history()
+    wanted, versions = _number("version"), site_bindings().branding.history()
     found = next((each for each in versions if each.revision == wanted), None)
     if found is None:
         require_administrator(caller())
         abort(HTTPStatus.NOT_FOUND)
     try:
-        management().branding.set(caller(), found.branding, revision=_number("revision"))
+        _save(found.branding)
     except Stale:
         return _page(versions, found.branding, is_stale=True)
     messages.put(Translatable("The values of version %(version)s are saved again.", version=str(found.revision)))

@@ -19,10 +19,13 @@ from ....identifiers import registries
 from ....identifiers.ark.grammar import BETANUMERIC
 from ....identifiers.registries.holder_names import HolderName
 from ....identifiers.text.translatable import Translatable
+from ...accounts.identify import accounts
+from ...config import site_bindings
 from ...management import NO_RECORD
+from ...management import prefixes as prefix_records
 from ...management.permissions import require_administrator
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
 
 _PATTERN = "29^8+check"
@@ -54,8 +57,8 @@ def create() -> AnyResponse:
     problems: dict[str, FieldProblem] = {}
     shoulder = _read(naan.removeprefix("ark:").strip("/"), letters, problems)
     if shoulder is not None and request.form.get("shown") == shoulder.prefix:
-        management().prefixes.set(
-            caller(), shoulder.prefix, {"pattern": _PATTERN}, rule="", redirect=302, etag=NO_RECORD
+        prefix_records.set_record(
+            accounts(), caller(), shoulder.prefix, {"pattern": _PATTERN}, rule="", redirect=302, etag=NO_RECORD
         )
         messages.put(
             Translatable(
@@ -69,7 +72,7 @@ def create() -> AnyResponse:
 
 def _read(naan: str, letters: str, problems: dict[str, FieldProblem]) -> FirstShoulder | None:
     """Return the shoulder of a form, or None with the problems of its fields."""
-    known = management().bindings.naming
+    known = site_bindings().naming
     if not naan:
         problems["naan"] = FieldProblem(
             Translatable("The NAAN is missing."), Translatable("five digits, such as 12345")
@@ -87,7 +90,7 @@ def _read(naan: str, letters: str, problems: dict[str, FieldProblem]) -> FirstSh
     except BindingError as error:
         problems["naan"] = FieldProblem.of(error)
         return None
-    if management().bindings.prefixes.get(prefix) is not None:
+    if site_bindings().prefixes.get(prefix) is not None:
         message = Translatable("%(prefix)s has a record already.", prefix=prefix)
         problems["letters"] = FieldProblem(message, Translatable("another beginning"))
         return None

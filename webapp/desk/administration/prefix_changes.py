@@ -22,13 +22,15 @@ from ....middleware.resolution.settings import ENGLISH, LANGUAGES
 from ....middleware.views import templates
 from ....middleware.views.prefix import describe_prefix
 from ....middleware.views.presentation import Presentation
-from ...config import site
+from ...accounts.identify import accounts
+from ...config import site, site_bindings
 from ...language.current import LANGUAGE_NAMES, language
 from ...language.translation import translated
 from ...management import NO_RECORD, Stale, prefix_etag
+from ...management import prefixes as prefix_records
 from ...management.permissions import require_administrator
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem, statement_of
 from .first_shoulder import LENGTH
 from .prefix_history import LABELS, differences, values_of
@@ -42,8 +44,8 @@ def edit() -> str:
     """
     require_administrator(caller())
     prefix = request.args.get("prefix", "").strip()
-    found = management().bindings.prefixes.get(prefix) if prefix else None
-    rule = next((each for each in management().bindings.rules.list() if found is None and each.prefix == prefix), None)
+    found = site_bindings().prefixes.get(prefix) if prefix else None
+    rule = next((each for each in site_bindings().rules.list() if found is None and each.prefix == prefix), None)
     values = values_of(found) | {"prefix": found.prefix if found else prefix}
     if rule is not None:
         values |= {"rule": rule.template, "redirect": str(rule.redirect)}
@@ -64,8 +66,8 @@ def save() -> AnyResponse:
     texts: dict[str, str | None] = {field: values[field] for field in EDITED}
     redirect = 307 if values["redirect"] == "307" else 302
     try:
-        saved = management().prefixes.set(
-            caller(), values["prefix"], texts, rule=values["rule"], redirect=redirect, etag=etag
+        saved = prefix_records.set_record(
+            accounts(), caller(), values["prefix"], texts, rule=values["rule"], redirect=redirect, etag=etag
         )
     except Stale:
         return _conflict(values)
@@ -83,16 +85,16 @@ def preview() -> AnyResponse:
     etag = request.form.get("etag", NO_RECORD)
     if problems := _problems(values):
         return Response(_form(values, etag, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
-    operations = management()
-    key = prefixes.check_prefix(values["prefix"], operations.bindings.naming)
+    bindings = site_bindings()
+    key = prefixes.check_prefix(values["prefix"], bindings.naming)
     texts = prefixes.check(key, {field: values[field] for field in EDITED})
     stated = {field: text for field, text in texts.items() if text}
-    given = prefixes.record(key, stated, changed=operations.bindings.now())
-    inherited = PrefixRecords(operations.bindings.prefixes.list()).statements(key, given.statements)
+    given = prefixes.record(key, stated, changed=bindings.now())
+    inherited = PrefixRecords(bindings.prefixes.list()).statements(key, given.statements)
     root, chosen = site().settings.prefix or request.script_root, request.form.get("language", ENGLISH)
     shown = Presentation(
         language=chosen if chosen in LANGUAGES else ENGLISH,
-        branding=operations.bindings.branding.current(),
+        branding=bindings.branding.current(),
         root=root,
     )
     response = Response(describe_prefix(given, root, inherited).as_html(shown), mimetype="text/html")
@@ -104,7 +106,7 @@ def preview() -> AnyResponse:
 def remove() -> AnyResponse:
     """Remove the prefix record in the form with its rule, and redirect. The history stays."""
     prefix = _text("prefix")
-    management().prefixes.remove(caller(), prefix, etag=request.form.get("etag", NO_RECORD))
+    prefix_records.remove_record(accounts(), caller(), prefix, etag=request.form.get("etag", NO_RECORD))
     messages.put(Translatable("The record and its rule are removed. The names stay."))
     return see_other("desk.prefixes")
 
@@ -114,14 +116,14 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
     problems: dict[str, FieldProblem] = {}
     key = "ark:12345/x"
     try:
-        key = prefixes.check_prefix(values["prefix"], management().bindings.naming)
+        key = prefixes.check_prefix(values["prefix"], site_bindings().naming)
     except BindingError as error:
         problems["prefix"] = FieldProblem.of(error)
     naan = key[4:].partition("/")[0] if key.startswith("ark:") else ""
     if naan and len(naan) != LENGTH and not is_registered(naan) and "prefix" not in problems:
         message = Translatable("No registry has %(naan)s as a NAAN.", naan=naan)
         problems["prefix"] = FieldProblem(message, Translatable("a NAAN, a slash and the shoulder, such as 12345/x5"))
-    is_new = request.form.get("etag", NO_RECORD) in ("", NO_RECORD) and management().bindings.prefixes.get(key) is None
+    is_new = request.form.get("etag", NO_RECORD) in ("", NO_RECORD) and site_bindings().prefixes.get(key) is None
     if is_new and not any(values[field] for field in (*EDITED, "rule")):
         problems.setdefault("what", FieldProblem.of(BindingError("prefix-empty")))
     for field in EDITED:
@@ -139,8 +141,8 @@ def _problems(values: dict[str, str]) -> dict[str, FieldProblem]:
 
 def _conflict(yours: dict[str, str]) -> Response:
     """Show the recorded version and that of the form."""
-    key = prefixes.check_prefix(yours["prefix"], management().bindings.naming)
-    found: PrefixRecord | None = management().bindings.prefixes.get(key)
+    key = prefixes.check_prefix(yours["prefix"], site_bindings().naming)
+    found: PrefixRecord | None = site_bindings().prefixes.get(key)
     recorded = values_of(found)
     del recorded["lineage"]  # the form does not change it
     page = render_template(

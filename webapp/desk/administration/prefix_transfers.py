@@ -15,12 +15,14 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.prefixes import prefixes
 from ....bindings.operations.plan import BulkResult
 from ....identifiers.text.translatable import Translatable
+from ...accounts.identify import accounts
 from ...accounts.model import AccountError
-from ...config import url
+from ...config import site_bindings, url
+from ...management import prefixes as prefix_records
 from ...management.permissions import Forbidden, require_administrator
 from ...management.succession import Succession
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
 
 
@@ -45,7 +47,8 @@ def succeed() -> AnyResponse:
     problems: dict[str, FieldProblem] = {}
     result: Succession | None = None
     try:
-        result = management().prefixes.succeed(
+        result = prefix_records.succeed(
+            accounts(),
             caller(),
             _text("prefix"),
             _text("to"),
@@ -87,15 +90,15 @@ def depart() -> AnyResponse:
     is_move = "apply" in request.form
     expected = request.form.get("preview") if is_move else None
     try:
-        result = management().prefixes.depart(
-            caller(), _text("prefix"), _text("resolver"), dry_run=not is_move, expected=expected
+        result = prefix_records.depart(
+            accounts(), caller(), _text("prefix"), _text("resolver"), dry_run=not is_move, expected=expected
         )
     except Forbidden:
         raise
     except BindingError as error:
         problems["prefix" if error.code == "rule-prefix" else "resolver"] = FieldProblem.of(error)
     if result is not None and result.written:
-        key = prefixes.check_prefix(_text("prefix"), management().bindings.naming)
+        key = prefixes.check_prefix(_text("prefix"), site_bindings().naming)
         done = Translatable.counted(
             "%(prefix)s is retired. %(number)s target moved.",
             "%(prefix)s is retired. %(number)s targets moved.",

@@ -13,10 +13,10 @@ from ....bindings.names.prefixes.prefixes import PrefixRecord, PrefixRecords
 from ....bindings.names.prefixes.rules import Rule
 from ....bindings.names.prefixes.texts import INHERITED, RECORDED
 from ....identifiers.text.translatable import Translatable
-from ...config import site
+from ...config import site, site_bindings
 from ...management import Missing, prefix_etag
 from .. import exports
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint
 from .prefix_history import LABELS, STATES, changes_of
 
 _COLUMNS = ("prefix", *RECORDED, "rule", "redirect", "changed", "actor", "revision")
@@ -51,20 +51,20 @@ def record() -> str:
     The query parameter ``prefix`` is the prefix, such as "ark:12345/x5". A removed record has a page with its history.
     Raises :class:`Missing` for a prefix that never had a record.
     """
-    operations = management()
-    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), operations.bindings.naming)
-    events, rule_events = operations.bindings.prefixes.history(key), operations.bindings.rules.history(key)
+    bindings = site_bindings()
+    key = prefixes.check_prefix(request.args.get("prefix", "").strip(), bindings.naming)
+    events, rule_events = bindings.prefixes.history(key), bindings.rules.history(key)
     if not events and not rule_events:
         raise Missing("prefix-unknown", Translatable("%(prefix)s has no record", prefix=key), identifier=key)
-    records = PrefixRecords(operations.prefixes.list(caller()))
+    records = PrefixRecords(bindings.prefixes.list())
     found = records.get(key)
     inherited = {field: records.inherited(key, field) for field in INHERITED if not (found and field in found.texts)}
     return render_template(
         "desk/prefix.html",
         prefix=key,
         record=found,
-        is_held=found is not None and found.hold is not None and found.hold.until > operations.bindings.now(),
-        rule=next((rule for rule in operations.bindings.rules.list() if rule.prefix == key), None),
+        is_held=found is not None and found.hold is not None and found.hold.until > bindings.now(),
+        rule=next((rule for rule in bindings.rules.list() if rule.prefix == key), None),
         labels=LABELS,
         states=STATES,
         definitions=persistence.definitions(found.texts if found else {}),
@@ -77,10 +77,10 @@ def record() -> str:
 
 def _records_and_other_rules() -> tuple[list[PrefixRecord], list[Rule]]:
     """Return all records, and the rules of prefixes without a record."""
-    operations = management()
-    records = operations.prefixes.list(caller())
+    bindings = site_bindings()
+    records = bindings.prefixes.list()
     known = {record.prefix for record in records}
-    return records, [rule for rule in operations.bindings.rules.list() if rule.prefix not in known]
+    return records, [rule for rule in bindings.rules.list() if rule.prefix not in known]
 
 
 def _flat(row: dict[str, Any]) -> exports.Row:

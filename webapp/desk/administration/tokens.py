@@ -13,9 +13,10 @@ from ...accounts import identify
 from ...accounts.model import AccountError, Caller, Token
 from ...accounts.records.tokens import EMERGENCY_DAYS, MAX_LABEL
 from ...accounts.rights import RIGHTS
+from ...config import site_bindings
 from ...errors import HTTPRefusal
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
 from .forms import account_problem, read_prefixes
 
@@ -38,7 +39,7 @@ def create() -> AnyResponse:
     The list shows the secret of the token once. A reload of the list creates no other token.
     """
     asking, form = require_person(), request.form
-    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), management().bindings.naming)
+    prefixes, wrong_prefix = read_prefixes(form.get("prefixes", ""), site_bindings().naming)
     expires, wrong_day = _read_day(form.get("expires", ""))
     if wrong_prefix is None and (foreign := [each for each in prefixes if not asking.may_change(each)]):
         wrong_prefix = FieldProblem(

@@ -8,12 +8,13 @@ from flask import Response, render_template, request
 
 from ....bindings.names.binding import rfc3339
 from ....identifiers.text.translatable import Translatable
-from ...accounts.audit_listing import AuditRow, AuditSelection, all_audit
+from ...accounts.audit_listing import AuditRow, AuditSelection, all_audit, list_audit
+from ...accounts.identify import accounts
 from ...config import url
 from ...errors import HTTPRefusal
 from ...management.permissions import require_administrator
 from .. import dates, exports
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller
 from ..forms import FieldProblem, comparable
 
 SHOWN = 100
@@ -30,7 +31,8 @@ def audit() -> str:
     if after and not (after.isascii() and after.isdecimal() and len(after) < 19):
         sentence = Translatable("The link to this page of the list is not valid. Open the first page.")
         raise HTTPRefusal(HTTPStatus.BAD_REQUEST, "list-after", sentence)
-    shown = management().audit(caller(), selection, below=int(after) if after else None, limit=SHOWN)
+    require_administrator(caller())
+    shown = list_audit(accounts(), selection, below=int(after) if after else None, limit=SHOWN)
     return render_template(
         "desk/audit.html",
         given=given,
@@ -52,7 +54,7 @@ def export_audit(form: str) -> Response:
     require_administrator(caller())
     _, errors, selection = _read_filters()
     exports.require_valid(errors)
-    rows = (row._asdict() | {"time": rfc3339(row.time)} for row in all_audit(management().accounts, selection))
+    rows = (row._asdict() | {"time": rfc3339(row.time)} for row in all_audit(accounts(), selection))
     if form == "csv":
         return exports.csv_file("audit", AuditRow._fields, rows)
     return exports.json_lines_file("audit", rows)

@@ -11,11 +11,12 @@ from ....bindings import holding
 from ....bindings.holding import Of
 from ....bindings.names.errors import BindingError, Stale
 from ....identifiers.text.translatable import Translatable
-from ...config import url
-from ...management import Forbidden
+from ...accounts.identify import accounts
+from ...config import site_bindings, url
+from ...management import Forbidden, holds
 from ...management.permissions import require_granted
 from .. import dates, exports, messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
 
 _COLUMNS = ("name", "prefix", "until", "reason", "since", "actor", "current")
@@ -27,7 +28,7 @@ def listing() -> str:
     with_ended = "all" in request.args
     return render_template(
         "desk/holds.html",
-        holds=management().holds.list(caller(), with_ended=with_ended),
+        holds=holding.current(site_bindings(), with_ended=with_ended),
         with_ended=with_ended,
         exports=exports.addresses("desk.export_holds", **({"all": "1"} if with_ended else {})),
     )
@@ -39,7 +40,7 @@ def export_holds(form: str) -> Response:
 
     The query parameter ``all`` adds the holds that have ended.
     """
-    found = management().holds.list(caller(), with_ended="all" in request.args)
+    found = holding.current(site_bindings(), with_ended="all" in request.args)
     rows = [each.as_dict() for each in found]
     if form == "csv":
         return exports.csv_file("holds", _COLUMNS, [dict.fromkeys(_COLUMNS) | row for row in rows])
@@ -50,7 +51,7 @@ def export_holds(form: str) -> Response:
 def form() -> str:
     """Return the HTML page with the form to put the name or prefix in the query parameters on hold."""
     of, kind = _of(request.args)
-    key, found = holding.require(management().bindings, of, kind)
+    key, found = holding.require(site_bindings(), of, kind)
     require_granted(caller(), key)
     return _form(key, found, {})
 
@@ -69,7 +70,7 @@ def save() -> AnyResponse:
         problems["until"] = dates.not_a_date(until)
     else:
         try:
-            made = management().holds.hold(caller(), of, end, request.form.get("reason", "").strip(), kind=kind)
+            made = holds.hold(accounts(), caller(), of, end, request.form.get("reason", "").strip(), kind=kind)
         except (Forbidden, Stale):
             raise
         except BindingError as error:
@@ -83,7 +84,7 @@ def save() -> AnyResponse:
                 else Translatable("The redirect is on hold.")
             )
             return _shown(made.of, made.kind)
-    key, found = holding.require(management().bindings, of, kind)
+    key, found = holding.require(site_bindings(), of, kind)
     require_granted(caller(), key)
     return Response(_form(key, found, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
@@ -92,7 +93,7 @@ def save() -> AnyResponse:
 def release() -> AnyResponse:
     """End the hold of the name or prefix in the form fields before its time, and redirect to its page."""
     of, kind = _of(request.form)
-    made = management().holds.release(caller(), of, kind=kind)
+    made = holds.release(accounts(), caller(), of, kind=kind)
     messages.put(Translatable("The hold is released. The redirect works again."))
     return see_other("desk.holds") if "list" in request.form else _shown(made.of, made.kind)
 
@@ -107,7 +108,7 @@ def _shown(key: str, kind: Of) -> AnyResponse:
 
 
 def _form(key: str, kind: Of, problems: dict[str, FieldProblem]) -> str:
-    bindings = management().bindings
+    bindings = site_bindings()
     if kind == "name":
         binding = bindings.store.fetch([key]).get(key)
         recorded = binding and binding.hold

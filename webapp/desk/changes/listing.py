@@ -14,11 +14,12 @@ from ....bindings.names.binding import ACTIONS, rfc3339
 from ....bindings.names.errors import BindingError
 from ....bindings.names.event_selection import EventSelection, select_events
 from ....identifiers.text.translatable import Translatable
-from ...config import url
+from ...config import site_bindings, url
 from ...errors import HTTPRefusal
 from ...jobs.imports import current_imports
+from ...management import reading
 from .. import dates, exports
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint
 from ..forms import FieldProblem, comparable
 from ..names.history import Difference, differences
 from . import labels
@@ -140,7 +141,7 @@ def export_operation(number: int, form: str) -> Response:
 
     ``number`` is the number of the operation. ``form`` is "csv" or "jsonl" (JSON Lines).
     """
-    management().operation(caller(), number)
+    reading.operation(site_bindings(), number)
     return _file(form, f"operation-{number}", _of_operation(number))
 
 
@@ -150,10 +151,10 @@ def operation(number: int) -> str:
 
     ``number`` is the number of the operation. The query parameter ``after`` selects the next part.
     """
-    found = management().operation(caller(), number)
+    found = reading.operation(site_bindings(), number)
     below = _numbers(request.args.get("after"), 1)
-    some = management().events(
-        caller(), EventSelection(operation=number), below=below[0] if below else None, limit=SHOWN
+    some = site_bindings().list_events(
+        EventSelection(operation=number), cursor=below[0] if below else None, limit=SHOWN
     )
     entries = [ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in some.events]
     imports = current_imports()
@@ -189,7 +190,7 @@ def changes_of(
     unreadable: list[str] = []
     has_more = False
     if with_names:
-        page = management().events(caller(), selection, below=below_event, limit=limit)
+        page = site_bindings().list_events(selection, cursor=below_event, limit=limit)
         events = [ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in page.events]
         unreadable, has_more = page.unreadable, page.next is not None
     # An import can set the time of an event, so the times of one list need not decrease. Compare the first ones only.
@@ -224,7 +225,7 @@ def _all(selection: EventSelection, *, with_names: bool) -> Iterator[ChangeEntry
 def _of_operation(number: int) -> Iterator[ChangeEntry]:
     below: int | None = None
     while True:
-        found = management().events(caller(), EventSelection(operation=number), below=below, limit=_BLOCK)
+        found = site_bindings().list_events(EventSelection(operation=number), cursor=below, limit=_BLOCK)
         yield from (ChangeEntry(when=each.event.when, actor=each.event.actor, event=each) for each in found.events)
         if (below := found.next) is None:
             return
@@ -239,7 +240,7 @@ def _operations(selection: EventSelection, below: int | None, limit: int) -> lis
     """Return operations that meet the selection, at most a page of them."""
     found: list[ChangeEntry] = []
     while len(found) < limit:
-        some = management().bulk.operations(caller(), before=below, limit=limit)
+        some = site_bindings().list_operations(cursor=below, limit=limit)
         for each in some:
             is_selected = (
                 (selection.actor is None or each.actor == selection.actor)

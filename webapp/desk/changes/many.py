@@ -19,17 +19,19 @@ from ....bindings.names.metadata import folding
 from ....bindings.names.operation import Operation, kind_of
 from ....bindings.storage.tables.retention import COPIES_KEPT
 from ....identifiers.text.translatable import Translatable, sentence
-from ...config import site
+from ....middleware.views.messages import label_of
+from ...accounts.identify import accounts
+from ...config import site, site_bindings
 from ...errors import HTTPRefusal
 from ...jobs.bulk import CHECK, is_bulk
 from ...jobs.imports import current_imports
 from ...jobs.model import Job
 from ...jobs.queue import MAX_UNFINISHED, RETRY_SECONDS
 from ...language.translation import translated
+from ...management import reading
 from ...management.permissions import require_curator
 from .. import before_public, messages
-from ..blueprint import blueprint, caller, management, see_other
-from ..names.history import element_label
+from ..blueprint import blueprint, caller, see_other
 from .labels import shown_value
 
 _FIELDS = {field.name: field.title for field in FIELDS}
@@ -99,7 +101,7 @@ def add_job(add: Callable[[Connection], Job]) -> Job:
             )
         return add(connection)
 
-    job = management().accounts.write(write)
+    job = accounts().write(write)
     known.worker.wake()
     return job
 
@@ -124,7 +126,7 @@ def _differences(effect: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _label(field: str) -> str:
     """Return the label of a field, which is that of the site for the resource."""
-    return site().settings.resource_label if field == "resource" else _FIELDS.get(field) or element_label(field)
+    return site().settings.resource_label if field == "resource" else _FIELDS.get(field) or label_of(field)
 
 
 def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
@@ -149,7 +151,7 @@ def _page(job: Job, asked: before_public.Question | None = None) -> str:
     result: dict[str, Any] = nothing | {"operation": None, "problem": None} | dict(job.result or {})
     operation: Operation | None = None
     if result["operation"]:
-        operation = management().operation(caller(), result["operation"])
+        operation = reading.operation(site_bindings(), result["operation"])
     wanted: dict[str, Any] = job.parameters.get("operation") or {"action": job.parameters.get("action", "edit")}
     return render_template(
         "desk/many.html",

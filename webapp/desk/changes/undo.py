@@ -9,11 +9,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from ....bindings.names.errors import BindingError
 from ....bindings.operations.plan import BulkResult
 from ....identifiers.text.translatable import Translatable
-from ...config import url
+from ...accounts.identify import accounts
+from ...config import site_bindings, url
 from ...jobs.imports import current_imports
+from ...management import bulk, reading
 from ...management.permissions import require_curator
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from . import many
 
 
@@ -24,12 +26,12 @@ def preview_undo(number: int) -> str:
     ``number`` is the number of the operation. The query parameter ``skip`` skips names that were changed after it. The
     caller must be an administrator, or the account that made the operation.
     """
-    management().bulk.require_undoable(require_curator(caller()), number)
+    bulk.require_undoable(site_bindings(), require_curator(caller()), number)
     skip = _skips(request.args)
     try:
-        result = management().bulk.undo(caller(), number, skip_changed=skip, dry_run=True)
+        result = bulk.undo(accounts(), caller(), number, skip_changed=skip, dry_run=True)
         if result.refusals and caller().is_administrator and not skip:
-            rest = management().bulk.undo(caller(), number, skip_changed=True, dry_run=True)
+            rest = bulk.undo(accounts(), caller(), number, skip_changed=True, dry_run=True)
             if rest.changed and not rest.refusals:
                 result, skip = rest, True
         return _page(number, result, skip=skip)
@@ -37,7 +39,7 @@ def preview_undo(number: int) -> str:
         if error.code != "operation-large":
             raise
         # Too many names for one transaction: the job checks them, and refuses those that were changed since then.
-        return render_template("desk/undo_many.html", operation=management().operation(caller(), number))
+        return render_template("desk/undo_many.html", operation=reading.operation(site_bindings(), number))
 
 
 @blueprint.post("/changes/<int:number>/resume", endpoint="resume_operation")
@@ -46,8 +48,8 @@ def resume(number: int) -> AnyResponse:
 
     ``number`` is the number of the operation.
     """
-    management().bulk.require_undoable(require_curator(caller()), number)
-    management().operation(caller(), number)
+    bulk.require_undoable(site_bindings(), require_curator(caller()), number)
+    reading.operation(site_bindings(), number)
     job = current_imports().of_operation(number)
     if job is not None and current_imports().resume(job):
         messages.put(Translatable("The operation %(operation)s continues.", operation=str(number)))
@@ -68,7 +70,7 @@ def stop(number: int) -> AnyResponse:
 
     ``number`` is the number of the operation.
     """
-    stopped = management().bulk.stop(caller(), number)
+    stopped = bulk.stop(accounts(), caller(), number)
     messages.put(
         Translatable.counted(
             "The operation %(operation)s is stopped after %(number)s name.",
@@ -96,7 +98,7 @@ def undo(number: int) -> AnyResponse | str:
     ``number`` is the number of the operation. The form field ``skip`` skips names that were changed after it.
     """
     skip = _skips(request.form)
-    result = management().bulk.undo(caller(), number, skip_changed=skip, atomic="atomic" in request.form)
+    result = bulk.undo(accounts(), caller(), number, skip_changed=skip, atomic="atomic" in request.form)
     if result.refusals:
         return _page(number, result, skip=skip)
     if result.operation is None:
@@ -124,8 +126,8 @@ def _skips(values: MultiDict[str, str]) -> bool:
 
 
 def _page(number: int, result: BulkResult, *, skip: bool) -> str:
-    found = management().operation(caller(), number)
-    store = management().bindings.store
+    found = reading.operation(site_bindings(), number)
+    store = site_bindings().store
     noted = (*result.refused, *result.left_alone)
     changed = store.fetch(each.identifier for each in noted if each.code == "undo-changed")
     return render_template(

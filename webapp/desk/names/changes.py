@@ -14,19 +14,24 @@ from http import HTTPStatus
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....bindings import changes
+from ....bindings.changes import NameChange
+from ....bindings.log import redaction
 from ....bindings.names import assignment
 from ....bindings.names.binding import KINDS, Binding, rfc3339
 from ....bindings.names.errors import BindingConflict, BindingError
 from ....bindings.names.fields import text_of
 from ....bindings.names.metadata import metadata
+from ....bindings.names.naming import Name
 from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....identifiers.text.translatable import Translatable, sentence
-from ...accounts.model import Caller
-from ...config import url
-from ...management import ChangeResult, Fields, Forbidden, Management, Missing, Stale
+from ...accounts.identify import accounts
+from ...config import site_bindings, url
+from ...management import Fields, Forbidden, Missing, Stale, bulk, reading
+from ...management.acting import acting, change_name
 from ...management.permissions import require_administrator, require_granted
 from .. import before_public, messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem
 from . import forms
 from .history import changes_of, differences
@@ -49,8 +54,8 @@ _DONE = {
 MAX_LATER = 5
 """The maximum number of changes of others on the page of a conflict."""
 
-Make = Callable[[Management, Caller, str, int], ChangeResult]
-"""A change of a name: the operations, the caller, the name, and the revision that the name must have."""
+RequestedChange = Callable[[Name, int], NameChange]
+"""A function that requests a change of a name with the revision that the name must have."""
 
 
 @blueprint.get("/name/metadata", endpoint="describe")
@@ -73,7 +78,9 @@ def save_metadata() -> AnyResponse:
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if asked := _question(binding, fields):
         return Response(_metadata_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed(lambda operations, by, name, revision: operations.change(by, name, fields, revision=revision))
+    return _changed(
+        "change", lambda name, revision: changes.patch(name, fields, site_bindings().naming, revision=revision)
+    )
 
 
 @blueprint.get("/name/target", endpoint="place")
@@ -96,10 +103,12 @@ def save_place() -> AnyResponse:
         return Response(_place_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     if not problems:
         try:
+            is_same = "same" in request.form
             return _changed(
-                lambda operations, by, name, revision: operations.change(
-                    by, name, fields, revision=revision, relocate="same" in request.form
-                )
+                "change",
+                lambda name, revision: changes.patch(
+                    name, fields, site_bindings().naming, revision=revision, relocate=is_same
+                ),
             )
         except (Forbidden, Missing, Stale):
             raise
@@ -131,9 +140,8 @@ def save_withdrawal() -> AnyResponse:
     reason, successor = (request.form.get(field, "").strip() or None for field in ("reason", "successor"))
     try:
         return _changed(
-            lambda operations, by, name, revision: operations.withdraw(
-                by, name, reason=reason, successor=successor, revision=revision
-            )
+            "withdraw",
+            lambda name, revision: changes.withdraw(name, reason=reason, successor=successor, revision=revision),
         )
     except (Forbidden, Missing, BindingConflict):
         raise
@@ -152,7 +160,7 @@ def restore() -> AnyResponse:
     may_restore = binding.is_withdrawn and caller().may_change(binding.identifier)
     if may_restore and (asked := before_public.question_of(None, replace(binding, status="live"))):
         return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed(lambda operations, by, name, revision: operations.restore(by, name, revision=revision))
+    return _changed("restore", lambda name, revision: changes.restore(name, is_same=True, revision=revision))
 
 
 @blueprint.get("/name/publish", endpoint="ask_to_publish")
@@ -176,15 +184,15 @@ def publish() -> AnyResponse:
     may_publish = binding.is_reserved and caller().may_change(binding.identifier)
     if may_publish and (asked := _question_of_publication(binding)):
         return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed(lambda operations, by, name, revision: operations.change(by, name, live, revision=revision))
+    return _changed(
+        "change", lambda name, revision: changes.patch(name, live, site_bindings().naming, revision=revision)
+    )
 
 
 @blueprint.post("/name/delete", endpoint="delete")
 def delete() -> AnyResponse:
     """Delete the reserved name in the form, and redirect to another page."""
-    return _changed(
-        lambda operations, by, name, revision: operations.delete(by, name, revision=revision), to="desk.overview"
-    )
+    return _changed("delete", lambda name, revision: changes.delete(name, revision=revision), to="desk.overview")
 
 
 @blueprint.get("/name/texts", endpoint="redact")
@@ -205,7 +213,10 @@ def remove_texts() -> AnyResponse:
     """
     name, reason = requested_name(request.form), " ".join(request.form.get("reason", "").split())
     try:
-        done = management().redact(caller(), name, reason=reason, resource="resource" in request.form)
+        with acting(accounts(), caller(), "redact", name, require=require_administrator) as actor:
+            done = redaction.redact(
+                site_bindings(), name, resource="resource" in request.form, reason=reason, actor=actor
+            )
     except BindingError as error:
         if error.code != "reason-text":
             raise
@@ -228,7 +239,7 @@ def remove_texts() -> AnyResponse:
 def undo_last() -> AnyResponse:
     """Undo the last change of the name in the form, and redirect to its page. An undo adds a change to the history."""
     name = requested_name(request.form)
-    result = management().bulk.undo_change(caller(), name, revision=_revision())
+    result = bulk.undo_change(accounts(), caller(), name, revision=_revision())
     if result.written:
         messages.put(Translatable("The last change is undone."))
     elif result.refused:
@@ -238,11 +249,11 @@ def undo_last() -> AnyResponse:
     return see_other("desk.name", name=name)
 
 
-def _changed(make: Make, *, to: str = "desk.name") -> AnyResponse:
+def _changed(operation: str, request_change: RequestedChange, *, to: str = "desk.name") -> AnyResponse:
     """Make a change, and redirect to the page of the name. Show both versions if the name was changed meanwhile."""
     name = requested_name(request.form)
     try:
-        saved = make(management(), caller(), name, _revision())
+        saved = change_name(accounts(), caller(), operation, name, lambda name: request_change(name, _revision()))
     except Stale as error:
         return _conflict(error)
     key = saved.after.identifier
@@ -254,7 +265,7 @@ def _conflict(error: Stale) -> AnyResponse:
     if error.existing is None:
         raise Missing("not-bound", identifier=error.identifier) from error
     revision = _revision()
-    events = management().history(caller(), error.existing.identifier)
+    events = site_bindings().history(error.existing.identifier)
     earlier = next((event.after for event in events if event.revision == revision), None)
     later = [each for each in changes_of(events) if each.revision > revision] if earlier else []
     given = forms.sent(request.form).items(multi=True)
@@ -289,7 +300,7 @@ def _revision() -> int:
 
 
 def _recorded(name: str) -> Binding:
-    return management().show(caller(), name)
+    return reading.show(site_bindings(), caller(), name)
 
 
 def _changeable(name: str) -> Binding:
@@ -303,7 +314,7 @@ def _question(binding: Binding, fields: Fields, *, relocate: bool = False) -> be
     """Return the question about the change of a public name, or None. The change reports errors itself."""
     if not caller().may_change(binding.identifier):
         return None
-    now = management().bindings.now()
+    now = site_bindings().now()
     try:
         changes = assignment.set_fields(binding.identifier, binding, fields, now, relocate=relocate)
     except BindingError:
@@ -314,7 +325,7 @@ def _question(binding: Binding, fields: Fields, *, relocate: bool = False) -> be
 def _question_of_publication(binding: Binding) -> before_public.Question | None:
     live = replace(binding, status="live", embargo=None)
     early: list[before_public.Concern] = []
-    if binding.embargo is not None and binding.embargo > management().bindings.now():
+    if binding.embargo is not None and binding.embargo > site_bindings().now():
         name = before_public.NewValues(binding.identifier)
         early.append(before_public.Concern(code="embargo", name=name, text=rfc3339(binding.embargo)))
     return before_public.question_of(None, live, also=early)
@@ -324,7 +335,7 @@ def _publication(binding: Binding, asked: before_public.Question) -> str:
     """Return the page before a name is live: what visitors get, and the concerns."""
     days = 0
     if binding.embargo is not None:
-        days = max(0, -((management().bindings.now() - binding.embargo) // timedelta(days=1)))
+        days = max(0, -((site_bindings().now() - binding.embargo) // timedelta(days=1)))
     live = replace(binding, status="live", embargo=None)
     return render_template("desk/publish.html", binding=binding, response=response_of(live), days=days, asked=asked)
 
@@ -332,7 +343,7 @@ def _publication(binding: Binding, asked: before_public.Question) -> str:
 def _metadata_form(
     binding: Binding, problems: dict[str, FieldProblem], asked: before_public.Question | None = None
 ) -> str:
-    records = PrefixRecords(management().bindings.store.prefixes())
+    records = PrefixRecords(site_bindings().store.prefixes())
     inherited = records.statements(binding.identifier, binding.metadata).by_element
     profiles = [
         (profile, title, forms.element_fields(profile, binding.metadata, forms.sent(request.form)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ....bindings.checks import new_names
 from ....bindings.checks.plausibility import target_warnings
@@ -23,8 +23,10 @@ from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts.model import Caller
 from ...config import site
 from ...language import formats
-from ...management import Management
 from ..blueprint import time_zone
+
+if TYPE_CHECKING:
+    from ....middleware import Bindings
 
 Weight = Literal["good", "warn", "bad"]
 
@@ -58,7 +60,7 @@ class Check:
     remarks: Sequence[Remark] = ()
 
 
-def check(operations: Management, asking: Caller, text: str, target: str = "") -> Check:
+def check(bindings: Bindings, asking: Caller, text: str, target: str = "") -> Check:
     """Return what the desk found in a pasted text, to show while the user types.
 
     - ``operations``: the operations on names.
@@ -80,24 +82,24 @@ def check(operations: Management, asking: Caller, text: str, target: str = "") -
     if not valid:
         named = found.findings and found.findings[0].report.problems[0].code not in ("no-ark-label", "label-in-query")
         if pasted.startswith(("http://", "https://")) and not named:
-            return _check_address(operations, asking, pasted)
+            return _check_address(bindings, asking, pasted)
         return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
     report = valid[0].report
     try:
-        key = names.assignable(names.read(report.normal_form or pasted), operations.bindings.naming)
+        key = names.assignable(names.read(report.normal_form or pasted), bindings.naming)
     except BindingError as error:
         return Check(remarks=[_refused(error)])
-    recorded = operations.bindings.lookup(key)
+    recorded = bindings.lookup(key)
     return Check(
         key=key,
         steps=[sentence(step.title) for step in report.steps],
         equivalents=[each for each in report.equivalents[:5] if each != key],
-        remarks=[*_obstacles(asking, key, recorded, report), *_warnings(operations, key, pasted, len(valid), target)],
+        remarks=[*_obstacles(asking, key, recorded, report), *_warnings(bindings, key, pasted, len(valid), target)],
     )
 
 
-def _check_address(operations: Management, asking: Caller, address: str) -> Check:
-    same = _names_with_target(operations, asking, address)
+def _check_address(bindings: Bindings, asking: Caller, address: str) -> Check:
+    same = _names_with_target(bindings, asking, address)
     note = Translatable("This is an address without an ARK or URN. It can be the target of a new name.")
     remarks = [Remark(weight="good", text=note)]
     if same:
@@ -107,11 +109,11 @@ def _check_address(operations: Management, asking: Caller, address: str) -> Chec
     return Check(target=address, remarks=remarks)
 
 
-def _names_with_target(operations: Management, asking: Caller, address: str) -> list[Binding]:
+def _names_with_target(bindings: Bindings, asking: Caller, address: str) -> list[Binding]:
     """Return the first names with a target. The list of a beginning has the targets that are equal to it first."""
     try:
         target = targets.location(address)
-        page = operations.list_names(asking, listing.select(target=target), limit=_MAX_SAME_TARGET)
+        page = bindings.list_names(listing.select(target=target), limit=_MAX_SAME_TARGET)
     except BindingError:
         return []
     return [each for each in page.names if each.target == target]
@@ -175,7 +177,7 @@ def _since(recorded: Binding) -> Translatable:
             return Translatable("The name is withdrawn. It was recorded on %(day)s.", day=day)
 
 
-def _warnings(operations: Management, key: str, pasted: str, found: int, target: str) -> list[Remark]:
+def _warnings(bindings: Bindings, key: str, pasted: str, found: int, target: str) -> list[Remark]:
     remarks: list[Remark] = []
     if found > 1:
         said = Translatable("The text has %(number)s identifiers. Only the first one is used.", number=found)
@@ -190,12 +192,10 @@ def _warnings(operations: Management, key: str, pasted: str, found: int, target:
         new = new_names.ComparedName(key, None, None)  # the form reports the error of the target
     remarks += [
         Remark(weight="warn", text=sentence(warning.message))
-        for warning in new_names.warnings_before(
-            operations.bindings, [new._replace(spelling=pasted_name(pasted, key))]
-        )[0]
+        for warning in new_names.warnings_before(bindings, [new._replace(spelling=pasted_name(pasted, key))])[0]
     ]
     similar = [*names.confusable(key), *_other_cases(key)]
-    for other in operations.bindings.store.fetch(similar):
+    for other in bindings.store.fetch(similar):
         remarks.append(
             Remark(
                 weight="warn",

@@ -22,10 +22,10 @@ from ....identifiers.text import display
 from ....identifiers.text.translatable import Translatable
 from ....middleware.statistics.counts import CountSelection, Total
 from ....tracing.links.store import Links
-from ...config import site
+from ...config import site, site_bindings
 from ...language.translation import translated
 from .. import exports
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint
 from ..counts import COUNTS, FEW, STATES, Bar, CountCache, bars
 from ..forms import FieldProblem
 
@@ -109,7 +109,7 @@ def page() -> str:
         errors={"prefix": problem} if problem else {},
         states=STATES,
         most=MOST,
-        counted_at=management().bindings.now(),
+        counted_at=site_bindings().now(),
         exports=exports.addresses("desk.export_figures", by=unit, prefix=prefix or None),
     )
 
@@ -160,11 +160,11 @@ def _given() -> tuple[Unit, str, FieldProblem | None]:
 
 
 def _figures(unit: Unit, prefix: str) -> Figures:
-    now = management().bindings.now()
+    now = site_bindings().now()
     cache: CountCache = current_app.extensions[COUNTS]
     kept = cache.kept()
-    if kept is None and management().bindings.count().number <= FEW:
-        kept = cache.count(management(), caller())
+    if kept is None and site_bindings().count().number <= FEW:
+        kept = cache.count(site_bindings())
     within = Selection(prefix=prefix or None)
     if kept is not None and not prefix:
         known = {each.label: each.number for each in kept.states}
@@ -173,7 +173,7 @@ def _figures(unit: Unit, prefix: str) -> Figures:
     else:
         total = _count(within)
         states = [(state, _count(listing.select(prefix=prefix or None, state=state))) for state in STATES]
-        numbers = management().count_names(caller(), within, by="shoulder") if total.is_exact else {}
+        numbers = site_bindings().count_names(within, by="shoulder") if total.is_exact else {}
         largest = sorted(numbers, key=lambda each: (-numbers[each], each))[:MAX_SHOULDERS]
         shoulders = bars(numbers, largest)
     limits = [*_limits(unit, now.date())]
@@ -216,14 +216,14 @@ def _period(label: str, since: datetime, before: datetime, prefix: str) -> Perio
 
 def _count(selection: Selection) -> Counted:
     try:
-        number = management().count_names(caller(), selection, most=MOST + 1).get("", 0)
+        number = site_bindings().count_names(selection, most=MOST + 1).get("", 0)
     except TooBroad as error:
         return Counted(min(error.counted, MOST), is_exact=False)
     return Counted(min(number, MOST), number <= MOST)
 
 
 def _dead(prefix: str) -> Counted:
-    links = Links(management().bindings)
+    links = Links(site_bindings())
     if not prefix:
         number = links.number("dead", MOST + 1)
         return Counted(min(number, MOST), number <= MOST)
@@ -240,7 +240,7 @@ def _requested(first: date, prefix: str) -> list[Requested] | None:
     except BindingsUnavailable as error:
         _log.warning("The statistics cannot be read: %s", display.escape(str(error)))
         return None
-    recorded = management().bindings.store.fetch([each.label for each in totals])
+    recorded = site_bindings().store.fetch([each.label for each in totals])
     return [
         Requested(
             each,

@@ -91,17 +91,7 @@ def differences(before: Binding | None, after: Binding) -> Iterator[Difference]:
         yield replace(each, field=NUMBER_LABELS[each.field])
     elements = metadata.shortened(before.metadata) if before else NOTHING
     for each in _of_mapping(elements, metadata.shortened(after.metadata)):
-        yield replace(each, field=element_label(each.field), element=each.field)
-
-
-def element_label(element: str) -> str:
-    """Return the label of a metadata element, as the public description has it. ``element`` is its short name.
-
-    >>> element_label("who"), element_label("dc.rights"), element_label("mods.related_item")
-    ('Who', 'Rights', 'Related item')
-    """
-    label = messages.label_of(element)
-    return Translatable(label) if messages.has_label(element) else label
+        yield replace(each, field=messages.label_of(each.field), element=each.field)
 
 
 def _of_mapping(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Difference]:

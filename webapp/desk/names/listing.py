@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -12,6 +11,7 @@ from flask import Response, current_app, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
+from ....bindings.checks import near_names
 from ....bindings.imports.exporting import Delimited, delimited
 from ....bindings.names import selection as listing
 from ....bindings.names.binding import STATUSES
@@ -22,15 +22,17 @@ from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
 from ....bindings.storage.tables.keys import index_key
 from ....identifiers.text.translatable import Translatable
 from ....tracing.links.store import Links
+from ...accounts.identify import accounts
 from ...admission import download
-from ...config import site, url
+from ...config import site, site_bindings, url
 from ...errors import HTTPRefusal
 from ...jobs.exports import KIND, SEPARATORS, FileFormat, Separator, expires
 from ...jobs.imports import current_imports
 from ...language.formats import figure
+from ...management import bulk
 from ...report.standing import host_of
 from .. import exports
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..changes import many
 from ..counts import COUNTS, FEW, STATES, CountCache
 from . import search
@@ -125,9 +127,9 @@ def names() -> Response:
         "views": _views(filters, counts),
         "is_all": "all" in request.args,
         "address_of_all": url("desk.names", **filters.address(after=after, all=None if "all" in request.args else "1")),
-        "links": Links(management().bindings).of_names([index_key(each.identifier) for each in found.names]),
+        "links": Links(site_bindings()).of_names([index_key(each.identifier) for each in found.names]),
         "key": index_key,
-        "actors": management().bindings.store.last_actors(each.identifier for each in found.names),
+        "actors": site_bindings().store.last_actors(each.identifier for each in found.names),
         "may_pick": bool(found.names),
         "prefixes": _known_prefixes(),
         "made": _made,
@@ -162,14 +164,14 @@ def export_names(form: str) -> Response:
     chain = _chain(filters, scope)
     if _is_large(chain):
         return Response(_exports_page(filters, form, scope))
-    every = _all(partial(management().list_names, caller()), chain)
+    every = _all(_read, chain)
     return table_of(every) if form == "csv" else exports.json_lines_file("names", map(listing.as_dict, every))
 
 
 def table_of(every: Iterator[Binding]) -> Response:
     """Return names as a CSV file that ``ararat import`` reads. ``every`` yields the bindings of the names."""
-    with management().bindings.store.snapshot() as snapshot:
-        table = delimited(management().bindings, snapshot, exports.separator(), bom=True)
+    with site_bindings().store.snapshot() as snapshot:
+        table = delimited(site_bindings(), snapshot, exports.separator(), bom=True)
     return exports.csv_lines("names", _lines(table, every))
 
 
@@ -278,9 +280,9 @@ def export_everything(form: str) -> Response:
     ``form`` is "csv" or "jsonl" (JSON Lines). The caller must be an administrator.
     """
     if form == "csv":
-        lines = management().bulk.export(caller(), "csv", delimiter=exports.separator(), bom=True)
+        lines = bulk.export(accounts(), caller(), "csv", delimiter=exports.separator(), bom=True)
         return exports.csv_lines("everything", lines)
-    return exports.file("everything.jsonl", management().bulk.export(caller(), "jsonl"), "application/x-ndjson")
+    return exports.file("everything.jsonl", bulk.export(accounts(), caller(), "jsonl"), "application/x-ndjson")
 
 
 def _lines(table: Delimited, every: Iterator[Binding]) -> Iterator[str]:
@@ -299,11 +301,11 @@ def _all(read: Read, chain: Sequence[Selection]) -> Iterator[Binding]:
 
 
 def _find(selection: Selection, after: str | None, limit: int) -> Page:
-    return management().find_names(caller(), selection, after, limit)
+    return near_names.page(site_bindings(), selection, cursor=after, limit=limit)
 
 
 def _read(selection: Selection, after: str | None, limit: int) -> Page:
-    return management().list_names(caller(), selection, after, limit)
+    return site_bindings().list_names(selection, cursor=after, limit=limit)
 
 
 def _chain(filters: NameFilters, scope: Scope | None) -> Sequence[Selection]:
@@ -338,7 +340,7 @@ def _count(chain: Sequence[Selection], most: int = MAX_TOTAL) -> int:
     found = 0
     for selection in chain:
         try:
-            found += management().count_names(caller(), selection, most=most + 1 - found).get("", 0)
+            found += site_bindings().count_names(selection, most=most + 1 - found).get("", 0)
         except TooBroad:
             return _UNCOUNTED
         if found > most:
@@ -359,7 +361,7 @@ def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int
     most, total = MAX_TOTAL if filters.search.text or filters.search.filter.owner else FEW, 0
     for selection in chain:
         try:
-            total += management().count_names(caller(), selection, most=most + 1 - total).get("", 0)
+            total += site_bindings().count_names(selection, most=most + 1 - total).get("", 0)
         except TooBroad:
             return None
         if total > most:
@@ -368,7 +370,7 @@ def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int
             return dict.fromkeys(STATUSES, 0) | {bar.label: bar.number for bar in kept.states} if kept else None
     counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
     for selection in chain:
-        for state, number in management().count_names(caller(), selection, by="state").items():
+        for state, number in site_bindings().count_names(selection, by="state").items():
             counts[state] += number
     return counts
 
@@ -382,7 +384,7 @@ def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[State
         number = None if counts is None else figure(counts[state])
         address = url("desk.names", **filters.address(state=state))
         views.append(StateList(STATES[state], number, address, current == state))
-    dead = Links(management().bindings).number("dead", MAX_TOTAL + 1)
+    dead = Links(site_bindings()).number("dead", MAX_TOTAL + 1)
     if dead:
         views.append(
             StateList(Translatable("Dead targets"), _shown(dead), url("desk.links", state="dead"), False, True)
@@ -418,7 +420,7 @@ def _headings(filters: NameFilters) -> list[Heading]:
 
 def _known_prefixes() -> list[str]:
     """Return the prefixes with a record or a grant, for the field of the prefix."""
-    return sorted({*(record.prefix for record in management().bindings.prefixes.list()), *caller().account.prefixes})
+    return sorted({*(record.prefix for record in site_bindings().prefixes.list()), *caller().account.prefixes})
 
 
 def _naans() -> Iterator[str]:

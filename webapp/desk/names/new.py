@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from secrets import token_urlsafe
+from typing import TYPE_CHECKING
 
 from flask import Response, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
@@ -24,16 +25,20 @@ from ....bindings.names.prefixes.prefixes import PrefixRecords
 from ....bindings.names.selection import Selection, moment
 from ....identifiers.text.translatable import Translatable, sentence
 from ...accounts import identify
+from ...accounts.identify import accounts
 from ...accounts.model import Caller
 from ...api.idempotency import OneRequest, StoredReply, reply_to
-from ...config import url
+from ...config import site_bindings, url
 from ...language.translation import translated
-from ...management import ChangeResult, Fields, Forbidden, Management, NewName
+from ...management import ChangeResult, Fields, Forbidden, NewName, new_names
 from ...management.permissions import require_curator
 from .. import before_public, exports, messages
-from ..blueprint import blueprint, caller, management, with_time
+from ..blueprint import blueprint, caller, with_time
 from ..forms import FieldProblem
 from .check import Check, check
+
+if TYPE_CHECKING:
+    from ....middleware import Bindings
 
 PLACE = "${identifier}"
 """The place of the name in the target of minted names. A button of the form inserts it."""
@@ -62,7 +67,7 @@ def check_text() -> str:
     return render_template(
         "desk/_check.html",
         check=_check(request.args.get("text", ""), request.args.get("target", "")),
-        shoulders=shoulders(management(), caller()),
+        shoulders=shoulders(site_bindings(), caller()),
         values=request.args,
         last=caller().account.preferences.shoulder,
         errors={},
@@ -188,12 +193,12 @@ def _created_once(
         # Not before: the names that the first of two clicks has created would share these values.
         if asked := ask():
             raise _Asked(asked)
-        return management().create(who, wanted)
+        return new_names.create(accounts(), who, wanted)
 
     if "once" not in request.form:
         made = create(caller())
         return redirect(address(made), HTTPStatus.SEE_OTHER), made
-    one = OneRequest(management().accounts, caller().account.number, f"form {digest}", digest)
+    one = OneRequest(accounts(), caller().account.number, f"form {digest}", digest)
     who = caller().with_end(lambda transaction: one.store_result(transaction, represent))
     created: list[ChangeResult] = []
 
@@ -220,7 +225,7 @@ def minted() -> str:
         "desk/minted.html",
         names=names,
         created=request.args.get("created", ""),
-        operation=management().history(caller(), names[0].identifier)[0].operation if len(names) > 1 else None,
+        operation=site_bindings().history(names[0].identifier)[0].operation if len(names) > 1 else None,
     )
 
 
@@ -241,19 +246,19 @@ def _minted() -> list[Binding]:
     except (ValueError, OverflowError):
         return []
     selection = Selection(owner=caller().actor, created_since=created, created_before=before)
-    return management().list_names(caller(), selection, limit=MAX_CHANGES).names
+    return site_bindings().list_names(selection, limit=MAX_CHANGES).names
 
 
-def shoulders(operations: Management, asking: Caller) -> list[tuple[str, str]]:
+def shoulders(bindings: Bindings, asking: Caller) -> list[tuple[str, str]]:
     """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones.
 
-    ``operations`` are the operations on names. ``asking`` is the account.
+    ``bindings`` are the names of the site. ``asking`` is the account.
     """
-    records = {record.prefix: record.what for record in operations.bindings.prefixes.list()}
+    records = {record.prefix: record.what for record in bindings.prefixes.list()}
     known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
     if urns := [prefix for prefix in known if prefix.startswith("urn:")]:
         # Names below the beginning of URNs can be invalid in their namespace, such as an ISBN without its check digit.
-        stated, naming = PrefixRecords(operations.bindings.store.prefixes()), operations.bindings.naming
+        stated, naming = PrefixRecords(bindings.store.prefixes()), bindings.naming
         known -= {prefix for prefix in urns if not is_mintable(prefix, stated, naming)}
     ordered = sorted(known, key=lambda prefix: (prefix.endswith("/"), prefix))
     return [(each, f"{each} ({records[each]})" if records.get(each) else each) for each in ordered]
@@ -267,7 +272,7 @@ def _page(
     template: str | None = None,
     asked: before_public.Question | None = None,
 ) -> str:
-    values, known = request.values, shoulders(management(), caller())
+    values, known = request.values, shoulders(site_bindings(), caller())
     return render_template(
         "desk/new.html",
         is_many=is_many and bool(known),
@@ -286,7 +291,7 @@ def _page(
 
 
 def _check(text: str, target: str = "") -> Check:
-    return check(management(), caller(), text, target.strip())
+    return check(site_bindings(), caller(), text, target.strip())
 
 
 def _fields(target: str | None) -> Fields:
@@ -307,7 +312,7 @@ def _embargo() -> str | None:
 
 def _question(fields: Fields, key: str | None, number: int = 1) -> before_public.Question | None:
     """Return the question about new public names, or None. ``key`` is the name; None for names that are minted."""
-    if (fields.status != "live" and fields.embargo is None) or (key and management().bindings.lookup(key)):
+    if (fields.status != "live" and fields.embargo is None) or (key and site_bindings().lookup(key)):
         return None
     try:
         target = fields.target and targets.check(fields.target, "located")
@@ -340,7 +345,7 @@ def _chosen(field: str) -> str:
 
 def _only_shoulder() -> str:
     """Return the shoulder of an account that has only one. A page without scripts shows no shoulders at first."""
-    known = shoulders(management(), caller())
+    known = shoulders(site_bindings(), caller())
     return known[0][0] if len(known) == 1 else ""
 
 

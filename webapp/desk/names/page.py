@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from flask import render_template, request
 from werkzeug.datastructures import MultiDict
@@ -20,18 +21,21 @@ from ....bindings.storage.tables.keys import index_key
 from ....identifiers import Ark
 from ....identifiers.report import MAX_HIERARCHY
 from ....identifiers.text.translatable import Translatable
-from ....middleware.views.messages import coded_value
+from ....middleware.views.messages import coded_value, label_of
 from ....tracing.links.model import DESCRIPTIONS, TracedTarget
 from ....tracing.links.store import Links
 from ...accounts.model import Caller
-from ...config import site, url
-from ...management import Management
+from ...config import site, site_bindings, url
+from ...management import reading
 from ...report import card
 from ...report.standing import OF_LINK, TAGS, Status
 from ...resolver_choice import own_prefix
-from ..blueprint import blueprint, caller, management
+from ..blueprint import blueprint, caller
 from ..requests import Requests, requests_of_name
-from .history import MAX_SHOWN, NUMBER_LABELS, ShownChange, changes_of, element_label
+from .history import MAX_SHOWN, NUMBER_LABELS, ShownChange, changes_of
+
+if TYPE_CHECKING:
+    from ....middleware import Bindings
 
 MAX_BELOW = 50
 """Maximum number of names below a name on its page."""
@@ -116,14 +120,14 @@ def requested_name(values: MultiDict[str, str] | None = None) -> str:
 @blueprint.get("/name", endpoint="name")
 def page() -> str:
     """Return the HTML page of a name. The query parameter ``name`` is the name."""
-    operations = management()
-    binding = operations.show(caller(), requested_name())
+    bindings = site_bindings()
+    binding = reading.show(bindings, caller(), requested_name())
     home = own_prefix(site())
     return render_template(
         "desk/name.html",
-        page=page_of(operations, caller(), binding),
+        page=page_of(bindings, caller(), binding),
         descriptions=DESCRIPTIONS,
-        element_label=element_label,
+        element_label=label_of,
         coded_value=coded_value,
         trace=url("trace.trace", q=binding.identifier, resolver=home) if home else None,
     )
@@ -135,25 +139,25 @@ def parts() -> str:
 
     The query parameter ``name`` is the name. The page of the name shows this page in itself when a person opens it.
     """
-    binding = management().show(caller(), requested_name())
+    binding = reading.show(site_bindings(), caller(), requested_name())
     finding = site().inspect(binding.identifier).findings[0]
     return render_template("desk/parts.html", binding=binding, card=card.card(finding, site().settings.prefix))
 
 
-def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePage:
+def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
     """Return the content of the page of a recorded name.
 
     - ``operations``: the operations on names.
     - ``asking``: the account that reads the page.
     - ``binding``: the binding of the name.
     """
-    elements, inherited = metadata.shortened(binding.metadata), operations.bindings.prefixes.statements(binding)
+    elements, inherited = metadata.shortened(binding.metadata), bindings.prefixes.statements(binding)
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
-    changes = changes_of(operations.history(asking, binding.identifier))
-    below, more_below = _below(operations, binding.identifier)
-    hold = holding.over(operations.bindings, binding.identifier)
+    changes = changes_of(bindings.history(binding.identifier))
+    below, more_below = _below(bindings, binding.identifier)
+    hold = holding.over(bindings, binding.identifier)
     counts = site().statistics
-    link = _link(operations, binding)
+    link = _link(bindings, binding)
     code = "on-hold" if hold is not None and binding.is_live else OF_LINK.get(link.state) if link is not None else None
     return NamePage(
         binding=binding,
@@ -172,11 +176,11 @@ def page_of(operations: Management, asking: Caller, binding: Binding) -> NamePag
         requests=None if counts is None else requests_of_name(counts, binding.identifier),
         changes=changes[:MAX_SHOWN],
         more_changes=max(0, len(changes) - MAX_SHOWN),
-        above=_above(operations, binding.identifier),
+        above=_above(bindings, binding.identifier),
         below=below,
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
-        successor=_successor(operations, binding.successor) if binding.successor else None,
+        successor=_successor(bindings, binding.successor) if binding.successor else None,
         hold=hold,
     )
 
@@ -210,28 +214,28 @@ def response_of(binding: Binding) -> str:
     return RESPONSES[binding.kind]
 
 
-def _link(operations: Management, binding: Binding) -> TracedTarget | None:
+def _link(bindings: Bindings, binding: Binding) -> TracedTarget | None:
     if not binding.is_live or binding.target is None:
         return None
-    return Links(operations.bindings).of_name(index_key(binding.identifier))
+    return Links(bindings).of_name(index_key(binding.identifier))
 
 
-def _successor(operations: Management, successor: str) -> Relative | None:
+def _successor(bindings: Bindings, successor: str) -> Relative | None:
     """Return the recorded name that replaces a withdrawn name, or None for a URL."""
-    found = operations.bindings.store.fetch([successor])
+    found = bindings.store.fetch([successor])
     return next((Relative(identifier=key, state=each.status) for key, each in found.items()), None)
 
 
-def _above(operations: Management, identifier: str) -> list[Relative]:
+def _above(bindings: Bindings, identifier: str) -> list[Relative]:
     """Return the containers of a name, the nearest first."""
     parsed = naming.read(identifier)
     containers = [*islice(parsed.ancestry(), 1, MAX_HIERARCHY)] if isinstance(parsed, Ark) else []
-    found = operations.bindings.store.fetch(containers) if containers else {}
+    found = bindings.store.fetch(containers) if containers else {}
     return [Relative(identifier=each, state=found[each].status if each in found else None) for each in containers]
 
 
-def _below(operations: Management, identifier: str) -> tuple[list[Relative], bool]:
+def _below(bindings: Bindings, identifier: str) -> tuple[list[Relative], bool]:
     """Return names below a name, and whether there are more of them."""
-    listed = operations.bindings.store.names_below(identifier, MAX_BELOW + 1)
+    listed = bindings.store.names_below(identifier, MAX_BELOW + 1)
     found = [Relative(identifier=each.identifier, state=each.status) for each in listed[:MAX_BELOW]]
     return found, len(listed) > MAX_BELOW

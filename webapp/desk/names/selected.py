@@ -22,11 +22,12 @@ from ....bindings.names.errors import BindingError
 from ....bindings.names.operation import KINDS, OperationKind
 from ....bindings.names.selection import Selection
 from ....identifiers.text.translatable import Translatable, sentence
+from ...config import site_bindings
 from ...jobs.bulk import MAX_LISTED_NAMES
 from ...language.translation import translated
 from ...management.permissions import require_curator
 from .. import dates, exports, messages
-from ..blueprint import blueprint, caller, management, see_other, with_time
+from ..blueprint import blueprint, caller, see_other, with_time
 from ..changes import many
 from ..forms import FieldProblem
 from . import forms, listing
@@ -79,7 +80,7 @@ class Chosen:
             yield from listing.every_name(self.filters)
             return
         keys = [naming.key_of(each) for each in self.picked]
-        found = management().bindings.store.fetch(keys)
+        found = site_bindings().store.fetch(keys)
         yield from (found[key] for key in keys if key in found)
 
     def for_job(self) -> dict[str, Any]:

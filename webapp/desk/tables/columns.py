@@ -20,10 +20,11 @@ from ....spreadsheets.columns import CHOICES, OTHER
 from ....spreadsheets.columns import groups as columns_of_groups
 from ....spreadsheets.guesses import GuessedColumn
 from ....spreadsheets.reading import Reading
-from ...config import site
+from ...accounts.identify import accounts
+from ...config import site, site_bindings
 from ...jobs.imports import current_imports
 from ...uploads.model import Upload
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem, number_of, sentence
 from ..names.new import shoulders
 from .uploads import job_of, known_upload, start_job, state_of, uploads
@@ -95,7 +96,7 @@ def send(number: int) -> AnyResponse:
             )
         named, _, _ = _sample(known, reading)
         reading = _remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
-        management().accounts.write(lambda connection: uploads().begin(connection, known, "new", None, reading))
+        accounts().write(lambda connection: uploads().begin(connection, known, "new", None, reading))
         return see_other("desk.table_columns", number=number)
     named, _, problem = _sample(known, reading)
     selected = [_selected(place) for place in range(len(named))]
@@ -150,7 +151,7 @@ def _remembered(reading: Reading, named: Sequence[str]) -> Reading:
 
 
 def _shoulders() -> list[tuple[str, str]]:
-    return shoulders(management(), caller())
+    return shoulders(site_bindings(), caller())
 
 
 def _can_change(upload: Upload) -> bool:

@@ -15,14 +15,15 @@ from ....bindings.names.errors import BindingError
 from ....bindings.tables.columns import cells
 from ....identifiers.text.translatable import Translatable, sentence
 from ....spreadsheets.columns import OF_FORMS
-from ...config import site, url
+from ...config import site, site_bindings, url
 from ...jobs.imports import current_imports
 from ...language import formats
 from ...language.translation import translated
+from ...management import reading
 from ...uploads import downloads
 from ...uploads.model import PARTS, Part, RowOutcome, Upload
 from .. import before_public, messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..changes.labels import outcome_label, shown_value
 from ..exports import csv_file
 from ..forms import comparable, number_of
@@ -112,8 +113,8 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         warnings=warning_causes(known) if can_correct else [],
         public=outcomes.get("added", {}).get("bound", 0) + counts.get("published", 0),
         cells=cells_of(known, shown) if can_correct else {},
-        shoulders=shoulders(management(), caller()) if can_correct and suggests_minting(known, counts) else [],
-        can_mint=shoulders(management(), caller()) if can_correct and "resource" in known.reading.columns else [],
+        shoulders=shoulders(site_bindings(), caller()) if can_correct and suggests_minting(known, counts) else [],
+        can_mint=shoulders(site_bindings(), caller()) if can_correct and "resource" in known.reading.columns else [],
         fix=fix,
         other_objects=OTHER_OBJECTS,
         code=code,
@@ -187,7 +188,7 @@ def _public_values(known: Upload) -> Iterator[NewValues | None]:
     for part in ("published", "added", "changed", "moved"):
         rows = uploads().each_row(known.number, part)
         while block := [row for _, row in islice(rows, _BLOCK)]:
-            recorded = {} if part == "added" else management().bindings.store.fetch(row.identifier for row in block)
+            recorded = {} if part == "added" else site_bindings().store.fetch(row.identifier for row in block)
             for row in block:
                 binding = recorded.get(row.identifier)
                 before = cells(binding) if binding else {}
@@ -254,6 +255,6 @@ def _operation(number: int | None) -> Operation | None:
     if number is None:
         return None
     try:
-        return management().operation(caller(), number)
+        return reading.operation(site_bindings(), number)
     except BindingError:
         return None

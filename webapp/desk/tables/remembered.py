@@ -6,9 +6,10 @@ from flask import render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from ....identifiers.text.translatable import Translatable
+from ...accounts.identify import accounts
 from ...management.permissions import require_curator
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from .refused import column_labels
 from .uploads import uploads
 
@@ -30,6 +31,6 @@ def forget() -> AnyResponse:
     is_known = (headings, prefix) in {each[:2] for each in uploads().mappings(who.account.number)}
     if is_known:
         number = who.account.number
-        management().accounts.write(lambda connection: uploads().forget(connection, number, headings, prefix))
+        accounts().write(lambda connection: uploads().forget(connection, number, headings, prefix))
         messages.put(Translatable("The columns for these headings are forgotten. They are guessed again."))
     return see_other("desk.remembered_columns")

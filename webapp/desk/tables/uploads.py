@@ -17,6 +17,7 @@ from ....bindings.system.thread_slots import slots
 from ....identifiers.text.translatable import Translatable
 from ....spreadsheets import sheet
 from ....spreadsheets.reading import MAX_BYTES, MAX_COLUMNS, MAX_ROWS
+from ...accounts.identify import accounts
 from ...accounts.model import Caller
 from ...body_routes import TABLE_TOO_LONG
 from ...config import site, url
@@ -29,7 +30,7 @@ from ...request_body import BRIEF_SECONDS, RETRY_SECONDS
 from ...uploads.model import MAX_UPLOADS, Upload
 from ...uploads.store import LIFETIME, MAX_NUMBER, Uploads
 from .. import messages
-from ..blueprint import blueprint, caller, management, see_other
+from ..blueprint import blueprint, caller, see_other
 from ..forms import FieldProblem, number_of, sentence
 
 CHANGED = Translatable("The table was changed or imported in the meantime. Check this page.")
@@ -109,7 +110,7 @@ def upload() -> AnyResponse:
         else:
             store, account = uploads(), who.account.number
             proposal = store.with_remembered(proposal, account, name)
-            added = management().accounts.write(
+            added = accounts().write(
                 lambda connection: store.add(connection, account, name, *proposal, original=content)
             )
             if added is not None:
@@ -146,7 +147,7 @@ def delete(number: int) -> AnyResponse:
             Translatable("The table is being read, so it cannot be deleted now. Wait until the job ends."), "warn"
         )
         return see_other("desk.table", number=number)
-    management().accounts.write(lambda connection: uploads().delete(connection, number))
+    accounts().write(lambda connection: uploads().delete(connection, number))
     messages.put(Translatable("The uploaded table was deleted. No name was changed."))
     return see_other("desk.tables")
 
@@ -189,7 +190,7 @@ def start_job(begin: Callable[[Connection], bool]) -> bool:
         return None
 
     try:
-        warning = management().accounts.write(write)
+        warning = accounts().write(write)
     except _Changed:
         warning = CHANGED
     if warning is not None:
@@ -251,7 +252,7 @@ def _page(errors: Mapping[str, FieldProblem]) -> str:
     before = number_of(request.args.get("before", ""), MAX_NUMBER)
     below = MAX_NUMBER if before is None else before
     found = uploads().list(None if who.is_administrator else who.account.number, below, _PAGE + 1)
-    names = {each.number: each.name for each in management().accounts.list()} if who.is_administrator else {}
+    names = {each.number: each.name for each in accounts().list()} if who.is_administrator else {}
     return render_template(
         "desk/tables.html",
         errors=errors,

@@ -118,7 +118,7 @@ def test_a_file_that_is_deleted_during_a_download_is_not_complete(app, curator):
     parts = known.content(job)
     next(parts)
     export_ids = "DELETE FROM export_parts WHERE place > 0"
-    known.management.accounts.write(lambda connection: connection.exec_driver_sql(export_ids))
+    known.accounts.write(lambda connection: connection.exec_driver_sql(export_ids))
     with pytest.raises(BindingError, match="was deleted meanwhile") as caught:
         list(parts)
     assert caught.value.code == "export-deleted"

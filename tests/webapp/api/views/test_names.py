@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from ararat.bindings import changes
 from ararat.bindings.storage import listing as storage_listing
 from ararat.webapp.api.views import names as view
 from tests.webapp.api.conftest import BASE, assert_problem
@@ -338,15 +339,13 @@ def test_a_name_that_must_not_exist_is_created_once(curator):
 
 
 def test_a_change_between_the_check_and_the_transaction_is_noticed(curator, name, bindings, monkeypatch):
-    from ararat.webapp.management import Management
+    save = changes.save
 
-    save = Management.save
-
-    def later(self, *arguments, **options):
+    def later(*arguments, **options):
         bindings.bind("ark:12345/x51", URL, resource="map 1", metadata={"what": "Ark"})
-        return save(self, *arguments, **options)
+        return save(*arguments, **options)
 
-    monkeypatch.setattr(Management, "save", later)
+    monkeypatch.setattr(changes, "save", later)
     fields = {"target": OTHER, "resource": "map 1"}
     assert_problem(curator("PUT", NAME, fields, If_Match=etag(curator)), 412, "revision-stale")
     assert bindings.lookup("ark:12345/x51").target == URL

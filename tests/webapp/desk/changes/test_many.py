@@ -150,7 +150,7 @@ def test_an_operation_that_has_not_ended_is_stopped_on_its_page(desk, jane, ada,
 def test_a_check_whose_texts_were_deleted_changes_nothing(desk, jane):
     _, path = finished(jane, jane.post("/desk/moves", MOVE))
     later = desk.bindings.now() + COPIES_KEPT + timedelta(hours=1)
-    current = desk.app.extensions["ararat_imports"].management.accounts
+    current = desk.app.extensions["ararat_imports"].accounts
     current.write(lambda connection: kept_copies.delete_old(connection, later))
     jane = desk.signed_in("jane")
     assert jane.get(path).status_code == 200

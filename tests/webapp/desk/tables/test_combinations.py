@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from ararat.webapp.jobs.imports import Imports
-from ararat.webapp.management import Management
 
 from ..conftest import Browser, Desk
 from .conftest import counts, fields, finished, wait_for
@@ -132,7 +131,7 @@ def test_another_process_carries_out_an_import_that_was_interrupted(
         assert 'id="progress"' in jane.get(path).text
         # A process claims the job and ends without finishing it.
         assert imports.jobs.claim()
-    later = Imports(Management(desk.bindings, desk.accounts), lease=0)
+    later = Imports(desk.accounts, lease=0)
     later.worker.begin()
     assert "1 row imported." in finished(desk, jane, path)
     assert len(desk.bindings.history("ark:12345/x5a")) == 1
