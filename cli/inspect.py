@@ -130,7 +130,7 @@ def find_command(file: str, as_json: bool) -> int:
         if as_json:
             match = found.match
             place = {"start": found.start, "end": found.end, "line": found.line, "column": found.column}
-            readings = {"literal": match.literal, "suggestion": match.suggestion, "why": match.why}
+            readings = {"literal": match.literal, "suggestion": match.suggestion, "why": match.differences}
             streams.dump(place | readings | {"normal_form": normal_form})
         else:
             write([reports.match_line(found.match, found.line, found.column, normal_form, sheet)])
@@ -143,7 +143,7 @@ def _readable(matches: Iterator[streams.StreamMatch]) -> Iterator[tuple[streams.
     from ..identifiers.ark.outside import outside
 
     for match in matches:
-        text = match.match.normal_form_of
+        text = match.match.represented_text
         if text is None or (match.match.suggestion is None and outside(text) is not None):
             yield match, None
             continue

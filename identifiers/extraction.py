@@ -3,7 +3,7 @@
 Text that is a single identifier is one match, so that a report can explain its errors. In longer text, each match has
 its place and its literal text. It has a suggestion if a reader would expect a different identifier: without closing
 punctuation, typographic hyphens or HTML entities, or with the rest after a line break. A word is never shortened
-silently: the match is the whole word, or ``why`` states the rest. The time is linear in the length of the text.
+silently: the match is the whole word, or ``differences`` states the rest. The time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Match(NamedTuple):
 
     - ``start``, ``end``: the places of its first code point and of the one after it. ``literal``: that text.
     - ``suggestion``: the identifier that the author probably meant, or None if that is the literal.
-    - ``why``: the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
+    - ``differences``: the differences, by the codes of :data:`.repairs.REASONS`. A last item that begins with
       :data:`FOLLOWED_BY` states the rest of the word, after a comma, semicolon, bracket or bar. :data:`NOT_VALID` is
       the reason of a text that is not an identifier.
     """
@@ -46,7 +46,7 @@ class Match(NamedTuple):
     end: int
     literal: str
     suggestion: str | None = None
-    why: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
     @property
     def rest(self) -> str:
@@ -55,24 +55,24 @@ class Match(NamedTuple):
         >>> find("in ark:12345/x,Title here")[0].rest
         ',Title'
         """
-        return next((each.removeprefix(FOLLOWED_BY) for each in self.why if each.startswith(FOLLOWED_BY)), "")
+        return next((each.removeprefix(FOLLOWED_BY) for each in self.differences if each.startswith(FOLLOWED_BY)), "")
 
     @property
     def corrections(self) -> tuple[str, ...]:
-        """The corrections that lead from the text to the suggested identifier: the items of ``why`` that are codes."""
-        return tuple(each for each in self.why if each != NOT_VALID and not each.startswith(FOLLOWED_BY))
+        """The corrections that lead from the text to the suggestion: the items of ``differences`` that are codes."""
+        return tuple(each for each in self.differences if each != NOT_VALID and not each.startswith(FOLLOWED_BY))
 
     @property
-    def normal_form_of(self) -> str | None:
+    def represented_text(self) -> str | None:
         """The text whose normal form represents this match: the suggested or the literal identifier, or None.
 
         It is None if the whole word is outside the specification. The part after a line break is only a guess, so
         that the literal counts. So is the end of a URN before a comma or another character that it can contain.
         """
-        if "outside" in self.why or "valid-beginning" in self.why or NOT_VALID in self.why:
+        if "outside" in self.differences or "valid-beginning" in self.differences or NOT_VALID in self.differences:
             return None
-        is_guess = "line-break" in self.why or (
-            "text-after" in self.why and _IS_URN.search(self.literal) is not None and reads(self.literal)
+        is_guess = "line-break" in self.differences or (
+            "text-after" in self.differences and _IS_URN.search(self.literal) is not None and reads(self.literal)
         )
         return self.literal if self.suggestion is None or is_guess else self.suggestion
 
@@ -309,28 +309,28 @@ def readings(text: str) -> Iterator[Suggestion]:
     for match in _running(text, is_alone=True):
         identifier = match.suggestion or match.literal
         if identifier != text and (match.suggestion or reads(identifier)):
-            why = list(match.corrections)
-            why += ["text-before"] * (match.start > 0)
-            why += ["text-after"] * (match.end < len(text) and "text-after" not in why)
-            yield Suggestion(identifier, tuple(why))
+            differences = list(match.corrections)
+            differences += ["text-before"] * (match.start > 0)
+            differences += ["text-after"] * (match.end < len(text) and "text-after" not in differences)
+            yield Suggestion(identifier, tuple(differences))
 
 
 def _alone(token: str, start: int) -> Match:
     """Return the match of a text that is one identifier."""
     end = start + len(token)
-    suggestion, why = _repaired(token)
+    suggestion, differences = _repaired(token)
     if suggestion is None:
         first = next(_running(token, is_alone=True), None)
         if first is not None and len(first.literal) == len(token):
             return first._replace(start=start, end=end)
         reading = next(readings(token), None) if first is not None else numbers.suggestion(token)
         if reading is not None:
-            suggestion, why = reading
-    return Match(start, end, token, suggestion, _reasons(token, suggestion, why))
+            suggestion, differences = reading
+    return Match(start, end, token, suggestion, _reasons(token, suggestion, differences))
 
 
-def _reasons(literal: str, suggestion: str | None, why: tuple[str, ...]) -> tuple[str, ...]:
-    return why if why or suggestion is not None or reads(literal) else (NOT_VALID,)
+def _reasons(literal: str, suggestion: str | None, differences: tuple[str, ...]) -> tuple[str, ...]:
+    return differences if differences or suggestion is not None or reads(literal) else (NOT_VALID,)
 
 
 def _running(given: str, *, is_alone: bool = False) -> Iterator[Match]:
@@ -346,8 +346,10 @@ def _with_escapes(given: str, plain: containers.PlainText, match: Match) -> Matc
     if literal == match.literal:
         return match._replace(start=start, end=end)
     suggestion = match.suggestion or (match.literal if reads(match.literal) else None)
-    why = match.why if suggestion is None else (*plain.codes_in(match.start, match.end), *match.why)
-    return Match(start, end, literal, suggestion, why)
+    differences = (
+        match.differences if suggestion is None else (*plain.codes_in(match.start, match.end), *match.differences)
+    )
+    return Match(start, end, literal, suggestion, differences)
 
 
 class _Word(NamedTuple):
@@ -612,9 +614,9 @@ def _longest(text: str, word: _Word, end: int, label: re.Match[str]) -> Match | 
         is_valid = valid if literal == plain else reads(literal)
         if not is_valid and literal[-1] == "/" and (shorter := _without_slash(literal)) is not None:
             return Match(begin, end, literal, shorter, ("trailing-slash",))
-        suggestion, why = _repaired(literal, valid=is_valid)
+        suggestion, differences = _repaired(literal, valid=is_valid)
         if suggestion is not None or is_valid:
-            return Match(begin, end, literal, suggestion, why)
+            return Match(begin, end, literal, suggestion, differences)
     return None
 
 
@@ -642,7 +644,7 @@ def _is_too_long(literal: str) -> bool:
 
 
 def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match:
-    """Extend a match to the whole word if the word goes on. Otherwise state the rest of the word in ``why``.
+    """Extend a match to the whole word if the word goes on. Otherwise state the rest of the word in ``differences``.
 
     The word goes on with a letter or digit after other characters. It ends where its container ends it, before another
     identifier, before the partner of a bracket or quotation mark, and in a query before the next parameter.
@@ -667,8 +669,8 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
     head = 0 if is_urn else _head(text, match, min(len(rest), word.limit - end), in_query=word.in_query)
     literal = without_closing(text[match.start : end + head]) if head else match.literal
     if len(literal) > len(match.literal):
-        suggestion, why = repairs.of_word(literal, len(match.literal)) or _repaired(literal)
-        match = Match(match.start, match.start + len(literal), literal, suggestion, why)
+        suggestion, differences = repairs.of_word(literal, len(match.literal)) or _repaired(literal)
+        match = Match(match.start, match.start + len(literal), literal, suggestion, differences)
     rest = rest[match.end - end :]
     if (word.in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
         return match
@@ -677,7 +679,7 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
 
 def _followed(match: Match, rest: str) -> Match:
     shown = rest if len(rest) <= _MAX_REST else f"{rest[:_MAX_REST]}..."
-    return match._replace(why=(*match.why, FOLLOWED_BY + shown))
+    return match._replace(differences=(*match.differences, FOLLOWED_BY + shown))
 
 
 def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match | None:
@@ -696,17 +698,17 @@ def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bo
     if end is None:
         return None
     part = literal[:end]
-    suggestion, why = _repaired(part)
+    suggestion, differences = _repaired(part)
     if not _ALPHANUMERIC.search(literal, end):
         # A sign at the end that is not punctuation.
         is_sign = match.suggestion is None and suggestion is None and reads(part)
-        return match._replace(suggestion=part, why=("closing-punctuation",)) if is_sign else None
+        return match._replace(suggestion=part, differences=("closing-punctuation",)) if is_sign else None
     if (suggestion is None and not reads(part)) or part[-1] == ":":
         return None
     rest = literal[end:] + _rest(text, match.end)
     if is_urn and suggestion is None and (_is_only_part_right(literal, part) or word.heading == literal[end]):
         return _followed(Match(match.start, match.start + end, part), rest)
-    return _followed(match._replace(suggestion=suggestion or part, why=(*why, "text-after")), rest)
+    return _followed(match._replace(suggestion=suggestion or part, differences=(*differences, "text-after")), rest)
 
 
 def _special(literal: str, first: int) -> str:
@@ -802,7 +804,7 @@ def _with_line_after(text: str, match: Match, word: _Word) -> Match:
     if not hyphen and text[match.end] == " " and text[match.end + 1 : match.end + 2] not in _GAP:
         return match
     gap = (_AFTER_HYPHEN if hyphen else _LINE_END).match(text, match.end)
-    if gap is None or (match.why and "typographic-character" not in match.why):
+    if gap is None or (match.differences and "typographic-character" not in match.differences):
         return match
     following = _WORD.match(text, gap.end(), gap.end() + _MAX_BROKEN)
     rest = without_closing(following[0]) if following else ""
@@ -812,7 +814,7 @@ def _with_line_after(text: str, match: Match, word: _Word) -> Match:
     if not hyphen and (not rest[0].isalnum() or _begins_value(text, gap.end(), len(rest))):
         return match
     broken = repairs.joined(match.literal, rest, "line-break", only_checked=is_list and not hyphen)
-    return match if broken is None else match._replace(suggestion=broken.identifier, why=broken.why)
+    return match if broken is None else match._replace(suggestion=broken.identifier, differences=broken.differences)
 
 
 def _begins_value(text: str, start: int, length: int) -> bool:
@@ -831,8 +833,8 @@ def _faulty(label: re.Match[str], word: _Word, limit: int) -> Match | None:
     literal = without_closing(_WORD.match(text, start, limit)[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
         return None
-    suggestion, why = _repaired(literal)
-    return Match(start, start + len(literal), literal, suggestion, _reasons(literal, suggestion, why))
+    suggestion, differences = _repaired(literal)
+    return Match(start, start + len(literal), literal, suggestion, _reasons(literal, suggestion, differences))
 
 
 def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, tuple[str, ...]]:

@@ -30,11 +30,11 @@ from .urn.model import Urn
 class Suggestion(NamedTuple):
     """A valid identifier that the author of a text probably meant.
 
-    ``why`` lists the corrections, by the codes of :data:`REASONS`.
+    ``differences`` lists the corrections, by the codes of :data:`REASONS`.
     """
 
     identifier: str
-    why: tuple[str, ...]
+    differences: tuple[str, ...]
 
 
 REASONS = {
@@ -146,7 +146,7 @@ def suggestions(
     - ``most``: the maximum number of corrections.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
-    Suggestion(identifier='ark:/12345/x5m1', why=('closing-punctuation', 'missing-scheme'))
+    Suggestion(identifier='ark:/12345/x5m1', differences=('closing-punctuation', 'missing-scheme'))
     >>> [each.identifier for each in suggestions("ark:/61903/1:1:MW98-MNJ")]
     ['ark:/61903/1%3A1%3AMW98-MNJ', 'ark:/61903/1']
     >>> suggestions("ark:12345/x")
@@ -192,7 +192,7 @@ def of_word(word: str, end: int) -> Suggestion | None:
     This fast path is for texts with many such words. It returns None if :func:`suggestions` must decide.
 
     >>> of_word("ark:12345/x:y", 11)
-    Suggestion(identifier='ark:12345/x%3Ay', why=('outside',))
+    Suggestion(identifier='ark:12345/x%3Ay', differences=('outside',))
     """
     start = word.find(":/", 0, end) if word[:4] not in LABELS else 0
     if not _PLAIN_WORD.fullmatch(word) or "//" in word[max(start, 0) + 3 :] or _DOUBLED_LABEL.search(word):
@@ -244,12 +244,12 @@ def without_closing(literal: str) -> str:
     return literal[:end]
 
 
-def joined(first: str, rest: str, why: str, *, only_checked: bool = False) -> Suggestion | None:
+def joined(first: str, rest: str, code: str, *, only_checked: bool = False) -> Suggestion | None:
     """Return the identifier that a line end or space has broken into ``first`` and ``rest``, or None.
 
     None means that ``rest`` probably does not belong to it.
 
-    ``first`` is a valid identifier and ``rest`` the word after the white space. ``why`` is "line-break" or "space". A
+    ``first`` is a valid identifier and ``rest`` the word after the white space. ``code`` is "line-break" or "space". A
     check character decides: if only one of the two texts has a right one, this text is the identifier. Without one, the
     rest must contain a digit or follow a hyphen, because most words that follow an identifier do not belong to it. With
     ``only_checked``, only a check character and a digit are enough.
@@ -265,10 +265,10 @@ def joined(first: str, rest: str, why: str, *, only_checked: bool = False) -> Su
         return None
     whole_checked, first_checked = map(_has_check_character, (whole, first))
     if first_checked or (only_checked and not (whole_checked and any(char.isdigit() for char in rest))):
-        return None if not first.endswith("-") or (first_checked and not whole_checked) else Suggestion(whole, (why,))
+        return None if not first.endswith("-") or (first_checked and not whole_checked) else Suggestion(whole, (code,))
     if not whole_checked and not (first.endswith("-") or any(char.isdigit() for char in rest)):
         return None
-    return Suggestion(whole, (why,))
+    return Suggestion(whole, (code,))
 
 
 def _has_check_character(identifier: str) -> bool:
@@ -280,7 +280,7 @@ def _corrected(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Itera
     if valid:
         yield from _of_valid(text, in_text=in_text, guesses=guesses)
         return
-    changed, why = text, list[str]()
+    changed, differences = text, list[str]()
     place = 0
     while place < len(_REPAIRS):
         for number in _able_to_change(_features(changed)):
@@ -290,14 +290,14 @@ def _corrected(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Itera
             repaired = repair(changed)
             if repaired != changed and repaired and (not needed or reads(repaired)):
                 changed, valid, place = repaired, needed, number + 1
-                why.append(code)
+                differences.append(code)
                 break
         else:
             break
-    if why and (valid or reads(changed)):
-        yield Suggestion(changed, tuple(why))
+    if differences and (valid or reads(changed)):
+        yield Suggestion(changed, tuple(differences))
         return
-    yield from (Suggestion(each, (*why, code)) for code, each in _in_pieces(changed) if reads(each))
+    yield from (Suggestion(each, (*differences, code)) for code, each in _in_pieces(changed) if reads(each))
 
 
 # The features of a text. A repair can change only texts with some of them. Each is one bit.
@@ -348,7 +348,7 @@ def _able_to_change(features: int) -> tuple[int, ...]:
 
 def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion]:
     """Correct a valid identifier: its end, hidden characters and hyphens."""
-    changed, why = text, list[str]()
+    changed, differences = text, list[str]()
     for code, repair in (
         ("encoded-character", _with_decoded_marks),
         ("html-entity", _without_entities),
@@ -359,19 +359,19 @@ def _of_valid(text: str, *, in_text: bool, guesses: bool) -> Iterator[Suggestion
         repaired = repair(changed)
         if repaired != changed and reads(repaired):
             changed = repaired
-            why.append(code)
+            differences.append(code)
     # By the letter, the NAAN can contain encoded slashes (A-04).
     plain = _with_plain_slashes(changed)
     if plain != changed and reads(plain):
-        yield Suggestion(plain, (*why, "encoded-slash"))
+        yield Suggestion(plain, (*differences, "encoded-slash"))
         return
     if "%3" in changed and _is_better(colons := _ENCODED_COLON.sub(":", changed), changed):
-        yield Suggestion(colons, (*why, "encoded-character"))
-    if why:
-        yield Suggestion(changed, tuple(why))
+        yield Suggestion(colons, (*differences, "encoded-character"))
+    if differences:
+        yield Suggestion(changed, tuple(differences))
     # By RFC 8141, a list of URNs without spaces is one URN (U-08).
     if (second := _SECOND.search(changed)) is not None and reads(changed[: second.start()]):
-        yield Suggestion(changed[: second.start()], (*why, "several"))
+        yield Suggestion(changed[: second.start()], (*differences, "several"))
     # By the letter, ark:ark:12345/x is an address with an ARK (E-03).
     single = _with_one_label(text)
     if single != text and reads(single):
@@ -646,10 +646,10 @@ _REPAIRS = tuple((code, repair, needed) for code, repair, needed, _ in _TABLE)
 _NEEDED = tuple(feature for *_, feature in _TABLE)
 
 
-def reasons(why: Iterable[str]) -> str:
-    """Return the corrections of a suggested identifier in words. ``why`` has their codes.
+def reasons(differences: Iterable[str]) -> str:
+    """Return the corrections of a suggested identifier in words. ``differences`` has their codes.
 
     >>> reasons(("closing-punctuation", "missing-scheme"))
     'without the closing punctuation and without the host before it'
     """
-    return listed([REASONS.get(code, code) for code in why])
+    return listed([REASONS.get(code, code) for code in differences])

@@ -49,7 +49,7 @@ def suggestions(
     - ``most``: the maximum number of corrections.
 
     >>> suggestions("(n2t.net/ark:/12345/x5m1).")[0]
-    Suggestion(identifier='ark:/12345/x5m1', why=('closing-punctuation', 'missing-scheme'))
+    Suggestion(identifier='ark:/12345/x5m1', differences=('closing-punctuation', 'missing-scheme'))
     >>> [each.identifier for each in suggestions("ark:/61903/1:1:MW98-MNJ")]
     ['ark:/61903/1%3A1%3AMW98-MNJ', 'ark:/61903/1']
     >>> [each.identifier for each in suggestions("=024 7\\\\$aark:/12345/x5m1$2ark")]
@@ -106,4 +106,6 @@ def without_container(text: str) -> Suggestion | None:
         return None
     from .extraction import readings
 
-    return next((each for each in readings(text) if "text-after" in each.why or "text-before" in each.why), None)
+    return next(
+        (each for each in readings(text) if "text-after" in each.differences or "text-before" in each.differences), None
+    )

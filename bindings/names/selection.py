@@ -296,7 +296,9 @@ def _corrected(text: str) -> str | None:
     """Return the identifier that a text probably means, or None if the text has other words or no identifier."""
     from ...identifiers import extraction  # words rarely need it
 
-    if len(found := extraction.find(text)) != 1 or (found[0].suggestion is None and "not-valid" in found[0].why):
+    if len(found := extraction.find(text)) != 1 or (
+        found[0].suggestion is None and "not-valid" in found[0].differences
+    ):
         return None
     (match,) = found
     others = text[: match.start] + text[match.end :]

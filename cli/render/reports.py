@@ -147,7 +147,7 @@ def match_line(match: Match, line: int, column: int, normal_form: str | None, sh
     """
     meant = match.suggestion or match.literal
     why = ", ".join([*match.corrections, *([f"followed by {identifier(match.rest)}"] if match.rest else [])])
-    if "not-valid" in match.why:
+    if "not-valid" in match.differences:
         from ...identifiers import examine  # it loads the registries, which other matches do not need
 
         why = f"not valid: {examine(match.literal, brief=True).problems[0].message}"
@@ -178,7 +178,7 @@ def suggestion_lines(text: str, sheet: Sheet) -> Iterator[str]:
     ``text`` is the text of an invalid identifier. ``sheet`` has the width and the colours of the terminal.
     """
     for each in suggestions(text):
-        yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.why)})")
+        yield from sheet.field("Suggestion", f"{identifier(each.identifier)} ({reasons(each.differences)})")
 
 
 def _normal_form(report: Report, sheet: Sheet) -> Iterator[str]:

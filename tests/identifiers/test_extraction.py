@@ -107,7 +107,7 @@ def test_the_vectors_are_found(text, literals):
 )
 def test_the_probable_end_is_suggested_with_a_reason(text, literal, suggestion, why):
     (match,) = find(text)
-    assert (match.literal, match.suggestion, " ".join(match.why)) == (literal, suggestion, why)
+    assert (match.literal, match.suggestion, " ".join(match.differences)) == (literal, suggestion, why)
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_hostile_character_references_are_found_and_do_not_raise(reference):
 
 def test_character_references_are_decoded_once():
     (match,) = find("see https://n2t.net/ark:12345/x?a&amp;lt;b end")
-    assert (match.suggestion, match.why) == ("https://n2t.net/ark:12345/x?a&lt;b", ("html-entity",))
+    assert (match.suggestion, match.differences) == ("https://n2t.net/ark:12345/x?a&lt;b", ("html-entity",))
 
 
 @pytest.mark.parametrize(
@@ -461,16 +461,16 @@ def test_the_rest_of_a_row_is_stated(text):
     assert match.literal == "ark:12345/x"
     assert match.suggestion is None
     assert match.rest == text.partition("ark:12345/x")[2].split()[0]
-    assert match.why == (f"followed-by: {match.rest}",)
+    assert match.differences == (f"followed-by: {match.rest}",)
 
 
 def test_a_match_that_is_not_valid_and_has_no_suggestion_has_a_reason():
-    assert [(match.literal, match.why) for match in find("a urn:a and ark:12345 b")] == [
+    assert [(match.literal, match.differences) for match in find("a urn:a and ark:12345 b")] == [
         ("urn:a", ("not-valid",)),
         ("ark:12345", ("not-valid",)),
     ]
     (match,) = find("urn:a")
-    assert (match.why, match.corrections, match.normal_form_of) == (("not-valid",), (), None)
+    assert (match.differences, match.corrections, match.represented_text) == (("not-valid",), (), None)
 
 
 def test_the_rest_after_an_escape_that_is_not_decoded_is_stated():

@@ -113,9 +113,9 @@ def test_suggestions_are_valid_different_and_have_reasons(text, in_text, guesses
     for each in found:
         assert reads(each.identifier)
         assert each.identifier != text
-        assert each.why
-        assert set(each.why) <= set(REASONS)
-        assert reasons(each.why)
+        assert each.differences
+        assert set(each.differences) <= set(REASONS)
+        assert reasons(each.differences)
     assert len({each.identifier for each in found}) == len(found)
 
 

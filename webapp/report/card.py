@@ -346,7 +346,7 @@ def _suggestions(finding: inspection.InspectedIdentifier) -> Iterator[Spelling]:
         found += suggestions(finding.report.input, in_text=True)
     unique = dict[str, tuple[str, ...]]()
     for each in found:
-        unique.setdefault(each.identifier, each.why)
+        unique.setdefault(each.identifier, each.differences)
     for text, why in unique.items():
         yield _spelling(capital(reasons(why)), text)
 

@@ -85,7 +85,7 @@ class InspectedIdentifier:
             "end": self.match.end,
             "literal": self.match.literal,
             "suggestion": self.match.suggestion,
-            "why": list(self.match.why),
+            "why": list(self.match.differences),
             "report": self.report.as_dict(),
             "bound": None if self.site.bound is None else dict(self.site.bound),
             "hold": self.site.hold and self.site.hold.as_dict(),
