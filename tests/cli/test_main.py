@@ -22,9 +22,9 @@ from ararat import __version__
 from ararat.bindings.storage.versions import VERSION
 from ararat.cli import main
 from ararat.webapp.report import inspection
+from tests.preloaded import ARARAT, ForkServer
 from tests.wrapping import unwrapped
 
-ARARAT = Path(sys.executable).with_name("ararat")
 COMMANDS = [
     "inspect",
     "equal",
@@ -114,10 +114,12 @@ def test_the_script_and_the_module_run_the_same_command(program: list[str | Path
     ("words", "expected"),
     [("ararat migr", "plain,migrate\n"), ("ararat check --resu", "plain,--resume\n")],
 )
-def test_shell_completion_lists_commands_and_options(words: str, expected: str) -> None:
+def test_shell_completion_lists_commands_and_options(
+    run_command: Callable[..., Any], words: str, expected: str
+) -> None:
     environ = {"_ARARAT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
-    ran = subprocess.run([ARARAT], env=os.environ | environ, capture_output=True, text=True, timeout=30, check=False)
-    assert (ran.returncode, ran.stdout) == (0, expected)
+    ran = run_command(ARARAT, **environ)
+    assert (ran.returncode, ran.stdout) == (0, expected.encode())
 
 
 def test_version_loads_no_large_packages(tmp_path):
@@ -513,15 +515,16 @@ def test_find_splits_a_long_text_at_white_space_with_correct_positions(ararat: C
 # In a terminal -------------------------------------------------------------------------------------------------------
 
 
-def in_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
-    """Return the output of the command on a terminal with a number of columns."""
-    leader, follower = pty.openpty()
-    termios.tcsetwinsize(follower, (24, columns))
-    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
-    environment = clean | {"TERM": "xterm"} | environ
-    with subprocess.Popen(
-        [ARARAT, *arguments], stdin=follower, stdout=follower, stderr=follower, env=environment
-    ) as running:
+@pytest.fixture
+def in_a_terminal(fork_server: ForkServer, tmp_path: Path) -> Callable[..., str]:
+    """in_a_terminal(columns, *arguments, **environ) returns the output of the command on a terminal."""
+
+    def run(columns: int, *arguments: str, **environ: str) -> str:
+        leader, follower = pty.openpty()
+        termios.tcsetwinsize(follower, (24, columns))
+        clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+        environment = clean | {"TERM": "xterm"} | environ
+        running = fork_server.start([str(ARARAT), *arguments], (follower, follower, follower), tmp_path, environment)
         os.close(follower)
         octets = bytearray()
         # Linux reports an error at the end of a terminal without a writer.
@@ -529,12 +532,14 @@ def in_a_terminal(columns: int, *arguments: str, **environ: str) -> str:
             while read := os.read(leader, 65536):
                 octets += read
         running.wait(30)
-    os.close(leader)
-    return octets.decode("ascii").replace("\r\n", "\n")
+        os.close(leader)
+        return octets.decode("ascii").replace("\r\n", "\n")
+
+    return run
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_terminal_output_has_colours_and_fits_the_width(columns: int) -> None:
+def test_terminal_output_has_colours_and_fits_the_width(in_a_terminal: Callable[..., str], columns: int) -> None:
     shown = in_a_terminal(columns, "inspect", "https://n2t.net/ark:/12345/x6-np1/a-component/another.pdf.en?info")
     assert "\x1b[" in shown
     lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
@@ -542,7 +547,7 @@ def test_terminal_output_has_colours_and_fits_the_width(columns: int) -> None:
     assert "\x1b" not in in_a_terminal(columns, "inspect", "ark:12345/x", NO_COLOR="1")
 
 
-def test_a_long_import_prints_its_progress(tmp_path: Path) -> None:
+def test_a_long_import_prints_its_progress(in_a_terminal: Callable[..., str], tmp_path: Path) -> None:
     lines = "".join(f"ark:12345/x{number},/x\n" for number in range(1500))
     (tmp_path / "names.csv").write_text(f"identifier,target\n{lines}")
     shown = in_a_terminal(80, "import", str(tmp_path / "names.csv"), ARARAT_DATABASE=str(tmp_path / "names.sqlite"))

@@ -8,8 +8,6 @@ import pty
 import re
 import select
 import signal
-import subprocess
-import sys
 import termios
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,9 +18,11 @@ from ararat.middleware import open_bindings
 from ararat.webapp.accounts.records.attempts import TooManyAttempts
 from ararat.webapp.accounts.sign_in import WrongPassword, sign_in
 from ararat.webapp.accounts.store import Accounts
+from tests.preloaded import ARARAT
 from tests.wrapping import unwrapped
 
 PASSWORD = "correct horse battery"
+COMMAND = [str(ARARAT), "account", "add", "jane", "--role", "reader", "--password-stdin", "--database"]
 
 
 @pytest.fixture
@@ -88,57 +88,50 @@ def test_a_wrong_password_is_refused_with_a_reason(run, accounts, given, code, w
     assert accounts.list() == []
 
 
-def typed(database, *answers):
+def typed(fork_server, database, *answers):
     """Add an account on a terminal with the typed answers to its prompts. Return the exit code and what is shown."""
-    script = Path(sys.executable).with_name("ararat")
     leader, follower = pty.openpty()
-    command = [script, "account", "add", "jane", "--role", "reader", "--password-stdin", "--database", str(database)]
-    environ = os.environ | {"PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8"}
-    with subprocess.Popen(
-        command, stdin=follower, stdout=follower, stderr=follower, env=environ, start_new_session=True
-    ) as process:
-        os.close(follower)
-        shown = b""
-        for prompt, answer in zip((b"Password: ", b"Repeat for confirmation: "), answers, strict=False):
-            while prompt not in shown:
-                shown += os.read(leader, 1000)
-            os.write(leader, answer + b"\n")
-        try:
-            while more := os.read(leader, 1000):
-                shown += more
-        except OSError:
-            pass  # the process has ended
-        code = process.wait(30)
+    process = fork_server.start([*COMMAND, str(database)], (follower, follower, follower), Path.cwd(), os.environ)
+    os.close(follower)
+    shown = b""
+    for prompt, answer in zip((b"Password: ", b"Repeat for confirmation: "), answers, strict=False):
+        while prompt not in shown:
+            shown += os.read(leader, 1000)
+        os.write(leader, answer + b"\n")
+    try:
+        while more := os.read(leader, 1000):
+            shown += more
+    except OSError:
+        pass  # the process has ended
+    code = process.wait(30)
     os.close(leader)
     return code, shown
 
 
-def test_a_password_on_a_terminal_is_not_shown(run, database):
-    code, shown = typed(database, PASSWORD.encode(), PASSWORD.encode())
+def test_a_password_on_a_terminal_is_not_shown(run, fork_server, database):
+    code, shown = typed(fork_server, database, PASSWORD.encode(), PASSWORD.encode())
     assert code == 0
     assert PASSWORD.encode() not in shown
     assert b"added jane" in shown
 
 
-def test_a_password_on_a_terminal_with_another_encoding_is_refused(run, accounts, database):
-    code, shown = typed(database, b"correct h\xf6rse battery")
+def test_a_password_on_a_terminal_with_another_encoding_is_refused(run, fork_server, accounts, database):
+    code, shown = typed(fork_server, database, b"correct h\xf6rse battery")
     assert code == 66
     assert b"is not UTF-8" in shown
     assert accounts.list() == []
 
 
-def test_a_stop_at_the_prompt_restores_the_echo_of_the_terminal(database, run):
-    script = Path(sys.executable).with_name("ararat")
+def test_a_stop_at_the_prompt_restores_the_echo_of_the_terminal(fork_server, database, run):
     leader, follower = pty.openpty()
-    command = [script, "account", "add", "jane", "--role", "reader", "--password-stdin", "--database", str(database)]
-    with subprocess.Popen(command, stdin=follower, stdout=follower, stderr=follower, start_new_session=True) as process:
-        shown = b""
-        while b"Password: " not in shown:
-            assert select.select([leader], [], [], 30)[0]
-            shown += os.read(leader, 1000)
-        process.terminate()
-        assert process.wait(30) == -signal.SIGTERM
-        assert termios.tcgetattr(follower)[3] & termios.ECHO
+    process = fork_server.start([*COMMAND, str(database)], (follower, follower, follower), Path.cwd(), os.environ)
+    shown = b""
+    while b"Password: " not in shown:
+        assert select.select([leader], [], [], 30)[0]
+        shown += os.read(leader, 1000)
+    process.terminate()
+    assert process.wait(30) == -signal.SIGTERM
+    assert termios.tcgetattr(follower)[3] & termios.ECHO
     os.close(follower)
     os.close(leader)
 

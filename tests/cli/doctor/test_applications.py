@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from ararat.cli.doctor import applications
 from ararat.cli.doctor.finding import HealthFinding
 from ararat.middleware import BindingSource, ResolverASGIMiddleware, ResolverMiddleware
+from tests.preloaded import ARARAT
 
 
 class Nothing(BindingSource):
@@ -218,18 +217,10 @@ with Configurator() as site:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyramid") is None, reason="Pyramid is not installed")
-def test_the_routes_of_pyramid_are_listed(tmp_path: Path) -> None:
-    # In a separate process, because importing Pyramid causes warnings.
+def test_the_routes_of_pyramid_are_listed(run_command: Callable[..., Any], tmp_path: Path) -> None:
+    # In another process, because importing Pyramid causes warnings.
     (tmp_path / "site_under_test.py").write_text(PYRAMID, "utf-8")
-    ararat = Path(sys.executable).with_name("ararat")
-    ran = subprocess.run(
-        [ararat, "doctor", "--app", "site_under_test:app", "--json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
+    ran = run_command(ARARAT, "doctor", "--app", "site_under_test:app", "--json", folder=tmp_path)
     found = [(row["code"], row["message"].split()[2]) for row in map(json.loads, ran.stdout.splitlines()[:3])]
     assert found == [("resolver", "the"), ("route-hidden", "/ark:{x:.*}"), ("route-hidden", "urn:{x}")]
     assert ran.returncode == 1

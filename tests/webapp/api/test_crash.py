@@ -6,19 +6,17 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.webapp.accounts.store import Accounts
+from tests.preloaded import ARARAT
 from tests.webapp.management.acts import Acts
 from tests.webapp.management.conftest import audit_of
 
@@ -83,7 +81,11 @@ class Client:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("rounds", [pytest.param(1, id="one"), pytest.param(30, id="many", marks=pytest.mark.long)])
 def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
-    database: str, open_store: Callable[..., Bindings], wsgi_server: Callable[..., Any], rounds: int
+    database: str,
+    open_store: Callable[..., Bindings],
+    wsgi_server: Callable[..., Any],
+    run_command: Callable[..., Any],
+    rounds: int,
 ) -> None:
     bindings = open_store(database)
     accounts = Accounts(bindings)
@@ -117,6 +119,5 @@ def test_a_killed_server_loses_no_acknowledged_change_and_mints_no_name_twice(
     # A request that was repeated with its key made no second name.
     assert len({*names.values()}) == len(names)
     assert {*names} == rows
-    ararat = Path(sys.executable).with_name("ararat")
-    checked = subprocess.run([ararat, "verify", "--database", database], capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
+    checked = run_command(ARARAT, "verify", "--database", database)
+    assert checked.returncode == 0, checked

@@ -16,7 +16,7 @@ from ...forking import ForkedCode
 # The machine can be slow.
 pytestmark = pytest.mark.timeout(180)
 
-LINES = 6000
+LINES = 2500
 LEASE = 1.5
 WORKER = """
 import sys, time

@@ -6,14 +6,13 @@ import gc
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -197,11 +196,12 @@ for number in range(2):
 """
 
 
-def test_the_end_of_a_process_closes_its_connection(file: Path, open_store: Callable[..., Bindings]) -> None:
+def test_the_end_of_a_process_closes_its_connection(
+    run_command: Callable[..., Any], file: Path, open_store: Callable[..., Bindings]
+) -> None:
     open_store(file).close()
-    command = [sys.executable, "-W", "error", "-c", ENDING, str(file)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (ran.stdout, ran.stderr, logs(file)) == ("bound\nbound\n", "", [])
+    ran = run_command(sys.executable, "-W", "error", "-c", ENDING, file)
+    assert (ran.stdout, ran.stderr, logs(file)) == (b"bound\nbound\n", b"", [])
 
 
 # Files that are replaced, deleted or restored -------------------------------------------------------------------------
