@@ -23,6 +23,7 @@ from psycopg.pq import PGconn, Ping
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.open import bindings_at
+from ararat.bindings.operations import pace
 from ararat.bindings.storage.databases.sqlite import SQLite
 
 from .ports import free_port
@@ -342,7 +343,9 @@ SQLITE_FIRST = (
     "bindings/operations/",
     "bindings/checks/",
     "bindings/imports/test_exporting.py",
+    "bindings/imports/test_importing.py",
     "bindings/imports/test_keyed_rows.py",
+    "bindings/imports/test_plain_rows.py",
     "bindings/imports/test_reserved_names.py",
     "bindings/imports/test_table_rows.py",
     "bindings/log/",
@@ -352,6 +355,7 @@ SQLITE_FIRST = (
     "bindings/test_embargo.py",
     "bindings/test_holding.py",
     "bindings/test_minting.py",
+    "bindings/test_numbers.py",
     "bindings/test_reserved_names.py",
     "bindings/names/test_policy.py",
     "middleware/feeds/",
@@ -370,6 +374,7 @@ SQLITE_FIRST = (
     "middleware/test_withdrawal.py",
     "webapp/accounts/test_identify.py",
     "webapp/accounts/test_sign_in.py",
+    "webapp/accounts/test_store.py",
     "webapp/api/",
     "webapp/desk/",
     "webapp/jobs/",
@@ -414,6 +419,12 @@ def _hasty_sqlite() -> Iterator[None]:
 def durable_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let SQLite wait for the disk, as it does without tests."""
     monkeypatch.setattr(SQLite, "connect_to_write", _connect_to_write)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write blocks of at most 100 names, so that few names need several."""
+    monkeypatch.setattr(pace, "BLOCK", 100)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -37,29 +37,31 @@ def names(number: int) -> list[str]:
     return [f"ark:12345/x{each},/1" for each in range(number)]
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_progress_is_reported(bindings: Bindings) -> None:
     told: list[int] = []
-    run(bindings, "identifier,target", *(f"ark:12345/x{number},/1" for number in range(2300)), progress=told.append)
-    assert (told[0], told.count(2300)) == (1000, 2)  # the check, and the blocks
+    run(bindings, "identifier,target", *(f"ark:12345/x{number},/1" for number in range(230)), progress=told.append)
+    assert (told[0], told.count(230)) == (100, 2)  # the check, and the blocks
     told.clear()
     run(
         bindings,
         "identifier,target",
-        *(f"ark:12345/x{number},/1" for number in range(2300)),
+        *(f"ark:12345/x{number},/1" for number in range(230)),
         atomic=True,
         progress=told.append,
     )
-    assert told == [1000, 2000, 2300]
+    assert told == [100, 200, 230]
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("atomic", [True, False])
 def test_an_import_that_is_interrupted_during_its_check_writes_nothing(bindings: Bindings, atomic: bool) -> None:
     def interrupt(lines: int) -> None:
-        if lines == 2000:
+        if lines == 200:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(bindings, "identifier,target", *names(3000), atomic=atomic, progress=interrupt)
+        run(bindings, "identifier,target", *names(300), atomic=atomic, progress=interrupt)
     assert bindings.lookup("ark:12345/x1") is None
     assert bindings.history("ark:12345/x1") == []
     assert bindings.bind("ark:12345/x1", "/2") == "bound"
@@ -67,15 +69,15 @@ def test_an_import_that_is_interrupted_during_its_check_writes_nothing(bindings:
 
 def test_batches_are_kept_and_a_second_run_continues(bindings: Bindings) -> None:
     def interrupt(lines: int) -> None:
-        if lines == 1200:
+        if lines == 120:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(bindings, "identifier,target", *names(3000), batch=400, progress=interrupt)
-    assert len(bindings.store.fetch([f"ark:12345/x{each}" for each in range(3000)])) == 1200
-    again = run(bindings, "identifier,target", *names(3000), batch=400)
-    assert (again.continued, again.added, again.kept, again.written) == (True, 3000, 3000, True)
-    assert [(each.names, each.finished is not None) for each in bindings.list_operations()] == [(3000, True)]
+        run(bindings, "identifier,target", *names(300), batch=40, progress=interrupt)
+    assert len(bindings.store.fetch([f"ark:12345/x{each}" for each in range(300)])) == 120
+    again = run(bindings, "identifier,target", *names(300), batch=40)
+    assert (again.continued, again.added, again.kept, again.written) == (True, 300, 300, True)
+    assert [(each.names, each.finished is not None) for each in bindings.list_operations()] == [(300, True)]
     assert [event.source for event in bindings.history("ark:12345/x0")] == ["-, line 2"]
 
 

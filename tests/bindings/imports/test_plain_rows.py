@@ -87,6 +87,7 @@ def test_each_row_that_is_converted_at_once_is_as_in_general(cells: dict[str, st
         raise AssertionError("a row is refused in general") from error
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("atomic", [True, False])
 @pytest.mark.parametrize(
     "other", ["", "ark:12345/gone,,,withdrawn", "ark:12345/x7b,https://example.org/7b,Seven,reserved"]
@@ -94,8 +95,8 @@ def test_each_row_that_is_converted_at_once_is_as_in_general(cells: dict[str, st
 def test_an_import_writes_the_same_without_it(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch, atomic: bool, other: str
 ) -> None:
-    lines = [f"ark:12345/x{number},https://example.org/{number},Map {number}," for number in range(1200)]
-    lines.insert(600, other)
+    lines = [f"ark:12345/x{number},https://example.org/{number},Map {number}," for number in range(120)]
+    lines.insert(60, other)
     # A name of an earlier line, and one with another spelling, in later blocks.
     lines += [lines[3], "ark:/12345/x-4,https://example.org/4,Map 4,", "ark:12345/y,https://example.org/y,a\u200bb,"]
     monkeypatch.setattr(bindings, "now", lambda: NOW)

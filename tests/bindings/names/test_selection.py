@@ -164,6 +164,7 @@ def test_a_list_has_the_names_that_meet_all_conditions(
     assert filled.count_names(select(**conditions)).get("", 0) == len(expected)
 
 
+@pytest.mark.one_setup
 @pytest.mark.parametrize("sort", [None, "name", "-changed"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 def test_the_name_that_the_words_are_is_the_first(filled_with_mentions: Bindings, limit: int, sort: str | None) -> None:

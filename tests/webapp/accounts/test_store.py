@@ -54,6 +54,7 @@ def test_pages_ask_a_database_that_does_not_answer_once_in_ten_seconds(
     assert len(asked) == 3
 
 
+@pytest.mark.both_stores
 def test_an_account_is_recorded_with_its_grants(accounts, clock):
     added = accounts.add("Jane", "curator", ["12345/x-5", "ark:/12345/x5", "urn:nbn:de:"], PASSWORD)
     assert added == accounts.get("JANE") == accounts.list()[0]
@@ -62,6 +63,7 @@ def test_an_account_is_recorded_with_its_grants(accounts, clock):
     assert accounts.get("joan") is None
 
 
+@pytest.mark.both_stores
 def test_an_account_cannot_be_added_twice(accounts):
     accounts.add("jane", "curator")
     with pytest.raises(AccountError, match="account-exists"):
@@ -71,6 +73,7 @@ def test_an_account_cannot_be_added_twice(accounts):
         accounts.add("jane", "reader")
 
 
+@pytest.mark.both_stores
 @pytest.mark.one_setup
 @pytest.mark.parametrize("threads", [8])
 def test_one_of_several_writers_adds_an_account(accounts, threads):
@@ -103,6 +106,7 @@ def test_nothing_is_written_for_wrong_arguments(accounts):
     assert accounts.list() == []
 
 
+@pytest.mark.both_stores
 def test_grants_are_added_and_removed(accounts):
     accounts.add("jane", "curator")
     assert accounts.grant("jane", "12345/x5").prefixes == ("ark:12345/x5",)
@@ -132,6 +136,7 @@ def test_changes_of_an_unknown_account_are_refused(accounts):
 # Tokens ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 def test_a_token_identifies_its_account_until_it_is_revoked(accounts):
     jane = accounts.add("jane", "curator", ["12345/x5"])
     token, secret = accounts.tokens.create("jane", " repository ", prefixes=["12345/x5"])
@@ -337,6 +342,7 @@ def test_the_use_of_a_session_is_recorded_once_a_minute_and_never_fails_a_reques
     assert accounts.sessions.caller(session, idle=timedelta(hours=1))
 
 
+@pytest.mark.both_stores
 def test_expired_sessions_are_deleted(accounts, clock):
     jane = accounts.add("jane", "curator")
     accounts.sessions.start(jane)
@@ -345,6 +351,7 @@ def test_expired_sessions_are_deleted(accounts, clock):
     assert len(accounts.write(lambda each: each.execute(select(account_tables.sessions)).all())) == 1
 
 
+@pytest.mark.both_stores
 @pytest.mark.parametrize(
     "change",
     [
@@ -463,6 +470,7 @@ def test_the_last_administrator_stays_unless_forced(accounts):
     assert accounts.disable("joan", force=True).disabled
 
 
+@pytest.mark.both_stores
 def test_two_administrators_cannot_disable_each_other_at_once(accounts):
     accounts.add("jane", "administrator")
     accounts.add("joan", "administrator")
@@ -486,6 +494,7 @@ def test_two_administrators_cannot_disable_each_other_at_once(accounts):
 # The audit and other stores -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.both_stores
 def test_each_change_is_in_the_audit(accounts, audit_of):
     admin = Caller(account=accounts.add("admin", "administrator"), address="192.0.2.7")
     accounts.add("jane", "curator", ["12345/x5"], PASSWORD, by=admin)
