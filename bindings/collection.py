@@ -486,7 +486,7 @@ class Bindings:
                 results = changes.make(transaction, name_changes, self.now())
                 bound = [each.after.identifier for each in results if each.outcome == "bound"]
                 similar = {other: key for key in bound for other in names.confusable(key)}
-                confused = transaction.bound(list(similar))
+                confused = transaction.bound(list(similar)) if similar else []
                 break
         for each in results:
             if each.outcome not in ("unchanged", "deleted") and each.after.metadata:
