@@ -395,8 +395,9 @@ class Bindings:
         order.
 
         ``selection`` has the conditions; None counts all names. ``by`` is "shoulder", "state" or "month" (of creation).
-        If it is None, the number of all names has the key "". A count reads all selected names; :meth:`count` is
-        faster. With ``most`` and without ``by``, names above this number are not counted.
+        If it is None, the number of all names has the key "". A database keeps the numbers for states, prefixes and
+        beginnings; a count with other conditions reads all selected names. With ``most`` and without ``by``, names
+        above this number are not counted. With both, :class:`TooBroad` is raised if more names must be read.
         """
         return self.store.count_names(self._at_once(selection), by, most)
 

@@ -21,6 +21,7 @@ from .collection import utc_now
 from .names.binding import rfc3339
 from .storage.databases.snapshot_file import APPLICATION, EXPORTED, NAMES
 from .storage.tables import log_tables, schema
+from .storage.tables.name_counts import fill
 from .storage.tables.triggers import triggers
 from .storage.versions import VERSION
 from .system.files import replaced_file
@@ -58,6 +59,7 @@ def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], 
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("BEGIN")
         names = _write(connection, snapshot, progress)
+        _count(connection)
         _write_log(connection, snapshot)
         # The version of the rules must differ from that of another snapshot in the same place.
         exported = rfc3339(utc_now())
@@ -104,6 +106,15 @@ def _numbers(connection: sqlite3.Connection) -> Iterator[None]:
     yield
     connection.execute(f"DROP TRIGGER {trigger.name}")
     connection.execute("CREATE INDEX name_numbers_number ON name_numbers (number)")
+
+
+def _count(connection: sqlite3.Connection) -> None:
+    """Write the numbers of names in groups, which a database keeps."""
+    columns = ", ".join(schema.name_counts.columns.keys())
+    key = ", ".join(schema.name_counts.primary_key.columns.keys())
+    connection.execute(f"CREATE TABLE name_counts ({columns}, PRIMARY KEY ({key})) WITHOUT ROWID")
+    for statement in fill("sqlite"):
+        connection.execute(statement)
 
 
 def _write_log(connection: sqlite3.Connection, snapshot: Snapshot) -> None:

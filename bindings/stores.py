@@ -104,6 +104,10 @@ class Snapshot(Protocol):
         """
         ...
 
+    def has_names(self, prefix: str) -> bool:
+        """Return whether a name begins with ``prefix``, which is in normal form."""
+        ...
+
     def served(self) -> tuple[int, str | None]:
         """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
         ...
@@ -245,7 +249,8 @@ class Store(Protocol):
 
         ``selection`` contains the conditions for names.
 
-        With ``most`` and without ``by``, names above this number are not counted.
+        With ``most`` and without ``by``, names above this number are not counted. With both, a database raises
+        :class:`TooBroad` if it must read more names for the count.
         """
         ...
 

@@ -191,11 +191,9 @@ def _open_desk(app: Application, site: Site, admission: Admission) -> None:
     """Give the application of a site with accounts what its desk and its API keep."""
     from ..bindings.digest import Recent
     from . import api as management_api
-    from .desk.counts import COUNTS, CountCache
 
     assert site.accounts is not None, "only such a site has a desk"  # noqa: S101
     app.extensions[FACTS] = Recent(site.accounts.bindings)
-    app.extensions[COUNTS] = CountCache()
     management_api.init_app(app, site)
     admission.refusals[security.MANAGED] = management_api.refusal
 

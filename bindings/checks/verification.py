@@ -28,6 +28,7 @@ _OLDER = "use the newer store, or run ararat recover --from it and enter the res
 
 CODES = {
     "trigger-missing": "run ararat migrate",
+    "count-wrong": "delete all rows of the table name_counts, and run ararat migrate, which counts the names again",
     "history-differs": f"another program changed the row; {_COMPARE}",
     "history-missing": f"another program wrote the row; {_COMPARE}",
     "binding-missing": f"another program deleted the row; {_COMPARE}",
@@ -71,7 +72,8 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
     resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
     belong to recorded operations; rules and prefix records equal their last event; counters are above the minted
-    names; and the triggers that protect the tables exist and are enabled. For a file, the version follows the version
+    names; the numbers of names that are kept are right; and the triggers that protect the tables exist and are enabled.
+    For a file, the version follows the version
     that was served before.
 
     The store is streamed from one snapshot, so it can have any size, and can change at the same time.

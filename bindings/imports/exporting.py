@@ -114,7 +114,7 @@ def table_lines(
             written = _json_lines()
         else:
             used = {column for record in records for column in record.cells() if column not in COLUMNS}
-            written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format], used, bom=bom)
+            written = delimited(snapshot, delimiter or _DELIMITERS[format], used, bom=bom)
             yield None, written.header()
         names = (name for name in snapshot.bindings() if since is None or name.recorded_at >= since)
         for row in chain(snapshot.settings(), names, records):
@@ -146,16 +146,14 @@ def name_lines(
     with store.snapshot() as snapshot:
         line: Callable[[Binding], str] = _record_line
         if format != "jsonl":
-            line = written = delimited(bindings, snapshot, delimiter or _DELIMITERS[format], bom=bom)
+            line = written = delimited(snapshot, delimiter or _DELIMITERS[format], bom=bom)
             yield written.header()
         now = bindings.now()
         for selection in chain:
             yield from map(line, store.names_at(snapshot, replace(selection, now=now) if selection.hold else selection))
 
 
-def delimited(
-    bindings: Bindings, snapshot: Snapshot, delimiter: str, others: Collection[str] = (), *, bom: bool
-) -> Delimited:
+def delimited(snapshot: Snapshot, delimiter: str, others: Collection[str] = (), *, bom: bool) -> Delimited:
     """Return the converter of bindings to lines of CSV or TSV, with one column for each value in use.
 
     ``delimiter`` is the separator of the columns, one character. ``snapshot`` contains the names, whose values decide
@@ -165,7 +163,7 @@ def delimited(
     is that of :func:`export_table`.
     """
     elements = sorted({*others, *snapshot.elements()})
-    has_tests = bindings.list_names(Selection(prefix=RESERVED_NAAN), limit=1).names
+    has_tests = snapshot.has_names(RESERVED_NAAN)
     return Delimited(delimiter, snapshot.selectors(), [*elements, columns.TEST] if has_tests else elements, bom=bom)
 
 

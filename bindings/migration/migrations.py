@@ -160,11 +160,15 @@ def _add_missing_columns(connection: Connection) -> None:
 
 def _add_missing_triggers(connection: Connection, database: Database) -> int:
     """Create the triggers that are missing or disabled, and return their number."""
-    from ..storage.tables import triggers
+    from ..storage.tables import name_counts, triggers
 
     trigger_names = set(connection.exec_driver_sql(database.trigger_names_sql).scalars())
     missing = [trigger for trigger in triggers.triggers(database.dialect_name) if trigger.name not in trigger_names]
     triggers.create(connection, missing)
+    is_counted = connection.exec_driver_sql("SELECT 1 FROM name_counts LIMIT 1").scalar()
+    if not is_counted or any(each.table == "bindings" for each in missing):
+        # Names were written without them.
+        name_counts.count_again(connection)
     return len(missing)
 
 

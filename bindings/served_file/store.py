@@ -250,12 +250,12 @@ class FileStore:
         """Return the number of names in each group. ``by`` is "shoulder", "state" or "month" (of creation); with None,
         the only key is "".
 
-        ``selection`` contains the conditions for names. ``most`` is ignored: all names are counted.
+        ``selection`` contains the conditions for names. Without ``by``, names above ``most`` are not counted.
         """
         if selection.named is not None:
             found = named_binding(self.list_names, selection)
             selection = replace(selection, named=found and found.identifier)
-        names = islice(filter(selection.includes, self._current().bindings.values()), most)
+        names = islice(filter(selection.includes, self._current().bindings.values()), most if by is None else None)
         return dict(sorted(Counter(group_of(name, by) for name in names).items()))
 
     def ranges(self) -> FileRanges:

@@ -15,7 +15,7 @@ from ...identifiers.text.display import counted
 from ..names.errors import UnreadableBinding
 from ..names.prefixes.patterns import Pattern
 from .rows import PREFIX, STATE, binding_of
-from .tables import triggers
+from .tables import name_counts, triggers
 from .tables.keys import MAX_KEY_BYTES, index_key
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def faults(connection: Connection, database: Database) -> Iterator[Contradiction
 
     differs = "IS NOT" if database.dialect_name == "sqlite" else "IS DISTINCT FROM"
     yield from _missing_triggers(connection, database)
+    yield from _counts(rows, database)
     for check in (_differences, _sequences, _records):
         yield from check(rows, differs)
     for find in (_lost_bindings, _keys, _operations, _counters, _unreadable):
@@ -64,6 +65,16 @@ def _missing_triggers(connection: Connection, database: Database) -> Iterator[Co
             yield Contradiction(
                 "trigger-missing", "", f"the trigger {name} of the table {table} is missing or disabled"
             )
+
+
+def _counts(rows: _Rows, database: Database) -> Iterator[Contradiction]:
+    """Compare the numbers of names that the triggers keep with the names."""
+    for kind, value, kept, found in rows(name_counts.differences(database.dialect_name)):
+        if kind == "sample":
+            yield Contradiction("count-wrong", "", f"the sample of names has the name {value}, which is not recorded")
+        else:
+            message = f"the group {value} of the {kind} has {counted(int(kept), 'name')}, but {int(found)} are recorded"
+            yield Contradiction("count-wrong", "", message)
 
 
 def _differences(rows: _Rows, differs: str) -> Iterator[Contradiction]:

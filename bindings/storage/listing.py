@@ -34,6 +34,7 @@ from ..names.selection import (
     position,
     shoulder_of,
 )
+from .kept_counts import KeptCounts
 from .protocols import Clock, Row, utc_now
 from .rows import STATE, binding_of, element_text
 from .statements import marked
@@ -304,6 +305,13 @@ class Lists:
                     rows[0],
                 )
 
+    def kept_count(
+        self, read: Read, selection: Selection, by: Group | None, most: int | None = None
+    ) -> dict[str, int] | None:
+        """Count names as :meth:`count` from the numbers that the database keeps. Return None if they do not suffice."""
+        kept = KeptCounts(read, self.marked, self._clock).count(selection, by)
+        return kept if kept is None or most is None or by is not None else {"": min(most, sum(kept.values()))}
+
     def count(self, read: Read, selection: Selection, by: Group | None, most: int | None = None) -> dict[str, int]:
         """Count the names that meet conditions, in groups. Return the number of names by group. ``by`` is "shoulder",
         "state" or "month" (of creation); with None, the only key is "".
@@ -311,25 +319,30 @@ class Lists:
         ``selection`` contains the conditions for names. ``read`` runs a query and returns its rows.
 
         With ``most`` and without ``by``, names above this number are not counted, and :class:`TooBroad` is raised if
-        few of many names meet the conditions.
+        few of many names meet the conditions. With ``by``, it is also raised if more than ``most`` names must be read
+        for the count.
         """
         if selection.named is not None:
             counts = Counter(self.count(read, replace(selection, named=None), by, most))
             found = named_binding(partial(self.page, read), selection)
             if found is not None and not selection.contains_words(found):
                 counts[group_of(found, by)] += 1
-            return dict(sorted(counts.items())) if most is None else {"": min(most, counts.total())}
+            return {"": min(most, counts.total())} if most is not None and by is None else dict(sorted(counts.items()))
         # The names are read as in a list without an order, by the index of a condition.
         selection = replace(selection, sort=None, descending=False)
-        if by == "shoulder":
-            return self._count_shoulders(read, selection)
-        group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
         counts = Counter()
         # Few names of an owner are found faster than many with the words.
         best = read if selection.owner is not None else None
         has_trigrams = self._has_trigrams(read, selection)
-        if most is not None and by is None:
-            return {"": self._count_some(read, selection, most, has_trigrams=has_trigrams)}
+        if most is not None:
+            number = self._count_some(read, selection, most + (by is not None), has_trigrams=has_trigrams)
+            if by is None:
+                return {"": number}
+            if number > most:
+                raise TooBroad(f"more than {most} names are not counted in groups", number)
+        if by == "shoulder":
+            return self._count_shoulders(read, selection)
+        group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
         for query in self._queries(selection, None, best, has_trigrams=has_trigrams, is_ordered=False):
             rows = f"FROM {query.tables}{_where(query.conditions)}"
             text = f"SELECT {group}, count(*) {rows} GROUP BY 1"

@@ -64,6 +64,17 @@ class NameRanges(Protocol):
         """
         ...
 
+    def sample(self, start: str, end: str) -> list[str]:
+        """Return keys from ``start`` to before ``end``, between which there are about :data:`.SAMPLED` names each.
+
+        The list is empty for a table file, whose names are in the memory.
+        """
+        ...
+
+    def first_public(self, start: str, end: str) -> str | None:
+        """Return the first key from ``start`` to before ``end`` of a name that is or was public, or None."""
+        ...
+
     def state(self, start: str, end: str) -> RangeState:
         """Return a summary of the public names with keys from ``start`` to before ``end``."""
         ...
@@ -91,6 +102,9 @@ class DatabaseRanges:
         changed = change_time(now())
         public = f"{within} AND (status <> 'reserved' OR once_public IS NOT NULL OR {reached})"
         self.nth_sql = f"SELECT key FROM bindings WHERE {within} ORDER BY key LIMIT 1 OFFSET {mark}"
+        self.sample_sql = (
+            f"SELECT value FROM name_counts WHERE kind = 'sample' AND value >= {mark} AND value < {mark} ORDER BY value"
+        )
         self.last_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key DESC LIMIT 1"
         self.first_sql = f"SELECT key FROM bindings WHERE {public} ORDER BY key LIMIT 1"
         self.state_sql = f"SELECT count(*), coalesce(sum(revision), 0), max({changed}) FROM bindings WHERE {public}"
@@ -109,9 +123,17 @@ class DatabaseRanges:
         middle = last and self._nth(start, behind(last), max(1, most // 2))
         if last is None or middle is None:
             return None
-        low = next(self._key_of_each(self.first_sql, middle, end), None)
+        low = self.first_public(middle, end)
         high = max(self._key_of_each(self.last_sql, middle, behind(last)), default=None)
         return low if low is None or high is None else between(low, high)
+
+    def sample(self, start: str, end: str) -> list[str]:
+        """Return the keys of the sample from the key ``start`` to before the key ``end``, in order."""
+        return [key for (key,) in self._read(self.sample_sql, (start, end))]
+
+    def first_public(self, start: str, end: str) -> str | None:
+        """Return the first key from ``start`` to before ``end`` of a name that is or was public, or None."""
+        return next(self._key_of_each(self.first_sql, start, end), None)
 
     def state(self, start: str, end: str) -> RangeState:
         """Return the state of the names from the key ``start`` to before the key ``end``."""
@@ -170,6 +192,14 @@ class FileRanges:
         public = [key for key in keys[max(1, most // 2) :] if _is_public(self._bindings[key])]
         within = [key for key in public if key <= keys[most]]
         return between(within[0], within[-1]) if within else next(iter(public), None)
+
+    def sample(self, start: str, end: str) -> list[str]:
+        """Return no keys."""
+        return []
+
+    def first_public(self, start: str, end: str) -> str | None:
+        """Return the first key from ``start`` to before ``end`` of a name that is or was public, or None."""
+        return next((key for key in self._keys_of(start, end) if _is_public(self._bindings[key])), None)
 
     def state(self, start: str, end: str) -> RangeState:
         """Return the state of the names from the key ``start`` to before the key ``end``."""

@@ -231,20 +231,6 @@ def metadata_of(stored: str | None) -> Mapping[str, str]:
         return NOTHING
 
 
-def selectors_of(alternates: str) -> list[str]:
-    """Return the selectors of the alternate targets in the column ``alternates``, which is JSON.
-
-    The list is empty for a value that Ararat does not write: :func:`binding_of` reports it.
-
-    >>> selectors_of('{"text/html": "https://example.org/a"}')
-    ['text/html']
-    """
-    try:
-        return list(_mapping(alternates))
-    except (TypeError, ValueError, AttributeError):
-        return []
-
-
 def rule_of(row: Row) -> Rule:
     """Convert the row ``row`` of the table ``rules`` to a rule."""
     prefix, template, redirect, changed, actor = row

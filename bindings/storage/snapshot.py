@@ -13,10 +13,12 @@ from ..names.binding import Binding, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.metadata import metadata
 from ..names.prefixes.prefixes import PrefixRecord
+from ..names.selection import LAST
 from ..tables.other_rows import RuleRow, Setting, setting
+from .kept_counts import KeptCounts
 from .protocols import Clock, Connection, Database, LastEvent, Row
-from .rows import binding_of, last_event_of, prefix_record_of, rule_of, selectors_of
-from .statements import Statements
+from .rows import binding_of, last_event_of, prefix_record_of, rule_of
+from .statements import Statements, marked
 from .tables.keys import index_key
 from .tables.search_indexes import IS_URN
 
@@ -110,11 +112,20 @@ class DatabaseSnapshot:
         pairs = self.read(query, ())
         return {name: other for first, last in pairs for name, other in ((first, last), (last, first))}
 
+    def has_names(self, prefix: str) -> bool:
+        """Return whether a name begins with ``prefix``, which is in normal form."""
+        return bool(self.read(self._statements.begins, (prefix, f"{prefix}{LAST}")))
+
     def served(self) -> tuple[int, str | None]:
         """Return the number of live names of the kind "served" (the site answers), and the first of their keys."""
-        first = self.read(self._statements.first_embargo, ())[0][0]
-        ((number, key),) = self.read(self._statements.served, [rfc3339(self._now) if first else ""])
-        return number, key
+        groups = self._counts.groups().items()
+        number = sum(names for group, names in groups if group.kind == "served" and group.state == "live")
+        rows = self.read(self._statements.first_served, [rfc3339(self._now)]) if number else []
+        return number, rows[0][0] if rows else None
+
+    @cached_property
+    def _counts(self) -> KeptCounts:
+        return KeptCounts(self.read, lambda text: marked(text, self._database.dialect_name), lambda: self._now)
 
     def settings(self) -> Iterator[RuleRow | Setting]:
         """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""
@@ -132,10 +143,8 @@ class DatabaseSnapshot:
 
     def selectors(self) -> list[str]:
         """Return the selectors of all alternate targets in alphabetical order, such as "text/html;en"."""
-        rows = self._database.stream(self._connection, self._statements.alternates)
-        return sorted({selector for (alternates,) in rows for selector in selectors_of(alternates)})
+        return sorted(self._counts.members("selectors"))
 
     def elements(self) -> list[str]:
         """Return the names of the metadata elements in use that have no short name, in alphabetical order."""
-        names = (name for (name,) in self._database.stream(self._connection, self._statements.elements))
-        return sorted(name for name in names if not metadata.has_short_name(name))
+        return sorted(name for name in self._counts.members("elements") if not metadata.has_short_name(name))

@@ -84,22 +84,17 @@ class Statements:
             "SELECT coalesce(long_identifier, key) FROM bindings "
             f"WHERE embargo <= {one} ORDER BY embargo, key LIMIT {MOST_DUE}"
         )
+        self.begins = f"SELECT 1 FROM bindings WHERE key >= {one} AND key < {one} LIMIT 1"
         self.first_embargo = "SELECT min(embargo) FROM bindings WHERE embargo IS NOT NULL"
         self.all = f"{binding} ORDER BY key"
         self.delete = f"DELETE FROM bindings WHERE key = {one}"
         assigned = ", ".join(f"{column} = {one}" for column in (*STATE[1:], *SEARCH) if column not in lacking)
         self.update = f"UPDATE bindings SET {assigned} WHERE key = {one}"
-        self.served = (
-            f"SELECT count(*), min(key) FROM bindings WHERE kind = 'served' AND (status = 'live' OR embargo <= {one})"
+        # Both conditions are ranges of the index of served names.
+        self.first_served = (
+            f"SELECT key FROM bindings WHERE kind = 'served' AND (status = 'live' OR embargo <= {one}) "
+            "ORDER BY key LIMIT 1"
         )
-        self.alternates = "SELECT alternates FROM bindings WHERE alternates IS NOT NULL"
-        if is_sqlite:
-            text = "CASE WHEN json_valid(metadata) THEN metadata END"
-            self.elements = f"SELECT DISTINCT element.key FROM bindings, json_each({text}) AS element"
-        else:
-            # A quotation mark in a text has a backslash before it, so only names match.
-            name = r"""(regexp_matches(metadata, '[{,]\s*"([^"\\]+)"\s*:', 'g'))[1]"""
-            self.elements = f"SELECT DISTINCT {name} FROM bindings WHERE metadata IS NOT NULL"
         names = "json_each(?) AS name" if is_sqlite else "unnest(%s::text[]) AS name(value)"
         # In byte order "." and "/" are adjacent, and "0" follows.
         self.below = f"{binding} WHERE key >= {one} AND key < {one} ORDER BY key LIMIT coalesce({one}, 0)"

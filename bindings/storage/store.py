@@ -296,8 +296,11 @@ class DatabaseStore:
 
         ``selection`` contains the conditions for names.
 
-        With ``most`` and without ``by``, names above this number are not counted.
+        With ``most`` and without ``by``, names above this number are not counted. With both, :class:`TooBroad` is
+        raised if more names must be read.
         """
+        if (kept := self.lists.kept_count(self._rows, selection, by, most)) is not None:
+            return kept
         if most is not None or self.count().exact:
             return self.lists.count(self.lists.at_the_time(self._listed), selection, by, most)
         # To count millions of names takes longer than the time limit of a lookup.

@@ -187,7 +187,7 @@ def _print_csv(bindings: Bindings, names: Iterator[Binding]) -> None:
     from ...bindings.imports.exporting import delimited
 
     with bindings.store.snapshot() as snapshot:
-        table = delimited(bindings, snapshot, ",", bom=False)
+        table = delimited(snapshot, ",", bom=False)
     is_terminal = sys.stdout.isatty()
     for line in (table.header(), *map(table, names)):
         if is_terminal:

@@ -3,6 +3,9 @@
 A file is a range of names in the order of their keys (:mod:`.name_ranges`). Its address contains the begin of the
 range. So all processes serve the same files, and few new names change few files. The index is computed again after
 :data:`REFRESH_SECONDS`; a file is always current.
+
+The ranges of a large database begin at names of its sample (:mod:`.tables.name_counts`), so that the index reads no
+other names.
 """
 
 from __future__ import annotations
@@ -11,14 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from xml.sax.saxutils import escape
+from zlib import crc32
 
 from ... import __version__
 from ...bindings.names.selection import LAST
 from ...bindings.storage.name_ranges import LiveName, NameRanges, behind
+from ...bindings.storage.tables.name_counts import SAMPLED
 from ...bindings.system.fork_safety import ForkSafeLock
 from ..http.conditional import validators
 from .feed import FeedAnswer, FeedSource, document, only_parameter, refusal, utc_seconds
@@ -33,7 +38,11 @@ MAX_ADDRESS = 2047
 """sitemaps.org, loc: "This value must be less than 2,048 characters." Longer names are omitted."""
 
 REFRESH_SECONDS = 600.0
-"""The minimum time between two computations of the index. Each reads the keys of all names."""
+"""The minimum time between two computations of the index."""
+
+_MAX_SAMPLED = 16
+"""The maximum number of names of the sample in a file. That more than three times as many names as their mean number
+are between them, more than a file can have, is not expected in ten million files."""
 
 NAMES_AT_ONCE = 1000
 """The number of names in memory while a file is sent."""
@@ -112,8 +121,10 @@ class Sitemap:
 
     def _file(self, start: str, request: Request) -> FeedAnswer:
         ranges = self._bindings.store.ranges()
-        last = self._end(start) or start
-        end = ranges.bound(start, last, MAX_NAMES) or last
+        starts, last = self._all(), self._end(start) or start
+        end = min((each for each in starts if start < each < last), default=last)
+        if start not in starts:
+            end = ranges.bound(start, end, MAX_NAMES) or end
         state = ranges.state(start, end)
         tag = repr((__version__, self._prefix, start, end, state)).encode()
         headers = [("Content-Type", f"{_MEDIA_TYPE}; charset=utf-8"), ("Cache-Control", f"max-age={self._seconds}")]
@@ -145,15 +156,32 @@ class Sitemap:
 
 def _divided(ranges: NameRanges, start: str, end: str) -> Iterator[str]:
     """Yield the begins of ranges with at most :data:`MAX_NAMES` names each."""
-    begin: str | None = start
-    while begin is not None:
-        yield begin
-        begin = ranges.bound(begin, end, MAX_NAMES)
+    begin = ranges.bound(start, end, MAX_NAMES)
+    yield start
+    sample = ranges.sample(start, end) if begin is not None and MAX_NAMES > 2 * _MAX_SAMPLED * SAMPLED else []
+    if not sample:
+        while begin is not None:
+            yield begin
+            begin = ranges.bound(begin, end, MAX_NAMES)
+        return
+    number, wanted = 0, [*sample, end]
+    for key, following in pairwise(wanted):
+        number += 1
+        # The check sum selects names at which a range always begins. So a new name of the sample moves few others.
+        if number >= _MAX_SAMPLED or crc32(key.encode()) % _MAX_SAMPLED == 0:
+            # The address must not contain a reserved name.
+            public = ranges.first_public(key, following)
+            if public is not None:
+                yield public
+                number = 0
 
 
 def _pages(ranges: NameRanges, start: str, end: str) -> Iterator[list[LiveName]]:
-    while names := ranges.live(start, end, NAMES_AT_ONCE):
+    """Yield the live names of a file. Names that are new since the index was computed can be too many for it."""
+    left = MAX_NAMES
+    while left and (names := ranges.live(start, end, min(left, NAMES_AT_ONCE))):
         yield names
+        left -= len(names)
         start = behind(names[-1].key)
 
 

@@ -13,7 +13,7 @@ import sys
 
 from sqlalchemy import Connection, create_engine, make_url
 
-from ararat.bindings.storage.tables import search_indexes, triggers
+from ararat.bindings.storage.tables import name_counts, search_indexes, triggers
 
 TIME = "2026-10-04T12:00:00.000000Z"
 AT_ONCE = 1_000_000
@@ -90,6 +90,7 @@ def fill(url: str, start: int, stop: int) -> None:
             connection.commit()
         search_indexes.create(connection)
         triggers.create(connection, triggers.triggers(engine.dialect.name))
+        name_counts.count_again(connection)
         connection.commit()
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         tidy = (

@@ -1,25 +1,16 @@
-"""The numbers of names by state, shoulder and month for the overview, and their plots.
-
-A count reads all names, which takes seconds for a million. So it is kept for a time, and a page with many names is
-shown before they are counted.
-"""
+"""The numbers of names by state, shoulder and month for the overview, and their plots."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...bindings.system.fork_safety import ForkSafeLock
 from ...identifiers.text.translatable import Translatable
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
-
-COUNTS = "ararat_desk_counts"
-"""The extension of the application with its :class:`CountCache`."""
 
 STATES: Mapping[str, Translatable] = {
     "live": Translatable("Live"),
@@ -28,13 +19,6 @@ STATES: Mapping[str, Translatable] = {
 }
 """The titles of lists of names by their state."""
 
-FEW = 20_000
-"""The number of names up to which they are counted for each page."""
-
-KEPT_SECONDS = 60.0
-"""The minimum time for which counts are kept. A count that takes long is kept for :data:`FACTOR` times its duration."""
-
-FACTOR = 100.0
 MAX_SHOULDERS = 15
 MIN_MONTHS, MAX_MONTHS = 12, 24
 
@@ -68,33 +52,6 @@ class Counts:
     other_shoulders: int
     months: Sequence[Bar]
     counted: datetime
-
-
-class CountCache:
-    """The counts of one site in this process."""
-
-    def __init__(self) -> None:
-        self._lock = ForkSafeLock()
-        self._kept: tuple[Counts, float] | None = None
-
-    def kept(self) -> Counts | None:
-        """Return the counts that are kept, or None."""
-        return self._kept[0] if self._kept and time.monotonic() < self._kept[1] else None
-
-    def count(self, bindings: Bindings) -> Counts:
-        """Return the counts of all names, from the cache if they are new enough.
-
-        Requests at the same time wait for one count.
-        """
-        with self._lock:
-            if found := self.kept():
-                return found
-            start = time.monotonic()
-            found = count(bindings)
-            now = time.monotonic()
-            few = found.total <= FEW
-            self._kept = found, now + (0.0 if few else max(KEPT_SECONDS, FACTOR * (now - start)))
-            return found
 
 
 def count(bindings: Bindings) -> Counts:

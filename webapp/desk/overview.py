@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from flask import current_app, render_template, request
-from htmx_flask import request as htmx_request
+from flask import current_app, render_template
 
 from ...bindings import holding
 from ...bindings.digest import Recent
-from ...bindings.names.binding import NameCount
 from ...identifiers.text.translatable import Translatable
 from ...tracing.links.store import Links
 from ..accounts.identify import accounts
@@ -18,7 +16,7 @@ from ..config import FACTS, site_bindings, url
 from ..uploads.store import Uploads
 from .blueprint import blueprint, caller, moment
 from .changes.recent import recent_lines
-from .counts import COUNTS, FEW, CountCache, Counts
+from .counts import Counts, count
 from .names.new import shoulders
 
 _MAX_UPLOADS = 20
@@ -41,38 +39,20 @@ class WaitingLine(NamedTuple):
 
 @blueprint.get("")
 def overview() -> str:
-    """Return the HTML page with the overview of the desk.
-
-    With many names, the page is sent without the counts, and then reads them. With the query parameter ``count``, the
-    response waits for the counts.
-    """
-    cache: CountCache = current_app.extensions[COUNTS]
-    number = site_bindings().count()
-    is_wanted = "count" in request.args or number.number <= FEW
-    counts = cache.count(site_bindings()) if is_wanted else cache.kept()
-    if htmx_request.htmx and "count" in request.args:
-        return render_template("desk/_counts.html", counts=counts, number=number, names=_names(number))
+    """Return the HTML page with the overview of the desk."""
+    counts = count(site_bindings())
     changes, unreadable = recent_lines()
     return render_template(
         "desk/overview.html",
-        shoulders=None if number.number else shoulders(site_bindings(), caller()),
+        shoulders=None if counts.total else shoulders(site_bindings(), caller()),
         counts=counts,
-        number=number,
-        names=_names(number),
         changes=changes,
         unreadable=unreadable,
         waiting=[*_waiting(counts)],
     )
 
 
-def _names(number: NameCount) -> Translatable:
-    """Return the number of names as a text."""
-    if number.exact:
-        return Translatable.counted("%(number)s name", "%(number)s names", number.number)
-    return Translatable("about %(number)s names", number=number.number)
-
-
-def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
+def _waiting(counts: Counts) -> Iterator[WaitingLine]:
     """Yield what waits for the caller, the most urgent first."""
     yield from _links()
     yield from _uploads()
@@ -82,7 +62,7 @@ def _waiting(counts: Counts | None) -> Iterator[WaitingLine]:
     for fact in facts.facts() if caller().is_administrator else ():
         if fact.problem and fact.code not in _OWN_LINES:
             yield WaitingLine(fact.message, fix=fact.fix)
-    reserved = next((each.number for each in counts.states if each.label == "reserved"), 0) if counts else 0
+    reserved = next((each.number for each in counts.states if each.label == "reserved"), 0)
     if reserved:
         text = Translatable.counted("%(number)s name is reserved.", "%(number)s names are reserved.", reserved)
         yield WaitingLine(text, url("desk.names", state="reserved"), "plain")

@@ -1,7 +1,7 @@
 """The tables of a bindings database for names, rules and prefixes, for SQLite and PostgreSQL.
 
 - ``bindings`` has one row per name, also for a reserved name.
-- ``name_numbers`` has the numbers of things, one in a row.
+- ``name_numbers`` has the numbers of things, one in a row, and ``name_counts`` the numbers of names in groups.
 - ``events`` has one row per change: the binding after the change. The last event equals the current binding, or it is
   the deletion of a reserved name.
 - ``operations`` has one row per change of many names, such as an import. Its events contain its number.
@@ -117,6 +117,18 @@ name_numbers = Table(
     info=retention(facts="kind", names="key", of_name="number"),
 )
 
+name_counts = Table(
+    "name_counts",  # triggers write it (:mod:`.name_counts`)
+    metadata,
+    Column("kind", Text),
+    Column("value", BYTES),
+    Column("part", NUMBER, autoincrement=False),
+    Column("number", NUMBER, nullable=False),
+    PrimaryKeyConstraint("kind", "value", "part"),
+    info=retention(facts="kind", names="value"),
+    sqlite_with_rowid=False,
+)
+
 # The members of the JSON of an operation that stay when its texts are deleted, such as the reason and the metadata.
 _OF_OPERATIONS = {field.name for field in FIELDS if not field.is_redacted and field.name != "resource"}
 _OF_OPERATIONS |= {"from", "to", "prefix", "below", "operation", "mint", "shoulder", "name", "names", "revision"}
@@ -221,7 +233,7 @@ meta = Table(
 )
 
 OTHER_TABLES = (
-    *(name_numbers, rules, rule_events, operations, prefixes, prefix_events),
+    *(name_numbers, name_counts, rules, rule_events, operations, prefixes, prefix_events),
     *(*account_tables.TABLES, *log_tables.TABLES, *desk_tables.TABLES),
 )
 """The tables besides those of the names. ``ararat migrate`` creates them if they are missing."""

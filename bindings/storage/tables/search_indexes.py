@@ -58,6 +58,7 @@ _INDEXES = (
     # Few rows: those that are or were on hold.
     "CREATE INDEX bindings_hold ON bindings (hold_until, key) WHERE hold_until IS NOT NULL",
     "CREATE INDEX bindings_not_live ON bindings (status, key) WHERE status <> 'live'",
+    "CREATE INDEX bindings_served ON bindings (key) WHERE kind = 'served'",
     # The names whose publication is due. Few rows, so that each list can ask for them.
     "CREATE INDEX bindings_embargo ON bindings (embargo, key) WHERE embargo IS NOT NULL",
     # The URNs without the case of their letters, for warnings.

@@ -4,7 +4,8 @@ A name that is or was public is never deleted, renamed or re-assigned. It become
 was public (``once_public``), and never loses this fact. Events never change. A change of a binding increases its
 revision by 1. No row is replaced. :mod:`.checks.audit` finds a change without an event.
 
-Other triggers write the numbers of a name into the table ``name_numbers``, by which they are looked up.
+Other triggers write the numbers of a name into the table ``name_numbers``, by which they are looked up, and keep the
+numbers of names in the table ``name_counts`` (:mod:`name_counts`).
 
 A reserved name is not public: it can be deleted, and everything about it can change.
 """
@@ -13,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
+
+from . import name_counts
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -115,7 +118,7 @@ RETURN NULL; END $$
 """  # noqa: S608  names of the schema
 
 
-FUNCTIONS = (FUNCTION, NUMBERS_FUNCTION)
+FUNCTIONS = (FUNCTION, NUMBERS_FUNCTION, *name_counts.FUNCTIONS)
 """The functions in PostgreSQL that the tables need."""
 
 
@@ -151,6 +154,7 @@ def triggers(dialect: str) -> list[Trigger]:
             then = f"EXECUTE FUNCTION {NUMBERS_FUNCTION}()"
         create = f"CREATE TRIGGER {name} AFTER {act} ON bindings FOR EACH ROW WHEN ({condition}) {then}"
         result.append(Trigger(name, "bindings", create))
+    result += [Trigger(name, "bindings", statement) for name, statement in name_counts.triggers(dialect).items()]
     if dialect == "sqlite":
         return result + replacement_triggers()
     for table in PROTECTED:
@@ -184,7 +188,8 @@ def create(connection: Connection, new_triggers: Iterable[Trigger]) -> None:
     is_sqlite = connection.dialect.name == "sqlite"
     if not is_sqlite:
         connection.exec_driver_sql(_CREATE_FUNCTION)
-        connection.exec_driver_sql(_CREATE_NUMBERS_FUNCTION)
+        for statement in (_CREATE_NUMBERS_FUNCTION, *name_counts.functions()):
+            connection.exec_driver_sql(statement)
     for trigger in new_triggers:
         on = "" if is_sqlite else f" ON {trigger.table}"
         connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}{on}")

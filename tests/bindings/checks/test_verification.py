@@ -34,9 +34,9 @@ def found(bindings: Bindings) -> list[tuple[str, str]]:
 
 
 def execute(bindings: Bindings, *statements: str) -> None:
-    """Run statements like another program, without the triggers."""
+    """Run statements like another program, without the triggers that refuse them."""
     database = cast(DatabaseStore, bindings.store)._database
-    wanted = triggers.triggers(database.dialect_name)
+    wanted = [each for each in triggers.triggers(database.dialect_name) if "_never_" in each.name]
     with database.engine.begin() as connection:
         for trigger in wanted:
             on = f" ON {trigger.table}" if database.dialect_name == "postgresql" else ""

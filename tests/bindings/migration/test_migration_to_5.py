@@ -19,6 +19,7 @@ from ararat.bindings.migration.migrations import migrate
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.operations.relocation import relocate_prefix
 from ararat.bindings.operations.undo import undo_operation
+from ararat.bindings.storage.tables import name_counts
 from ararat.cli.main import main
 from ararat.middleware import mint, open_bindings
 
@@ -33,9 +34,12 @@ def return_to_4(database: str) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE ararat SET value = '4' WHERE name = 'schema'"))
         of_table = "" if connection.dialect.name == "sqlite" else " ON bindings"
-        for act in ("insert", "update", "delete"):
-            connection.execute(text(f"DROP TRIGGER bindings_numbers_{act}{of_table}"))
-        connection.execute(text("DROP TABLE name_numbers"))
+        numbers = [f"bindings_numbers_{act}" for act in ("insert", "update", "delete")]
+        for trigger in (*numbers, *name_counts.triggers(connection.dialect.name)):
+            connection.execute(text(f"DROP TRIGGER {trigger}{of_table}"))
+        for table in ("name_numbers", "name_counts"):
+            connection.execute(text(f"DROP TABLE {table}"))
+        connection.execute(text("DROP INDEX bindings_served"))
         later = (("bindings", "numbers"), ("events", "numbers"), ("uploads", "original"))
         for table, column in (*later, ("accounts", "program"), ("identities", "token")):
             connection.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
@@ -70,6 +74,7 @@ def test_operations_of_schema_4_stay_and_can_be_undone(old: str, open_store: Cal
     assert (operation.action, operation.actor, operation.names) == ("relocate", "me", 1)
     assert undo_operation(bindings, 1).operation == 2
     assert bindings.bind(NAME, "https://old.example/1") == "unchanged"
+    assert bindings.count_names(by="shoulder") == {"ark:12345/x1": 1}
     assert list(verify(bindings)) == []
 
 

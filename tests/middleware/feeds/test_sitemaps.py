@@ -116,6 +116,32 @@ def test_resolver_lists_only_names_that_it_answers_for(bindings, feed_of):
     assert elsewhere.get(f"{PATH}?from=ark:12345/").status_code == 404
 
 
+@pytest.mark.parametrize("sampled", [1, 3])
+def test_the_ranges_of_a_large_database_begin_at_public_names_of_its_sample(
+    bindings: Bindings, feed_of: Callable[..., Client], monkeypatch: pytest.MonkeyPatch, sampled: int
+) -> None:
+    monkeypatch.setattr(sitemaps, "MAX_NAMES", 7)
+    monkeypatch.setattr(sitemaps, "_MAX_SAMPLED", sampled)
+    monkeypatch.setattr(sitemaps, "SAMPLED", 1)
+    live = [f"ark:12345/x{number}" for number in range(10, 40)]
+    for name in live:
+        bindings.bind(name, "/1")
+        bindings.reserve(f"{name}reserved")
+    store = bindings.store
+    assert isinstance(store, DatabaseStore)
+    with store.transaction() as transaction:
+        # Each name of three is in the sample.
+        for key in sorted(each.identifier for each in bindings.list_names(limit=100).names)[::3]:
+            add = f"INSERT INTO name_counts VALUES ('sample', '{key}', 0, 1) ON CONFLICT DO NOTHING"  # noqa: S608  ours
+            transaction.connection.exec_driver_sql(add)
+    client = feed_of(bindings, sitemap=PATH)
+    files = all_names(client)
+    assert [name for file in files for name in file] == live
+    assert 4 < len(files) <= len(live) + 2
+    assert max(map(len, files)) <= 7
+    assert "reserved" not in client.get(PATH).text
+
+
 def test_lastmod_is_the_time_of_the_last_change(ticking, feed_of):
     ticking.bind("ark:12345/a", "/1")
     ticking.bind("ark:12345/a", "/1", metadata={"what": "Map"})

@@ -9,7 +9,6 @@ import pytest
 
 from ararat.tracing.links.model import State, TracedTarget
 from ararat.tracing.links.store import Links
-from ararat.webapp.desk import counts, overview
 from ararat.webapp.desk.changes import recent
 from ararat.webapp.desk.changes.listing import ChangeEntry
 
@@ -94,28 +93,7 @@ def test_desk_without_names_offers_the_three_ways_to_record_some(desk, read_page
     assert page.all("table") == []
 
 
-def test_many_names_are_counted_on_request(jane, names, read_page, monkeypatch):
-    monkeypatch.setattr(overview, "FEW", 2)
-    monkeypatch.setattr(counts, "FEW", 2)
-    page = read_page(jane.get("/desk").text)
-    section = page.one("section", id="counts")
-    assert section.all("table") == []
-    # The count replaces the section, so the focus must not be in it.
-    address = section.one("noscript").one("a").attributes["href"]
-    assert section.one("div", hx_get=address, hx_trigger="load")
-    assert table(read_page(jane.get(address).text), "by-state")["Live"] == "2"
-    assert "<html" not in jane.fragment(address).text
-
-
-def test_counts_of_many_names_are_kept(desk, jane, names, read_page, monkeypatch):
-    monkeypatch.setattr(overview, "FEW", 2)
-    monkeypatch.setattr(counts, "FEW", 2)
-    jane.get("/desk?count=1")
-    desk.bindings.bind("ark:12345/x59", "/9")
-    assert table(read_page(jane.get("/desk").text), "by-state")["Live"] == "2"
-
-
-def test_counts_of_few_names_are_current(desk, jane, names, read_page):
+def test_counts_are_current(desk, jane, names, read_page):
     jane.get("/desk")
     desk.bindings.bind("ark:12345/x59", "/9")
     assert table(read_page(jane.get("/desk").text), "by-state")["Live"] == "3"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Literal, NamedTuple
 
-from flask import Response, current_app, render_template, request
+from flask import Response, render_template, request
 
 from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, BindingsUnavailable, TooBroad
@@ -26,14 +26,14 @@ from ...config import site, site_bindings
 from ...language.translation import translated
 from .. import exports
 from ..blueprint import blueprint
-from ..counts import COUNTS, FEW, STATES, Bar, CountCache, bars
+from ..counts import STATES, Bar, bars
 from ..forms import FieldProblem
 
 Unit = Literal["month", "year"]
 
 UNITS: dict[Unit, str] = {"month": Translatable("By month"), "year": Translatable("By year")}
 
-MOST = FEW
+MOST = 20_000
 """The number up to which the names of a figure are counted."""
 
 MONTHS, YEARS = 12, 10
@@ -161,21 +161,16 @@ def _given() -> tuple[Unit, str, FieldProblem | None]:
 
 def _figures(unit: Unit, prefix: str) -> Figures:
     now = site_bindings().now()
-    cache: CountCache = current_app.extensions[COUNTS]
-    kept = cache.kept()
-    if kept is None and site_bindings().count().number <= FEW:
-        kept = cache.count(site_bindings())
     within = Selection(prefix=prefix or None)
-    if kept is not None and not prefix:
-        known = {each.label: each.number for each in kept.states}
-        total, states = Counted(kept.total), [(state, Counted(known.get(state, 0))) for state in STATES]
-        shoulders = [*kept.shoulders]
-    else:
-        total = _count(within)
+    try:
+        known = site_bindings().count_names(within, by="state", most=MOST)
+        numbers = site_bindings().count_names(within, by="shoulder", most=MOST)
+    except TooBroad:
+        total, numbers = _count(within), {}
         states = [(state, _count(listing.select(prefix=prefix or None, state=state))) for state in STATES]
-        numbers = site_bindings().count_names(within, by="shoulder") if total.is_exact else {}
-        largest = sorted(numbers, key=lambda each: (-numbers[each], each))[:MAX_SHOULDERS]
-        shoulders = bars(numbers, largest)
+    else:
+        total, states = Counted(sum(known.values())), [(state, Counted(known.get(state, 0))) for state in STATES]
+    shoulders = bars(numbers, sorted(numbers, key=lambda each: (-numbers[each], each))[:MAX_SHOULDERS])
     limits = [*_limits(unit, now.date())]
     periods = [_period(label, since, before, prefix) for label, since, before in limits]
     new = {each.label: each.new.number for each in periods}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from flask import Response, current_app, render_template, request
+from flask import Response, render_template, request
 from htmx_flask import request as htmx_request
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -34,7 +34,7 @@ from ...report.standing import host_of
 from .. import exports
 from ..blueprint import blueprint, caller, see_other
 from ..changes import many
-from ..counts import COUNTS, FEW, STATES, CountCache
+from ..counts import STATES
 from . import search
 from .filters import NameFilters, read_filters
 from .search import SCOPES, Read, Scope
@@ -171,7 +171,7 @@ def export_names(form: str) -> Response:
 def table_of(every: Iterator[Binding]) -> Response:
     """Return names as a CSV file that ``ararat import`` reads. ``every`` yields the bindings of the names."""
     with site_bindings().store.snapshot() as snapshot:
-        table = delimited(site_bindings(), snapshot, exports.separator(), bom=True)
+        table = delimited(snapshot, exports.separator(), bom=True)
     return exports.csv_lines("names", _lines(table, every))
 
 
@@ -357,20 +357,13 @@ def _shown(number: int) -> str:
 def _state_counts(filters: NameFilters, scope: Scope | None) -> Mapping[str, int] | None:
     """Return the numbers of names by state, without the filter of the state. None if they are too many to count."""
     chain = [replace(each, status=None) for each in _chain(filters, scope)]
-    # Each name that was found by a text or an owner is read to count it.
-    most, total = MAX_TOTAL if filters.search.text or filters.search.filter.owner else FEW, 0
-    for selection in chain:
-        try:
-            total += site_bindings().count_names(selection, most=most + 1 - total).get("", 0)
-        except TooBroad:
-            return None
-        if total > most:
-            cache: CountCache = current_app.extensions[COUNTS]
-            kept = None if filters.given.keys() - {"sort", "state"} else cache.kept()
-            return dict.fromkeys(STATUSES, 0) | {bar.label: bar.number for bar in kept.states} if kept else None
     counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
     for selection in chain:
-        for state, number in site_bindings().count_names(selection, by="state").items():
+        try:
+            found = site_bindings().count_names(selection, by="state", most=MAX_TOTAL)
+        except TooBroad:
+            return None
+        for state, number in found.items():
             counts[state] += number
     return counts
 

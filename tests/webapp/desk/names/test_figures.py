@@ -95,13 +95,14 @@ def test_the_figures_of_a_prefix(reader: Browser) -> None:
 
 
 def test_names_are_counted_up_to_a_number(report: Desk, reader: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "MOST", 1)
-    monkeypatch.setattr(figures, "FEW", 0)
-    monkeypatch.setattr(figures.CountCache, "kept", lambda self: None)
-    rows = exported(reader)
-    assert ["Names", "", "1", "no"] in rows
-    assert ["By state", "Withdrawn", "1", "yes"] in rows
+    monkeypatch.setattr(figures, "MOST", 0)
+    # The database keeps the number of the names of a shoulder, and not of a part of them.
+    assert ["Names", "", "2", "yes"] in exported(reader, "?prefix=ark:12345/y6")
+    part = "?prefix=ark:12345/y6b"
+    rows = exported(reader, part)
+    assert ["Names", "", "0", "no"] in rows
+    assert ["By state", "Withdrawn", "0", "yes"] in rows
     assert not any(row[0] == "By shoulder" for row in rows)
-    page = reader.get("/desk/figures").text
+    page = reader.get(f"/desk/figures{part}").text
     assert "No shoulder is counted." in page
-    assert "1+" in page
+    assert "0+" in page

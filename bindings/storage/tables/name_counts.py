@@ -1,0 +1,222 @@
+"""The SQL that keeps the table ``name_counts``: numbers of names in groups, which triggers change with each name.
+
+Its rows have these kinds:
+
+- ``names``: the number of names with a state, a month of creation, a kind and a shoulder. The state "hidden" is that of
+  a reserved name that was public once.
+- ``elements``, ``selectors``: the number of names with the same metadata elements, or the same alternate targets. The
+  value is a JSON list.
+- ``sample``: a key of about each :data:`SAMPLED`-th name. They divide the names into parts of about equal size.
+
+In SQLite, a group has one row. In PostgreSQL, a transaction adds a row of its own to a group, so that writers do not
+wait for each other. Now and then one of them adds up the rows of each group that no other transaction has locked.
+"""
+
+# ruff: noqa: S608 - the statements contain names of the schema only
+
+from __future__ import annotations
+
+from string import ascii_letters
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SAMPLED = 1024
+"""The mean number of names for each name of the sample."""
+
+_ADDED_UP = 64
+"""The mean number of changes in PostgreSQL after which the rows of a group are added up."""
+
+FUNCTIONS = ("ararat_counts_added", "ararat_counts_changed")
+"""The functions in PostgreSQL that write the table."""
+
+# The elements of a JSON object. In PostgreSQL also those of a text that is not JSON: a change must not fail then. A
+# quotation mark in a text has a backslash before it, so only names match.
+_NAME = r"""[{,]\s*"([^"\\]+)"\s*:"""
+
+
+def _value(dialect: str, row: str) -> str:
+    """Return the expression for the group of a name. ``row`` is the name of its row with a dot, or ""."""
+    key = f"{row}key"
+    if dialect == "sqlite":
+        # What follows the letters of the name.
+        rest = f"ltrim(substr({key}, instr({key}, '/') + 1), '{ascii_letters}')"
+        shoulder = (
+            f"CASE WHEN substr({key}, 1, 4) = 'urn:' THEN substr({key}, 1, 4 + instr(substr({key}, 5), ':')) "
+            f"WHEN substr({rest}, 1, 1) BETWEEN '0' AND '9' "
+            f"THEN substr({key}, 1, length({key}) - length({rest}) + 1) ELSE substr({key}, 1, instr({key}, '/')) END"
+        )
+    else:
+        shoulder = f"coalesce(substring({key} from '^(?:urn:[^:]*:|[^/]*/(?:[A-Za-z]*[0-9])?)'), '')"
+    hidden = f"{row}status = 'reserved' AND {row}once_public IS NOT NULL"
+    state = f"CASE WHEN {hidden} THEN 'hidden' ELSE {row}status END"
+    return f"{state} || ' ' || substr({row}created, 1, 7) || ' ' || {row}kind || ' ' || {shoulder}"
+
+
+def _keys(dialect: str, column: str) -> str:
+    """Return the expression for the list of the members of a column with JSON."""
+    if dialect == "sqlite":
+        valid = f"CASE WHEN json_valid({column}) AND json_type({column}) = 'object' THEN {column} ELSE '{{}}' END"
+        return f"(SELECT json_group_array(member.key) FROM json_each({valid}) AS member)"
+    each = f"regexp_matches({column}, '{_NAME}', 'g') AS member"
+    return f"(SELECT coalesce(json_agg(member[1]), '[]')::text FROM {each})"
+
+
+def _groups(dialect: str, row: str, number: str, rest: str = "") -> list[str]:
+    """Return the queries for the groups of a name, each with ``number``: those of "names", "elements" and "selectors".
+
+    ``rest`` begins with its table.
+    """
+    return [
+        f"SELECT 'names' AS kind, {_value(dialect, row)} AS value, {number} AS number{rest}",
+        *(
+            f"SELECT '{kind}' AS kind, {_keys(dialect, row + column)} AS value, {number} AS number{rest} "
+            f"WHERE {row}{column} IS NOT NULL"
+            for kind, column in zip(("elements", "selectors"), _TEXTS, strict=True)
+        ),
+    ]
+
+
+_ADD = "ON CONFLICT (kind, value, part) DO UPDATE SET number = name_counts.number + excluded.number"
+_INTO = "INSERT INTO name_counts (kind, value, part, number)"
+_PART = "pg_current_xact_id()::text::bigint"
+
+_ADDED = " FROM added"
+_RECORDED = " FROM bindings"
+_STATED = ("key", "status", "created", "kind", "once_public")
+_TEXTS = ("metadata", "alternates")
+
+
+def _sqlite_statements(act: str) -> dict[str, tuple[str, str]]:
+    """Return the condition and the statements of each trigger of SQLite for an act, by its name."""
+    has_texts = " OR ".join(f"{{0}}.{column} IS NOT NULL" for column in _TEXTS)
+    if act == "INSERT":
+        sample = f"{_INTO} VALUES ('sample', NEW.key, 0, 1) ON CONFLICT DO NOTHING; "
+        return {
+            "counts": ("", _added(0)),
+            "elements": (f"WHEN ({has_texts.format('NEW')})", _added(1) + _added(2)),
+            "sample": (f"WHEN (random() % {SAMPLED} = 0)", sample),
+        }
+    if act == "DELETE":
+        forget = "DELETE FROM name_counts WHERE kind = 'sample' AND value = OLD.key; "
+        return {
+            "counts": ("", _removed(0) + forget),
+            "elements": (f"WHEN ({has_texts.format('OLD')})", _removed(1) + _removed(2)),
+        }
+    stated, texts = (" OR ".join(f"OLD.{each} IS NOT NEW.{each}" for each in columns) for columns in (_STATED, _TEXTS))
+    return {
+        "counts": (f"WHEN ({stated})", _added(0) + _removed(0)),
+        "elements": (f"WHEN ({texts})", _added(1) + _removed(1) + _added(2) + _removed(2)),
+    }
+
+
+def _added(which: int) -> str:
+    """Return the statement of SQLite that adds a new row to its group of a kind, by its place in :func:`_groups`."""
+    return f"{_INTO} SELECT kind, value, 0, number FROM ({_groups('sqlite', 'NEW.', '1')[which]}) WHERE true {_ADD}; "
+
+
+def _removed(which: int) -> str:
+    """Return the statements of SQLite that remove an old row from its group, and an empty group."""
+    old = _groups("sqlite", "OLD.", "-1")[which]
+    same = f"(kind, value) IN (SELECT kind, value FROM ({old}))"
+    empty = f"DELETE FROM name_counts WHERE {same} AND number = 0; "
+    return f"UPDATE name_counts SET number = number - 1 WHERE {same}; {empty}"
+
+
+def triggers(dialect: str) -> dict[str, str]:
+    """Return the triggers of the table ``bindings`` that keep the numbers: the statement of each, by its name.
+
+    ``dialect`` is "sqlite" or "postgresql".
+
+    >>> list(triggers("postgresql"))
+    ['bindings_counts_insert', 'bindings_counts_update', 'bindings_counts_delete']
+    """
+    acts: list[str] = ["INSERT", "UPDATE", "DELETE"]
+    if dialect == "sqlite":
+        conditioned = {
+            (f"bindings_{what}_{act.lower()}", act): f"{condition} BEGIN {statements}END"
+            for act in acts
+            for what, (condition, statements) in _sqlite_statements(act).items()
+        }
+    else:
+        differ = " OR ".join(f"OLD.{each} IS DISTINCT FROM NEW.{each}" for each in (*_STATED, *_TEXTS))
+        # A statement can add many names, which are counted at once.
+        conditioned = {
+            (f"bindings_counts_{act.lower()}", act): f"{condition} EXECUTE FUNCTION {FUNCTIONS[act != 'INSERT']}()"
+            for act, condition in zip(acts, ("", f"WHEN ({differ})", ""), strict=True)
+        }
+    each_row = dict.fromkeys(acts, "FOR EACH ROW")
+    if dialect != "sqlite":
+        each_row["INSERT"] = "REFERENCING NEW TABLE AS added FOR EACH STATEMENT"
+    return {
+        name: f"CREATE TRIGGER {name} AFTER {act} ON bindings {each_row[act]} {then}"
+        for (name, act), then in conditioned.items()
+    }
+
+
+def _function(name: str, body: str) -> str:
+    return (
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} RETURN NULL; END $$"
+    )
+
+
+def functions() -> list[str]:
+    """Return the statements that create the functions of PostgreSQL in :data:`FUNCTIONS`."""
+    summed = f"{_INTO} SELECT kind, value, {_PART}, sum(number) FROM ({{}}) AS counted GROUP BY kind, value"
+    add = f"{summed} HAVING sum(number) <> 0 {_ADD};"
+    sample = f"{_INTO} SELECT 'sample', key, 0, 1 FROM added WHERE random() < {1 / SAMPLED} ON CONFLICT DO NOTHING;"
+    several = "SELECT kind, value FROM name_counts WHERE kind <> 'sample' GROUP BY kind, value HAVING count(*) > 1"
+    # A row that another transaction adds up is left to it.
+    fold = f"""
+IF random() < {1 / _ADDED_UP} THEN
+WITH taken AS (SELECT each.kind, each.value, each.part FROM name_counts AS each JOIN ({several}) AS several
+ON each.kind = several.kind AND each.value = several.value FOR UPDATE OF each SKIP LOCKED),
+gone AS (DELETE FROM name_counts USING taken WHERE name_counts.kind = taken.kind AND name_counts.value = taken.value
+AND name_counts.part = taken.part RETURNING name_counts.kind, name_counts.value, name_counts.number)
+{summed.format("SELECT * FROM gone")} HAVING sum(number) <> 0; END IF;"""
+    old, new, added = (
+        " UNION ALL ".join(_groups("postgresql", *each)) for each in (("OLD.", "-1"), ("NEW.", "1"), ("", "1", _ADDED))
+    )
+    forget = "DELETE FROM name_counts WHERE kind = 'sample' AND value = OLD.key;"
+    both = f"{old} UNION ALL {new}"
+    changed = f"IF TG_OP = 'DELETE' THEN {add.format(old)} {forget} ELSE {add.format(both)} END IF;"
+    return [
+        _function(FUNCTIONS[0], f"{add.format(added)} {sample} {fold}"),
+        _function(FUNCTIONS[1], f"{changed} {fold}"),
+    ]
+
+
+def fill(dialect: str) -> list[str]:
+    """Return the statements that count all names again. ``dialect`` is "sqlite" or "postgresql".
+
+    The names of a sample are drawn again, too.
+    """
+    groups = " UNION ALL ".join(_groups(dialect, "", "1", _RECORDED))
+    is_drawn = f"random() % {SAMPLED} = 0" if dialect == "sqlite" else f"random() < {1 / SAMPLED}"
+    return [
+        "DELETE FROM name_counts",
+        f"{_INTO} SELECT kind, value, 0, sum(number) FROM ({groups}) AS counted GROUP BY kind, value",
+        f"{_INTO} SELECT 'sample', key, 0, 1 FROM bindings WHERE {is_drawn}",
+    ]
+
+
+def count_again(connection: Connection) -> None:
+    """Count all names of a database again. ``connection`` is an open connection to it."""
+    for statement in fill(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+
+
+def differences(dialect: str) -> str:
+    """Return the query for the groups whose number is wrong: kind, value, the kept number and the right one.
+
+    ``dialect`` is "sqlite" or "postgresql". A name of the sample that is not recorded is found, too.
+    """
+    kept = "SELECT kind, value, number AS kept, 0 AS found FROM name_counts WHERE kind <> 'sample'"
+    groups = " UNION ALL ".join(_groups(dialect, "", "1", _RECORDED))
+    found = f"SELECT kind, value, 0, number FROM ({groups}) AS counted"
+    return (
+        f"SELECT kind, value, sum(kept), sum(found) FROM ({kept} UNION ALL {found}) AS each GROUP BY kind, value "
+        "HAVING sum(kept) <> sum(found) UNION ALL SELECT kind, value, 1, 0 FROM name_counts WHERE kind = 'sample' "
+        "AND NOT EXISTS (SELECT 1 FROM bindings WHERE bindings.key = name_counts.value)"
+    )
