@@ -194,15 +194,15 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     matches = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
     if not token or len(matches) > 1 or not _is_whole(token, matches):
-        if "\n" not in text:
-            return matches
-        return _with_numbers(text, _whole_lines(text, matches) if len(matches) > 1 else matches)
+        return _with_numbers(text, _whole_lines(text, matches) if len(matches) > 1 and "\n" in text else matches)
     start = text.index(token[0])
     return [_alone(token, start)]
 
 
 def _with_numbers(text: str, matches: list[Match]) -> list[Match]:
-    """Return the matches with those lines between them that are a number without its label, such as an ISBN."""
+    """Return the matches with the lines between them that are a number without its label, such as an ISBN, and with
+    the ISBNs and ISSNs in sentences.
+    """
     found: list[Match] = []
     start = first = 0
     for line in text.split("\n"):
@@ -215,7 +215,14 @@ def _with_numbers(text: str, matches: list[Match]) -> list[Match]:
             place = start + len(line) - len(line.lstrip())
             found.append(Match(place, place + len(line.strip()), line.strip(), *number))
         start = end + 1
-    return list(merge(matches, found, key=lambda match: match.start)) if found else matches
+    known = list(merge(matches, found, key=lambda match: match.start)) if found else matches
+    starts = [match.start for match in known]
+    labelled: list[Match] = []
+    for start, end, meant in numbers.labelled(text):
+        after = bisect_left(starts, start)
+        if (after == len(known) or starts[after] >= end) and (not after or known[after - 1].end <= start):
+            labelled.append(Match(start, end, text[start:end], *meant))
+    return list(merge(known, labelled, key=lambda match: match.start)) if labelled else known
 
 
 def in_running_text(text: str, *, scope: Collection[str] = ()) -> list[Match]:
@@ -267,7 +274,7 @@ def _is_whole(token: str, matches: list[Match]) -> bool:
     if not _SPACE.search(token):
         return not matches or token.startswith(matches[0].literal) or _begins_with_scheme(token) or reads(token)
     if not matches:
-        if numbers.suggestion(token) is not None:
+        if numbers.suggestion(token) is not None or numbers.other(token) is not None:
             return True
         return lookalikes.lookalike(token) is not None or (_LABEL.match(token) is not None and _is_name(token))
     return token.startswith(matches[0].literal) and _is_name(token[len(matches[0].literal) :])

@@ -7,7 +7,9 @@ the inspection of the URN then reports a wrong digit.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from .ark.grammar import BASE29
 from .parsing import reads
@@ -18,13 +20,23 @@ MAX_LENGTH = 300
 """The number of characters above which a text is neither a number nor a damaged label."""
 
 _GAP = r"[\s\-\u2010-\u2015]?"
-_ISBN = re.compile(rf"(?i:(ISBN)(?:-1[03])?[\s:]*)?((?:97[89]{_GAP})?[0-9](?:{_GAP}[0-9]){{8}}{_GAP}[0-9Xx])")
-_ISSN = re.compile(r"(?i:(e?-?ISSN)[\s:]*)?([0-9]{4}[\-\u2010-\u2015]?[0-9]{3}[0-9Xx])")
-_NBN = re.compile(r"(?i:nbn):[A-Za-z]{2}[:\-]\S+")
+_URN = r"(?:URN[\s:]+)?"
+_AFTER = r"(?:\s*\([^()]{1,40}\))?[.,;]?"  # such as "(online)"
+_ISBN_DIGITS = rf"(?:97[89]{_GAP})?[0-9](?:{_GAP}[0-9]){{8}}{_GAP}[0-9Xx]"
+_ISSN_DIGITS = r"[0-9]{4}[\-\u2010-\u2015]?[0-9]{3}[0-9Xx]"
+_ISBN = re.compile(rf"(?i:{_URN}(ISBN)(?:-?1[03])?[\s:]*)?({_ISBN_DIGITS}){_AFTER}")
+_ISSN = re.compile(rf"(?i:{_URN}([ep]?-?ISSN(?:-L)?)[\s:]*)?({_ISSN_DIGITS}){_AFTER}")
+_NBN = re.compile(r"(?i:(?:URN[\s:]+)?nbn)[\s:]\s*([A-Za-z]{2}[:\-]\S+)")
+_UUID = re.compile("[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_LABELLED = re.compile(
+    rf"(?<![\w:./\-])(?i:ISBN(?:-?1[03])?[\s:]{{1,3}}{_ISBN_DIGITS}|[ep]?-?ISSN(?:-L)?[\s:]{{1,3}}{_ISSN_DIGITS})(?![\w\-])"
+)
+_WRONG_SLASHES = str.maketrans("\uff0f\uff1a\\", "/:/")
+_ARK_WITH_WRONG_SLASHES = re.compile(rf"(?i:ark)[:\uff1a][/\uff0f\\]?[{BASE29}\-]{{5,}}[/\uff0f\\]\S+")
 _SPACED_LABEL = re.compile(rf"(?i:ark)\s*+:?\s*+/?\s*+([{BASE29}\-]{{5,}}+)\s*+/\s*+([^\s/]\S*+)")
 _SEPARATORS = re.compile(r"[\s\-\u2010-\u2015]")
-_DOI = re.compile(r"(?i:https?://(?:dx\.|www\.)?doi\.org/|doi\s*:\s*)?(10\.[0-9]{4,9}/\S+)")
-_HANDLE = re.compile(r"(?i:https?://hdl\.handle\.net/|hdl\s*:\s*)([0-9][0-9A-Za-z.]*/\S+)")
+_DOI = re.compile(r"(?i:(https?://(?:dx\.|www\.)?doi\.org/)|doi\s*:?\s*)?(10\.[0-9]{4,9}/\S+)")
+_HANDLE = re.compile(r"(?i:(https?://hdl\.handle\.net/)|(?:hdl|handle)\s*:?\s*)([0-9][0-9A-Za-z.]*/\S+)")
 
 
 class OtherIdentifier(NamedTuple):
@@ -40,16 +52,20 @@ def other(text: str) -> OtherIdentifier | None:
 
     >>> other("doi:10.1000/182"), other("https://hdl.handle.net/2027/uc1.b3").scheme
     (OtherIdentifier(scheme='DOI', name='10.1000/182', resolver='https://doi.org'), 'Handle')
+    >>> other("DOI 10.5281/zenodo.1").name, other("https://doi.org/10.1002/a%3C1").name
+    ('10.5281/zenodo.1', '10.1002/a<1')
     >>> other("ark:12345/x") is None
     True
     """
     if len(text) > MAX_LENGTH or "/" not in text:
         return None
     text = text.strip()
+    # In an address the name is percent-encoded.
     if (found := _DOI.fullmatch(text)) is not None:
-        return OtherIdentifier("DOI", found[1], "https://doi.org")
-    found = _HANDLE.fullmatch(text)
-    return None if found is None else OtherIdentifier("Handle", found[1], "https://hdl.handle.net")
+        return OtherIdentifier("DOI", unquote(found[2]) if found[1] else found[2], "https://doi.org")
+    if (found := _HANDLE.fullmatch(text)) is not None:
+        return OtherIdentifier("Handle", unquote(found[2]) if found[1] else found[2], "https://hdl.handle.net")
+    return None
 
 
 def suggestion(text: str) -> Suggestion | None:
@@ -57,8 +73,10 @@ def suggestion(text: str) -> Suggestion | None:
 
     >>> suggestion("ISBN 978-3-16-148410-0").identifier, suggestion("0028-0836").identifier
     ('urn:isbn:9783161484100', 'urn:issn:0028-0836')
-    >>> suggestion("ark: /12148/btv1b8449691v").identifier, suggestion("978-3-16-148410-1")
-    ('ark:/12148/btv1b8449691v', None)
+    >>> suggestion("ark: /12148/btv1b8449691v").identifier, suggestion("ark:\\\\12148\\\\btv1b8449691v").identifier
+    ('ark:/12148/btv1b8449691v', 'ark:/12148/btv1b8449691v')
+    >>> suggestion("URN ISBN 978-3-16-148410-0 (online)").identifier, suggestion("9783161484101")
+    ('urn:isbn:9783161484100', None)
     """
     if len(text) > MAX_LENGTH:
         return None
@@ -75,11 +93,26 @@ def suggestion(text: str) -> Suggestion | None:
         # Many numbers of ten digits are not ISBNs.
         if found[1] or ((len(digits) == 13 or found[2].upper() != digits) and _is_right(urn)):
             meant = urn
-    elif _NBN.fullmatch(text):
-        meant = f"urn:{text}"
+    elif (found := _NBN.fullmatch(text)) is not None:
+        meant = f"urn:nbn:{found[1]}"
+    elif _UUID.fullmatch(text):
+        meant = f"urn:uuid:{text}"
+    elif _ARK_WITH_WRONG_SLASHES.fullmatch(text):
+        meant = text.translate(_WRONG_SLASHES)
     elif (found := _SPACED_LABEL.fullmatch(text)) is not None:
         meant = f"ark:/{found[1]}/{found[2]}"
     return Suggestion(meant, ("missing-label",)) if meant is not None and reads(meant) else None
+
+
+def labelled(text: str) -> Iterator[tuple[int, int, Suggestion]]:
+    """Yield the ISBNs and ISSNs with their names in a longer text: the place of each, and the URN that it means.
+
+    >>> [found[2].identifier for found in labelled("In ISBN 978-3-16-148410-0, and ISSN 0028-0836.")]
+    ['urn:isbn:9783161484100', 'urn:issn:0028-0836']
+    """
+    for found in _LABELLED.finditer(text):
+        if (meant := suggestion(found[0])) is not None:
+            yield found.start(), found.end(), meant
 
 
 def _is_right(urn: str) -> bool:

@@ -24,6 +24,15 @@ from ararat.identifiers.suggestions import suggestions
         ("ark: /12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
         ("ARK : 12148/btv1b8449691v", "ark:/12148/btv1b8449691v"),
         ("ark 12148 / btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ark:\uff0f12148\uff0fbtv1b8449691v", "ark:/12148/btv1b8449691v"),
+        (r"ark:\12148\btv1b8449691v", "ark:/12148/btv1b8449691v"),
+        ("ISSN: 1050-124X (online)", "urn:issn:1050-124X"),
+        ("pISSN 0028-0836", "urn:issn:0028-0836"),
+        ("ISBN-13: 978-0-306-40615-7 (hardcover).", "urn:isbn:9780306406157"),
+        ("URN ISBN 9780306406157", "urn:isbn:9780306406157"),
+        ("urn: isbn: 9780306406157", "urn:isbn:9780306406157"),
+        ("URN nbn:de:gbv:46:1-16241", "urn:nbn:de:gbv:46:1-16241"),
+        ("510d47e1-d6b2-a3d9-e040-e00a18064a99", "urn:uuid:510d47e1-d6b2-a3d9-e040-e00a18064a99"),
     ],
 )
 def test_a_number_without_its_label_is_read(text: str, meant: str) -> None:
@@ -70,7 +79,11 @@ def test_other_numbers_are_not_read(text: str) -> None:
         ("10.1000/182", "DOI", "10.1000/182"),
         ("DOI: 10.1000/182", "DOI", "10.1000/182"),
         ("http://dx.doi.org/10.1000/182", "DOI", "10.1000/182"),
+        ("DOI 10.5281/zenodo.1234567", "DOI", "10.5281/zenodo.1234567"),
+        ("https://doi.org/10.1002/(SICI)1:1%3C1::AID%3E3", "DOI", "10.1002/(SICI)1:1<1::AID>3"),
+        ("doi:10.1002/a%3C1", "DOI", "10.1002/a%3C1"),
         ("hdl:2027/uc1.b3", "Handle", "2027/uc1.b3"),
+        ("Handle 2027/uc1.b3", "Handle", "2027/uc1.b3"),
         ("https://hdl.handle.net/20.500.12345/a", "Handle", "20.500.12345/a"),
     ],
 )
@@ -79,3 +92,12 @@ def test_an_identifier_of_another_scheme_is_named(text: str, scheme: str, name: 
     assert found is not None
     assert (found.scheme, found.name) == (scheme, name)
     assert numbers.other(f"see {text}") is None
+
+
+def test_labelled_numbers_are_read_in_sentences() -> None:
+    text = "Roe, ISBN 978-3-16-148410-0, in ark:12345/x, ISSN 0028-0836; urn:isbn:9783161484100 or NISBN 0306406152."
+    found = find(text)
+    assert [match.suggestion or match.literal for match in found] == [
+        *("urn:isbn:9783161484100", "ark:12345/x", "urn:issn:0028-0836", "urn:isbn:9783161484100"),
+    ]
+    assert [text[match.start : match.end] for match in found] == [match.literal for match in found]

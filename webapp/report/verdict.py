@@ -371,7 +371,12 @@ def _valid(report: Report) -> IdentifierVerdict:
     tag = Translatable("valid, with a warning") if warned else Translatable("valid")
     status: Status = "warn" if warned else "good"
     if report.form == "urn":
-        return IdentifierVerdict("valid", status, tag, _kind(report), _urn(report), _first_warning(report))
+        headline, correction = _urn(report), None
+        if report.suggestion and any(found.code == "nss-invalid" for found in report.problems):
+            # Such as a semicolon of the sentence behind an ISBN.
+            correction = report.suggestion
+            headline = Translatable("Did you mean %(identifier)s?", identifier=display.percent(correction))
+        return IdentifierVerdict("valid", status, tag, _kind(report), headline, _first_warning(report), correction)
     if report.suggestion and any(found.code == "naan-not-base29" for found in report.problems):
         # such an ARK is mostly the percent-encoded copy of another one.
         headline = Translatable("Did you mean %(identifier)s?", identifier=display.percent(report.suggestion))
