@@ -20,13 +20,13 @@ MAX_LENGTH = 300
 """The number of characters above which a text is neither a number nor a damaged label."""
 
 _GAP = r"[\s\-\u2010-\u2015]?"
-_URN = r"(?:URN[\s:]+)?"
-_AFTER = r"(?:\s*\([^()]{1,40}\))?[.,;]?"  # such as "(online)"
+_URN = r"(?:URN[\s:]++)?"
+_AFTER = r"(?:\s*+\([^()]{1,40}\))?[.,;]?"  # such as "(online)"
 _ISBN_DIGITS = rf"(?:97[89]{_GAP})?[0-9](?:{_GAP}[0-9]){{8}}{_GAP}[0-9Xx]"
 _ISSN_DIGITS = r"[0-9]{4}[\-\u2010-\u2015]?[0-9]{3}[0-9Xx]"
 _ISBN = re.compile(rf"(?i:{_URN}(ISBN)(?:-?1[03])?[\s:]*)?({_ISBN_DIGITS}){_AFTER}")
 _ISSN = re.compile(rf"(?i:{_URN}([ep]?-?ISSN(?:-L)?)[\s:]*)?({_ISSN_DIGITS}){_AFTER}")
-_NBN = re.compile(r"(?i:(?:URN[\s:]+)?nbn)[\s:]\s*([A-Za-z]{2}[:\-]\S+)")
+_NBN = re.compile(r"(?i:(?:URN[\s:]++)?nbn)[\s:]\s*+([A-Za-z]{2}[:\-]\S+)")
 _UUID = re.compile("[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
 _LABELLED = re.compile(
     rf"(?<![\w:./\-])(?i:ISBN(?:-?1[03])?[\s:]{{1,3}}{_ISBN_DIGITS}|[ep]?-?ISSN(?:-L)?[\s:]{{1,3}}{_ISSN_DIGITS})(?![\w\-])"
@@ -35,8 +35,8 @@ _WRONG_SLASHES = str.maketrans("\uff0f\uff1a\\", "/:/")
 _ARK_WITH_WRONG_SLASHES = re.compile(rf"(?i:ark)[:\uff1a][/\uff0f\\]?[{BASE29}\-]{{5,}}[/\uff0f\\]\S+")
 _SPACED_LABEL = re.compile(rf"(?i:ark)\s*+:?\s*+/?\s*+([{BASE29}\-]{{5,}}+)\s*+/\s*+([^\s/]\S*+)")
 _SEPARATORS = re.compile(r"[\s\-\u2010-\u2015]")
-_DOI = re.compile(r"(?i:(https?://(?:dx\.|www\.)?doi\.org/)|doi\s*:?\s*)?(10\.[0-9]{4,9}/\S+)")
-_HANDLE = re.compile(r"(?i:(https?://hdl\.handle\.net/)|(?:hdl|handle)\s*:?\s*)([0-9][0-9A-Za-z.]*/\S+)")
+_DOI = re.compile(r"(?i:(https?://(?:dx\.|www\.)?doi\.org/)|doi\s*+:?\s*+)?(10\.[0-9]{4,9}/\S+)")
+_HANDLE = re.compile(r"(?i:(https?://hdl\.handle\.net/)|(?:hdl|handle)\s*+:?\s*+)([0-9][0-9A-Za-z.]*/\S+)")
 
 
 class OtherIdentifier(NamedTuple):

@@ -78,16 +78,18 @@ author personal|producer|product author|autor artista|autor creador|auteur creat
 المؤلف|الفنان|المنشئ|מחבר|המחבר|יוצר|אמן|作者|制作者|作家|著者|創作者|创作者|艺术家|藝術家""",
         0.7: """
 display name|constituent|constituents|people|person|personen|beteiligte|beteiligte person|beteiligte personen
-personnes|producent|producteur|produttore|productor|contributor|event actors|creation actors|agent|agents|nom du
-producteur|nombre del productor|attribution|zuschreibung|creator agent|soggetto produttore|made by|provenienz bildner
+personnes|producent|producteur|produttore|productor|contributor|event actors|creation actors|agent|agents
+nom du producteur|nombre del productor|attribution|zuschreibung|creator agent|soggetto produttore|made by
+provenienz bildner
 name of creator|names of creators|manufacturer""",
     },
     "when": {
         1.0: """
 date|dates|year|dated|datum|datierung|datierungen|jahr|entstehungszeit|entstehungsjahr|entstehungsdatum|laufzeit
 herstellungsdatum|herstellungsjahr|annee|datation|datation de l oeuvre|date de creation|date de fabrication
-dates extremes|dates extreme|date extreme|fecha|fechas|fecha de creacion|fechas extremas|ano|datacion|data|date di
-creazione|anno|datazione|cronologia|estremi cronologici|data di creazione|datacao|datering|datering object
+periode de creation|epoque de creation|periode de fabrication|dates extremes|dates extreme|date extreme|fecha|fechas
+fecha de creacion|fechas extremas|ano|datacion|data
+date di creazione|anno|datazione|cronologia|estremi cronologici|data di creazione|datacao|datering|datering object
 vervaardigingsdatum|jaar|periode|rok|data powstania|datowanie|datace|rok vzniku|date made|date created|creation date
 production date|date of production|object date|display date|date display|date expression|dates of creation|date issued
 date of creation|date of publication|publication year|publication date|date published|copyrightdate|copyright date
@@ -123,23 +125,29 @@ object identifier|objectnumber|idno|museum number|museum no|registration number|
 inventarnummer|inventarnr|inventar nr|inv nr|inventar|inventar nummer|objektnummer|objekt nr|objektnr|sammlungsnummer
 ident nr|identnr|identnummer|identifikationsnummer|identifizierungsnummer|zugangsnummer|zugangsnr|eingangsnummer
 akzessionsnummer|signatur|signatur alt neu|archivsignatur|archivaliensignatur|bestellsignatur|standortsignatur|cote
-cotes|cote du document|numero d inventaire|n d inventaire|no d inventaire|nr d inventaire|n inventaire|numero
-inventaire|num inventaire|n inv|no inv|inv|numero d objet|numero d entree|numero d enregistrement|numero de inventario
+cotes|cote du document|numero d inventaire|n d inventaire|no d inventaire|nr d inventaire|n inventaire
+numero inventaire|inventaire|num inventaire|n inv|no inv|inv|numero d objet|numero d entree|numero d enregistrement
+numero de inventario
 n inventario|no inventario|num inventario|nro inventario|n de inventario|no de inventario|inventario|numero inventario
 signatura|signatura topografica|numero de registro|n registro|n de registro|no de registro|numero di inventario
 inventario n|segnatura|collocazione|numero de tombo|cota|numero de inventario geral|inventarisnummer|inventarisnr
 inventaris nr|objectnummer|object nr|objectnr|registratienummer|accessienummer|archiefnummer inventarisnummer
-numer inwentarzowy|nr inwentarzowy|nr inw|nr inwent|sygnatura|inventarni cislo|inv cislo|inv c|component unique
-identifier|reference code|code de reference|cote de reference|codigo de referencia|codice di riferimento|reference
-number|reference no|ref no|refno|ref number|referencecode|catalog number|catalogue number|catalog no|catalogue no
+numer inwentarzowy|nr inwentarzowy|nr inw|nr inwent|sygnatura|inventarni cislo|inv cislo|inv c
+component unique identifier|reference code|code de reference|cote de reference|codigo de referencia
+codice di riferimento
+reference number|reference no|ref no|refno|ref number|referencecode|catalog number|catalogue number|catalog no
+catalogue no
 catalogue reference|unit id|unitid|component id|archival reference|archivaliennummer|altrefno|numero de catalogo
 numero di catalogo|numero catalogo|nct|catalog nr|catalognumber|specimen number|collection number|inventory num
 رقم الجرد|رقم القيد|رقم التسجيل|מספר מלאי|מספר קטלוגי|מספר אוסף|登録番号|資料番号|所蔵番号|整理番号|收藏号
 登记号|总登记号|藏品编号|藏品号|馆藏号|館藏號|登錄號""",
-        0.75: "katalognummer|catalogusnummer|katalog nr|numero de catalogue|n de catalogue|verzeichnis nr|werknummer",
+        0.9: "identifier",
+        0.75: """
+sig|invn|katalognummer|catalogusnummer|katalog nr|numero de catalogue|n de catalogue|verzeichnis nr
+werknummer""",
         0.6: """
 object id|objectid|objekt id|item id|itemid|record number|record id|identifikator|kennung|identifiant|reference
-identifier|identificador|identificativo|identificatore|id number|archival id|nummer|numero|number|no|nr|cislo|numer
+identificador|identificativo|identificatore|id number|archival id|nummer|numero|number|no|nr|cislo|numer
 referenz|ref|signature|legacy id|unique id|local identifier|local id|code|eprintid|eprint id|ead id|identificatienummer
 identifikation""",
         0.5: """
@@ -190,6 +198,7 @@ history geschichte type""",
 birth death born died accession acquisition zugang erwerbung erwerb erwerbungsdatum acquired entry record modified
 ingreso ingresso adquisicion acquisizione aquisicao entree baja alta restauration restauracion restauro conservation
 received catdate recu
+notice fiche ficha scheda datensatz erfassung
 changed change update updated letzte anderung aanderungsdatum loan exhibition photo digitization digitized scan
 valuation insurance inventory inventur entered imported accessioned available submitted artist kunstler lifespan
 cataloged catalogued catalogue revision last constituent copyright deaccession location verwerving

@@ -72,6 +72,21 @@ legacyId|parentId|identifier|accessionNumber|title|levelOfDescription|extentAndM
 ||resource||what|||when|who|
 1|0|F-012||Mill fonds|Fonds|2 m|1850-1920|Mill company|en
 2|1|F-012-1||Accounts|Series|1 m|1880-1920|Mill company|en""",
+    "a French base with dates of records": """
+Référence|Numéro d'inventaire|Titre|Auteur|Période de création|Lien site|Date de création notice
+|resource|what|who|when|target|
+000PE001|INV 1|Portrait d'homme|David Jacques|1er quart 19e siècle|https://musee.example.fr/1|2001-02-03
+000PE002|INV 2|Paysage|Corot|2e quart 19e siècle|https://musee.example.fr/2|2001-02-04""",
+    "a list with the date of entry first": """
+Erfasst am|Sammlung|Sig.|Bezeichnung|Urheber|Entstehungszeit|Permalink|Bemerkung
+||resource|what|who|when|target|
+03.04.2020|Karten|K 1|Plan der Stadt|Meier|1820|https://a.example/k1|
+04.04.2020|Karten|K 2|Plan des Hafens|Meier|1830|https://a.example/k2|beschnitten""",
+    "Vernon CMS": """
+Record Type|Accession No.|Object Type|Name/Title|Primary Maker|Production Date|Web Image|Public URL|System ID
+|resource|how|what|who|when||target|
+Object|2004.11.2|Painting|View of the Bay|Jane Roe|c.1890|https://img.example/1.jpg|https://coll.example/881|881
+Object|2004.11.3|Painting|Mill|Roe & Son|1891|https://img.example/2.jpg|https://coll.example/882|882""",
     "EPrints": """
 eprintid|eprint_status|title|creators_name|date|date_type|official_url
 resource||what|who|when||target
