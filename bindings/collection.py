@@ -527,7 +527,7 @@ class Bindings:
             # After a failed commit, the change can still be in the database.
             self.source.own_changes += 1
             if changes_rules:
-                self._rule_cache.look_again()
+                self._rule_cache.invalidate()
 
     def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
         """Run the function ``write`` in a transaction, and return its result. Repeat it if another writer was faster.

@@ -284,7 +284,7 @@ def public_answer(binding: Binding, held: Holds, now: datetime) -> PublicAnswer:
     return PublicAnswer(current, holds.narrowest((current.hold, above), now))
 
 
-def over(bindings: Bindings, key: str) -> Hold | None:
+def hold_for(bindings: Bindings, key: str) -> Hold | None:
     """Return the hold that stops the redirect of the name ``key`` now, or None. Holds of names and prefixes above it
     count.
 

@@ -123,7 +123,7 @@ class RuleCache:
         self._current()
         return self._records, self._holds
 
-    def look_again(self) -> None:
+    def invalidate(self) -> None:
         """Read the store at the next use, because this process has changed a rule, a record or a hold."""
         self._next_look = float("-inf")
 

@@ -190,7 +190,8 @@ def find(text: str, *, scope: Collection[str] = ()) -> list[Match]:
     >>> [match.literal for match in find("ark:12345/INV 1940\\nark:12345/INV 1941")]
     ['ark:12345/INV 1940', 'ark:12345/INV 1941']
     """
-    require_text(text)
+    if not isinstance(text, str):
+        require_text(text)
     matches = in_running_text(text, scope=scope)
     token = text.strip(ASCII_SPACE)
     if not token or len(matches) > 1 or not _is_whole(token, matches):

@@ -150,7 +150,8 @@ def examine(
     >>> examine("https://17beta.top/en/", policies=["17beta"]).policy["codes"]
     ['empty-segment']
     """
-    require_text(text)
+    if not isinstance(text, str):
+        require_text(text)
     if not policies:
         return _report(text, prefix, profile, limits, brief)
     # Loaded only where a policy is asked for: the resolver needs none.

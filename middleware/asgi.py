@@ -96,7 +96,7 @@ class ResolverASGIMiddleware:
         self._source = source_of(bindings)
         self.settings = settings_of(bindings, settings)
         self._handler = RequestHandler(self.settings, bindings, on_resolve)
-        self._colons = self._handler.colons
+        self._colon_positions = self._handler.colon_positions
         self._has_resources = self._handler.has_resources
         self._threads = ThreadPool(THREADS)
         fields = self._handler.constant_fields
@@ -111,9 +111,9 @@ class ResolverASGIMiddleware:
             send = self._before_end(scope, send)
         if may_be_ours and scope["type"] == "http":
             if self._source.is_local:
-                answer = self._without_request(scope, self._handler.quick)
+                answer = self._without_request(scope, self._handler.fast_answer)
             else:
-                answer = None if self._handler.can_wait else self._without_request(scope, self._handler.kept)
+                answer = None if self._handler.can_wait else self._without_request(scope, self._handler.cached_answer)
             if isinstance(answer, Answer):
                 await self._send(answer, send)
                 return
@@ -133,7 +133,7 @@ class ResolverASGIMiddleware:
             await self._send(answer, send, head=request.method == "HEAD")
 
     def _without_request(self, scope: Scope, find: Find) -> Answer | BindingsUnavailable | None:
-        """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.quick` or ``kept``."""
+        """Return an answer that needs no :class:`Request`, as :meth:`RequestHandler.fast_answer`."""
         try:
             if (plain := plain_path(scope)) is None:
                 return None
@@ -142,7 +142,7 @@ class ResolverASGIMiddleware:
             return None
 
     def _read(self, scope: Scope, request: Request) -> Answer | Handover:
-        answer = self._without_request(scope, self._handler.quick)
+        answer = self._without_request(scope, self._handler.fast_answer)
         return answer if isinstance(answer, Answer) else self._handler.answer(request, answer)
 
     def _before_end(self, scope: Scope, send: Send) -> Send:
@@ -166,7 +166,7 @@ class ResolverASGIMiddleware:
         try:
             path = path_below_mount(scope)
             # Some servers leave a whole address in the path; then the colon can be at any position.
-            if path.find(":") in self._colons or path[:1] != "/":
+            if path.find(":") in self._colon_positions or path[:1] != "/":
                 target = recover(scope)
                 if self._handler.is_reserved(target):
                     return read_request(scope, target, self.settings.prefix), None

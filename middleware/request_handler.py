@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 from ..bindings.names.errors import BindingError, BindingsUnavailable
 from ..bindings.storage.reopening import AvailabilityLog
 from ..identifiers.text import display
-from .http.answer import Answer, Headers, last_resort
+from .http.answer import Answer, Headers, internal_server_error
+from .http.answer_builder import AnswerBuilder, not_logged
 from .http.direct_redirects import direct_redirect, redirect_of
 from .http.handover import Handover
 from .http.redirect_cache import MOST, MOST_WHOLE, RedirectCache
 from .http.request import READING, Request
 from .http.request_target import Target, reserved_labels
-from .http.responses import Answers, not_logged
 from .http.rfc2169 import parse_service_request
 from .resolution.custom_scheme import OwnScheme
 from .resolution.destination import answer_for
@@ -58,7 +58,7 @@ class RequestHandler:
 
     - ``settings``: the settings of the resolver. ``bindings``: the store that it reads.
     - ``on_resolve``: the function of :class:`~ararat.middleware.ResolverMiddleware` that is called for each resolution.
-    - ``colons``: the positions of the colon in reserved paths, as a quick check.
+    - ``colon_positions``: the positions of the colon in reserved paths, as a quick check.
     - ``is_announced``: whether ``/.well-known/ark`` is answered if the site has no page there.
 
     Raises ValueError if the settings need bindings that can be listed.
@@ -78,7 +78,7 @@ class RequestHandler:
         self._labels = reserved_labels(scheme for scheme in settings.schemes if isinstance(scheme, str))
         self._own = {scheme.name: scheme for scheme in settings.schemes if isinstance(scheme, OwnScheme)}
         # It is the same position in "/ark:" and "/urn:".
-        self.colons = frozenset({4, *(len(name) + 1 for name in self._own)})
+        self.colon_positions = frozenset({4, *(len(name) + 1 for name in self._own)})
         self._finders: list[Callable[[str], Respond | None]] = []
         if settings.metrics is not None:
             page, self.metrics = _metrics(settings, bindings)
@@ -95,7 +95,7 @@ class RequestHandler:
         self._availability = AvailabilityLog(source.failure, on_failure=on_failure)
         self._proofs: NameProofs | None = None
         if settings.log is None or settings.log_folder is None:
-            self._answers = Answers(settings, source.branding, find=self._find)
+            self._answers = AnswerBuilder(settings, source.branding, find=self._find)
         else:
             from ..bindings.log.folder import LogFolder
             from .log.log_pages import LogPages, no_key
@@ -106,7 +106,7 @@ class RequestHandler:
             folder = LogFolder(Path(settings.log_folder))
             logged = bindings_of_log(bindings, folder)
             names = LoggedNames(folder, _first_entry(logged) if logged else not_logged, f"{settings.log}/")
-            self._answers = Answers(settings, source.branding, names.find, self._find)
+            self._answers = AnswerBuilder(settings, source.branding, names.find, self._find)
             page = LogPages(settings, names, (lambda: logged.store.log_key()) if logged else no_key, self._answers)
             self._finders.append(LogFiles(settings.log, folder.path, self._answers, page.answer).find)
             if logged is not None:
@@ -146,7 +146,7 @@ class RequestHandler:
             return self._answers.announcement(request, self._bindings)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The answer to /.well-known/ark failed")
-            return last_resort()
+            return internal_server_error()
 
     def is_reserved(self, target: Target) -> bool:
         """Return whether the request target ``target`` is the path of a name, so that the resolver answers and not the
@@ -175,7 +175,7 @@ class RequestHandler:
 
         ``request`` is the HTTP request.
 
-        ``failure`` is the result of :meth:`quick` for this request if the bindings could not be read.
+        ``failure`` is the result of :meth:`fast_answer` for this request if the bindings could not be read.
         """
         began = perf_counter()
         try:
@@ -194,7 +194,7 @@ class RequestHandler:
             self._report(resolution, request.method, answer, perf_counter() - began)
         return answer
 
-    def kept(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | None:
+    def cached_answer(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | None:
         """Return the answer for a name whose redirect is in the memory of this process. Return None if it is not in
         memory.
 
@@ -217,7 +217,9 @@ class RequestHandler:
             self._report(resolution, method, answer, perf_counter() - began)
         return answer
 
-    def quick(self, path: str, mount: str, method: str, *, is_secure: bool) -> Answer | BindingsUnavailable | None:
+    def fast_answer(
+        self, path: str, mount: str, method: str, *, is_secure: bool
+    ) -> Answer | BindingsUnavailable | None:
         """Return the answer for a name whose redirect is in memory, or can be read with one query.
 
         - ``path``, ``mount``: the path below the mount, and the mount, as ``plain_path`` returns them.
@@ -229,7 +231,7 @@ class RequestHandler:
         """
         # on_resolve and the metrics need the resolution.
         if self._observers:
-            return self.kept(path, mount, method, is_secure=is_secure)
+            return self.cached_answer(path, mount, method, is_secure=is_secure)
         redirects = self._redirects
         redirect = redirects.find(path)
         if redirect is None:
@@ -237,7 +239,7 @@ class RequestHandler:
             if path[:5] not in self._labels or self._availability.failing:
                 return None
             try:
-                generation = redirects.renew()
+                generation = redirects.refresh()
                 redirect = direct_redirect(path, self._bindings.stored_redirect, self._settings, self._bindings.holds())
             except BindingsUnavailable as failure:
                 return failure
@@ -281,9 +283,9 @@ class RequestHandler:
         given, path, settings, bindings = request.target.identifier, request.target.path, self._settings, self._bindings
         fetch, generation = bindings.fetch, None
         if self._availability.failing:
-            fetch = self._fetch_and_note
+            fetch = self._fetch_and_mark_available
         elif _is_plain(request):
-            generation = self._redirects.renew()
+            generation = self._redirects.refresh()
         resolution = answer_for(given, bindings, settings, request.accepted, fetch)
         # An answer that changes by the clock is not kept.
         is_stable = resolution.rule is None and resolution.fresh_for is None and not resolution.changes_by_clock
@@ -300,7 +302,7 @@ class RequestHandler:
         except BindingsUnavailable:
             return None
 
-    def _fetch_and_note(self, keys: Iterable[str]) -> Mapping[str, Binding]:
+    def _fetch_and_mark_available(self, keys: Iterable[str]) -> Mapping[str, Binding]:
         bindings = self._bindings.fetch(keys)
         self._availability.succeeded()
         return bindings
@@ -310,7 +312,7 @@ class RequestHandler:
             return self._answers.answer(resolution, request)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The error page could not be rendered")
-            return last_resort()
+            return internal_server_error()
 
     def _report(self, resolution: Resolution, method: str | None, answer: Answer | Handover, seconds: float) -> None:
         status = resolution.status if isinstance(answer, Handover) else answer.status

@@ -78,7 +78,7 @@ class ResolverMiddleware:
         self.settings = settings_of(bindings, settings)
         self._handler = RequestHandler(self.settings, bindings, on_resolve)
         self.metrics = self._handler.metrics
-        self._colons = self._handler.colons
+        self._colon_positions = self._handler.colon_positions
         # Paths of resources have no colon, so they need a second check. Sites without resources skip it.
         self._others: WSGIApplication = self._resource_or_site if self._handler.has_resources else app
 
@@ -90,7 +90,7 @@ class ResolverMiddleware:
             has_colon = ":" in path
             if has_colon and (plain := plain_path(environ)) is not None:
                 is_secure = environ.get("wsgi.url_scheme") == "https"
-                target = self._handler.quick(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
+                target = self._handler.fast_answer(*plain, environ["REQUEST_METHOD"], is_secure=is_secure)
         except Exception:  # noqa: BLE001 - _request() logs it, and the site handles malformed environs
             target = None
         if has_colon:
@@ -115,7 +115,7 @@ class ResolverMiddleware:
         try:
             path = environ["PATH_INFO"]
             # Some servers leave a whole address in PATH_INFO; then the colon can be at any position.
-            if path.find(":") not in self._colons and path[:1] == "/":
+            if path.find(":") not in self._colon_positions and path[:1] == "/":
                 return None
             target = recover(environ)
             if not self._handler.is_reserved(target):

@@ -30,12 +30,12 @@ class RetryAfter:
         self._until[host] = self._clock() + min(seconds, MAX_SECONDS)
 
     @property
-    def left(self) -> dict[str, float]:
+    def remaining(self) -> dict[str, float]:
         """The hosts that get no request now, with the seconds until the end of the pause.
 
         >>> hosts = RetryAfter(lambda: 0.0)
         >>> hosts.pause("a.test", 60)
-        >>> hosts.left
+        >>> hosts.remaining
         {'a.test': 60.0}
         """
         now = self._clock()

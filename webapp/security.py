@@ -70,7 +70,7 @@ def init_app(app: Flask, describe: Callable[[Response], None]) -> None:
     app.after_request(partial(_harden, describe))
 
 
-def is_managed(path: str) -> bool:
+def is_account_api(path: str) -> bool:
     """Return whether a path belongs to the API for accounts, whose responses only the caller can read."""
     return path == MANAGED or path.startswith(f"{MANAGED}/")
 
@@ -110,7 +110,7 @@ def _is_trusted(host: str, trusted: Collection[str]) -> bool:
 
 def _harden(describe: Callable[[Response], None], response: Response) -> Response:
     for_programs = request.path.startswith("/api/") or response.mimetype in _FOR_PROGRAMS
-    if for_programs and is_managed(request.path):
+    if for_programs and is_account_api(request.path):
         response.vary.update(["Authorization", "Cookie"])
     elif for_programs and not cross_site.is_work():
         # With "*", browsers send no cookies and no other credentials, so a page of another site reads public data only.

@@ -19,7 +19,7 @@ from ..names import validation
 from ..names.binding import Binding
 from ..names.metadata import persistence
 from ..names.prefixes.prefixes import PrefixRecords
-from .audit import AuditFinding
+from .name_findings import NameFinding
 
 PROMISE_CHECKS = {
     "promise-dead": "The name is promised as persistent, but the last trace of its target failed.",
@@ -34,7 +34,7 @@ DeadTargets = Callable[[Sequence[str]], Mapping[str, str]]
 _BATCH = 500
 
 
-def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[str] = ()) -> Iterator[AuditFinding]:
+def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[str] = ()) -> Iterator[NameFinding]:
     """Check the names that are promised as persistent. Yield those that break the promise, for example by a dead
     target.
 
@@ -65,7 +65,7 @@ def check_promises(bindings: Bindings, dead: DeadTargets, *, hosts: Collection[s
 
 def findings(
     batch: Sequence[Binding], records: PrefixRecords, dead: DeadTargets, hosts: Collection[str] = ()
-) -> Iterator[AuditFinding]:
+) -> Iterator[NameFinding]:
     """Yield the broken promises of the names in ``batch``. Names for tests have no promises.
 
     ``dead`` has the targets that were unreachable. ``hosts`` are the hosts of the site.
@@ -75,13 +75,13 @@ def findings(
     for binding in promised:
         key = binding.identifier
         if binding.is_withdrawn and not binding.reason and not binding.successor:
-            yield AuditFinding(
+            yield NameFinding(
                 key, "promise-withdrawn", Translatable("the name was withdrawn without a reason or a successor")
             )
         if not binding.is_live:
             continue
         if key in failed:
-            yield AuditFinding(key, "promise-dead", failed[key])
+            yield NameFinding(key, "promise-dead", failed[key])
         record = records.inherited(key, "hosts")
         own = {*hosts, *(record.text.split() if record else ())}
         for host in dict.fromkeys(map(_host, (binding.target, *binding.alternates.values()))):
@@ -90,7 +90,7 @@ def findings(
                     "the target is on %(host)s, which is not a host of the institution",
                     host=validation.shown(host, 100),
                 )
-                yield AuditFinding(key, "promise-host", message)
+                yield NameFinding(key, "promise-host", message)
 
 
 def is_promised(binding: Binding, records: PrefixRecords) -> bool:

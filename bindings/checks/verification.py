@@ -1,6 +1,6 @@
 """Verify a store: check that bindings, histories, rules, counters and triggers agree.
 
-:mod:`audit` checks names and targets instead. Both change nothing.
+:mod:`name_findings` checks names and targets instead. Both change nothing.
 
 >>> import tempfile
 >>> from ararat.middleware import open_bindings

@@ -25,7 +25,7 @@ from ..options import (
 from ..output import Sheet, identifier
 
 if TYPE_CHECKING:
-    from ...bindings.checks.audit import AuditFinding
+    from ...bindings.checks.name_findings import NameFinding
     from ...identifiers.iri_policy import Profile
     from ...net.allowed_addresses import Destinations
 
@@ -126,7 +126,7 @@ def check_command(
       ararat check --url https://museum.example --junit names.xml names.csv
       ararat check --trace --resume traced.jsonl --csv identifiers.txt
     """
-    from ...bindings.checks.audit import AuditFinding, check
+    from ...bindings.checks.name_findings import NameFinding, check
     from ...bindings.checks.promises import check_promises
     from ...bindings.names import origins
     from ...bindings.names.errors import PrefixError
@@ -185,23 +185,23 @@ def check_command(
             output(finding, count)
     if as_csv and not count:
         # A table without rows still has its header.
-        sys.stdout.write(spreadsheet.line(AuditFinding._fields, end="\n"))
+        sys.stdout.write(spreadsheet.line(NameFinding._fields, end="\n"))
     if not (as_json or as_csv):
         write(Sheet.of(sys.stdout).prose(f"{count:,} found." if count else "No problems found."))
     return NO if count else DONE
 
 
-def _as_json(finding: AuditFinding, number: int) -> None:
+def _as_json(finding: NameFinding, number: int) -> None:
     streams.dump(finding._asdict())
 
 
-def _as_csv(finding: AuditFinding, number: int) -> None:
+def _as_csv(finding: NameFinding, number: int) -> None:
     if number == 1:
         sys.stdout.write(spreadsheet.line(finding._fields, end="\n"))
     sys.stdout.write(spreadsheet.line(finding, end="\n"))
 
 
-def _as_text(finding: AuditFinding, number: int) -> None:
+def _as_text(finding: NameFinding, number: int) -> None:
     sheet = Sheet.of(sys.stdout)
     sys.stdout.write(f"{sheet.paint(finding.code.ljust(_WIDTH), 'warning')} {identifier(finding.identifier)}\n")
     write(sheet.prose(finding.message, indent=_WIDTH + 1))

@@ -142,7 +142,7 @@ def _kept_pauses(bindings: Bindings, retry_after: RetryAfter) -> Iterator[None]:
         yield
     finally:
         with suppress(BindingsUnavailable, ReadOnlyBindings):
-            links.record_pauses(retry_after.left)
+            links.record_pauses(retry_after.remaining)
 
 
 class _Result:

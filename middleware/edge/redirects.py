@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from ...bindings.names.binding import Binding
 from ...bindings.names.prefixes.holds import NO_HOLDS, Holds
 from ..http.answer import Answer, Headers
+from ..http.answer_builder import AnswerBuilder
 from ..http.request import Request
 from ..http.request_target import Target
-from ..http.responses import Answers
 from ..resolution.resolver import Clock, no_rules, resolve, utc_now
 from ..resolution.result import Resolution
 from ..resolution.settings import Settings
@@ -76,7 +76,7 @@ class EdgeRedirects:
         self._holds = holds
         self._now = now
         self.prefix = settings.prefix
-        self._answers = Answers(settings)
+        self._answers = AnswerBuilder(settings)
         self._path = urlsplit(settings.prefix).path
         self._schemes = tuple(f"{scheme}:" for scheme in settings.schemes if isinstance(scheme, str))
         # A forwarded identifier has only the common fields.

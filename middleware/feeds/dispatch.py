@@ -14,9 +14,9 @@ from ...bindings.collection import Bindings
 from ...bindings.names.errors import BindingsUnavailable, TooBroad
 from ...bindings.system.concurrency import Busy, HoldingSlot
 from ...bindings.system.thread_slots import slots
-from ..http.answer import Answer, last_resort
+from ..http.answer import Answer, internal_server_error
+from ..http.answer_builder import RETRY_AFTER, AnswerBuilder
 from ..http.request import Request
-from ..http.responses import RETRY_AFTER, Answers
 from .atom import AtomFeed
 from .feed import Feed, FeedAnswer, FeedSource, refusal
 from .oai_pmh import OaiPmh
@@ -35,7 +35,9 @@ _log = logging.getLogger(__name__)
 class Feeds:
     """The feeds of a resolver: sitemap, Atom and OAI-PMH. Raises ValueError if ``bindings`` cannot be listed."""
 
-    def __init__(self, settings: Settings, bindings: object, answers: Answers, availability: AvailabilityLog) -> None:
+    def __init__(
+        self, settings: Settings, bindings: object, answers: AnswerBuilder, availability: AvailabilityLog
+    ) -> None:
         if not isinstance(bindings, Bindings):
             setting = next(iter(settings.feeds))
             raise ValueError(f"{setting}: these bindings cannot be listed; pass the result of open_bindings")
@@ -53,7 +55,7 @@ class Feeds:
             return self._respond(feed, request)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The feed at %s failed", path)
-            return last_resort()
+            return internal_server_error()
 
     def _respond(self, feed: Feed, request: Request) -> Answer:
         """Answer a request. The answer holds a slot until the client has read it."""

@@ -77,7 +77,7 @@ class Answer:
         return Answer(304, [field for field in self.headers if not field[0].startswith("Content-")], b"")
 
 
-def last_resort() -> Answer:
+def internal_server_error() -> Answer:
     """Return a response of 500 that uses no template and no setting. It is sent if rendering an error page fails."""
     body = b"The resolver failed because of an error in its program (internal-error).\n"
     headers = [

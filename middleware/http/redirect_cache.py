@@ -61,7 +61,7 @@ class RedirectCache:
         self._generations: tuple[Generation, Generation] = ({}, {})
 
     def find(self, path: str) -> Redirect | None:
-        """Return the cached redirect of the path ``path``, or None. None also means that :meth:`renew` must be
+        """Return the cached redirect of the path ``path``, or None. None also means that :meth:`refresh` must be
         called.
         """
         if self._clock() >= self._valid_until or self._bindings.own_changes != self._own_changes:
@@ -74,7 +74,7 @@ class RedirectCache:
                 self.keep(path, redirect, recent)
         return redirect
 
-    def renew(self) -> Generation | None:
+    def refresh(self) -> Generation | None:
         """Empty the cache if a binding has changed. Return the generation for redirects that are read from now on.
 
         Return None if the source cannot detect changes. Raises :class:`BindingsUnavailable` if it cannot be read.
@@ -91,9 +91,9 @@ class RedirectCache:
         return self._generations[0]
 
     def keep(self, path: str, redirect: Redirect, generation: Generation | None) -> None:
-        """Add ``redirect``, the redirect of the path ``path``, to the cache. ``generation`` is the result of
-        :meth:`renew` before the redirect was read; None adds nothing. A redirect that depends on other things than the
-        path is not added.
+        """Add a redirect to the cache, unless it depends on other things than the path.
+
+        ``generation`` is the result of :meth:`refresh` before the redirect was read; None adds nothing.
         """
         _, target, name, links, container, vary, resolution = redirect
         if generation is None or vary or container is not None:

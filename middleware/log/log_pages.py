@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from ...bindings.names.errors import BindingsUnavailable
 from ..http.answer import Answer
+from ..http.answer_builder import AnswerBuilder
 from ..http.request import Request
-from ..http.responses import Answers
 from ..resolution.settings import Settings
 from ..views.log_page import LogPage
 from .logged_names import LoggedNames
@@ -29,7 +29,9 @@ class LogPages:
     ``names`` reads the published checkpoint. ``key`` returns the public key that the database has recorded, or None.
     """
 
-    def __init__(self, settings: Settings, names: LoggedNames, key: Callable[[], str | None], answers: Answers) -> None:
+    def __init__(
+        self, settings: Settings, names: LoggedNames, key: Callable[[], str | None], answers: AnswerBuilder
+    ) -> None:
         self._settings = settings
         self._names = names
         self._key = key

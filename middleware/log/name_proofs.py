@@ -18,8 +18,8 @@ from ...bindings.log.tree.tiles import ENTRIES, WIDTH, entries_of, hash_reader, 
 from ...bindings.log.tree.tree import inclusion_proof
 from ...bindings.names.errors import BindingsUnavailable
 from ..http.answer import Answer, Headers
+from ..http.answer_builder import RETRY_AFTER, AnswerBuilder
 from ..http.conditional import validators
-from ..http.responses import RETRY_AFTER, Answers
 from ..resolution.request import parse_request
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class NameProofs:
     name.
     """
 
-    def __init__(self, settings: Settings, folder: LogFolder, entries: LogEntries, answers: Answers) -> None:
+    def __init__(self, settings: Settings, folder: LogFolder, entries: LogEntries, answers: AnswerBuilder) -> None:
         self._settings = settings
         self._folder = folder
         self._entries = entries

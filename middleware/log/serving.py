@@ -19,10 +19,10 @@ from ...bindings.log.errors import LogError
 from ...bindings.log.folder import CHECKPOINT, MAX_TILE
 from ...bindings.log.tree.tiles import Tile
 from ...bindings.system.files import read_regular
-from ..http.answer import Answer, Headers, last_resort
+from ..http.answer import Answer, Headers, internal_server_error
+from ..http.answer_builder import METHODS, RETRY_AFTER, AnswerBuilder
 from ..http.conditional import validators
 from ..http.request import FIELDS, Request
-from ..http.responses import METHODS, RETRY_AFTER, Answers
 
 _logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class LogFiles:
     checkpoint cannot be read.
     """
 
-    def __init__(self, path: str, folder: Path, answers: Answers, page: Callable[[Request], Answer]) -> None:
+    def __init__(self, path: str, folder: Path, answers: AnswerBuilder, page: Callable[[Request], Answer]) -> None:
         self._beginning = f"{path}/"
         self._folder = folder
         self._answers = answers
@@ -58,7 +58,7 @@ class LogFiles:
             return _part(self._answer(name, request), request)
         except Exception:
             _logger.exception("A file of the log could not be served")
-            return last_resort()
+            return internal_server_error()
 
     def _answer(self, name: str, request: Request) -> Answer:
         if request.method == "OPTIONS":

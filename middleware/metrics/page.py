@@ -19,7 +19,7 @@ from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from ..http.answer import Answer, Headers, last_resort
+from ..http.answer import Answer, Headers, internal_server_error
 from ..http.request import Request
 
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
@@ -82,7 +82,7 @@ class MetricsPage:
             return self._answer(request)
         except Exception:  # noqa: BLE001 - it is logged
             _log.exception("The metrics could not be written")
-            return last_resort()
+            return internal_server_error()
 
     def _answer(self, request: Request) -> Answer:
         # RFC 9110, section 11.1: the name of the scheme has no case, and at least one space follows it.

@@ -2,7 +2,7 @@
 
 The arguments of :func:`resolve` are the identifier as received (``ark:12345/x?info``), and a function ``fetch`` that
 returns bindings by their keys. Others are the rules and the settings of the site. The result is a
-:class:`~ararat.middleware.Resolution`, which :mod:`.http.responses` turns into HTTP. No str raises an exception;
+:class:`~ararat.middleware.Resolution`, which :mod:`.http.answer_builder` turns into HTTP. No str raises an exception;
 exceptions of ``fetch`` reach the caller. The first step that applies decides:
 
     1. too long, not an identifier, NAAN 99999, dot-segments      refusal, without a lookup
@@ -21,7 +21,7 @@ exceptions of ``fetch`` reach the caller. The first step that applies decides:
     9. otherwise                                                  404, which names the nearest bound container
 
 A hold of the name, or of a name or prefix above it, replaces each redirect and each answer of the site by 303 to the
-description (:mod:`.held`).
+description (:mod:`.resolution.holds`).
 
 Every spelling of a bound name gets the same answer, because only the normal form is looked up: "A HTTP ARK resolver
 MUST treat equally all resolution requests for Extended ARKs with the same normal form" (ARK draft, section 7.1).
@@ -59,7 +59,7 @@ from ...identifiers import Ark, Problem, Urn
 from . import refusals
 from .description_formats import BY_INFLECTION
 from .forwarding import delegated, forward_text, forwarding
-from .held import with_hold
+from .holds import with_hold
 from .lookup import Fetch, FoundBinding, find_above, find_exact, withdrawing_keys
 from .negotiation import ANYTHING, Accepted, choose
 from .request import ResolutionRequest, parse_request, without_final_dot

@@ -6,7 +6,7 @@ import pytest
 from werkzeug.exceptions import NotFound
 from werkzeug.test import Client
 
-from ararat.bindings.checks.audit import check
+from ararat.bindings.checks.name_findings import check
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.errors import BindingConflict, BindingError
 from ararat.middleware import ResolverMiddleware, mint

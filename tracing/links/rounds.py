@@ -137,7 +137,7 @@ class Round:
     def _record(self, block: list[TracedTarget]) -> None:
         if block:
             self.links.record(block)
-        self.links.record_pauses(self._retry_after.left)
+        self.links.record_pauses(self._retry_after.remaining)
 
     def _due(self) -> Iterator[Due]:
         now = self._bindings.now()
@@ -150,7 +150,7 @@ class Round:
         """
         if not self._bindings.source.holds().may_cover(identifier):
             return False
-        return holding.over(self._bindings, identifier) is not None
+        return holding.hold_for(self._bindings, identifier) is not None
 
     def _traced(self) -> Iterator[TracedTarget]:
         due: dict[str, tuple[str, str]] = {}

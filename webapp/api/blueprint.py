@@ -40,7 +40,7 @@ def init_app(app: Flask, site: Site) -> None:
 
 def admit() -> None:
     """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
-    if request.path.startswith(security.MANAGED) and security.is_managed(request.path):
+    if request.path.startswith(security.MANAGED) and security.is_account_api(request.path):
         identify.require_caller()
         worker = current_app.extensions[import_jobs.KEY].worker
         if worker.begun != os.getpid():

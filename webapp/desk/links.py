@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from flask import Response, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from ...bindings.checks.audit import AuditFinding
+from ...bindings.checks.name_findings import NameFinding
 from ...bindings.checks.promises import findings, is_promised
 from ...bindings.names import naming
 from ...bindings.names.errors import BindingConflict
@@ -130,7 +130,7 @@ def show_promises() -> str:
     records = PrefixRecords(bindings.prefixes.list())
     home = urlsplit(own_prefix(site()) or "").hostname
     given = comparable(request.args.get("after", ""))
-    found: list[AuditFinding] = []
+    found: list[NameFinding] = []
     following, checked, promised = given or None, 0, 0
     while len(found) < _PAGE and checked < _CHECKED:
         names = bindings.list_names(cursor=following, limit=_PAGE)

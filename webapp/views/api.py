@@ -66,7 +66,7 @@ def trace() -> Response:
         # HTML standard, section 9.2: "Clients will reconnect if the connection is closed; a client can be told to stop
         # reconnecting using the HTTP 204 No Content response code."
         return Response(status=204)
-    if refusal := live.unasked():
+    if refusal := live.cross_site_refusal():
         raise refusal
     run = trace_requests.start_trace(trace_requests.parse_trace_request(request.args))
     stream = request.accept_mimetypes.best_match([_LINES, sse.MIMETYPE], _LINES) == sse.MIMETYPE

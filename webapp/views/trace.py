@@ -79,7 +79,7 @@ def trace() -> Response:
         return Response(refusal, refused.code, {"Cache-Control": "no-store"})
     if htmx_request.htmx:
         return Response(render_template("inspector/_stream.html", wish=wish), headers={"Cache-Control": "no-store"})
-    if request.method == "HEAD" or not wish.text or unasked():
+    if request.method == "HEAD" or not wish.text or cross_site_refusal():
         return Response(_page(wish, waiting=True), headers={"Cache-Control": "no-store"})
     return _progressive(wish, trace_requests.start_trace(wish))
 
@@ -151,7 +151,7 @@ def _wants_stream() -> bool:
     return not htmx_request.htmx and accepted.best_match([sse.MIMETYPE, "text/html"]) == sse.MIMETYPE
 
 
-def unasked() -> HTTPRefusal | None:
+def cross_site_refusal() -> HTTPRefusal | None:
     """Return why a trace must not start, as an exception to raise. Return None if it can start.
 
     A request of another site, of a prefetch or of another trace does not start a trace. The User-Agent identifies
@@ -175,7 +175,7 @@ def _stream() -> Response:
         # EventSource reconnects after a lost connection, which must not run the trace again.
         if "Last-Event-ID" in request.headers:
             raise HTTPRefusal(400, "connection-lost", _LOST)
-        if refusal := unasked():
+        if refusal := cross_site_refusal():
             raise refusal
         wish = trace_requests.parse_trace_request(request.args)
         run = trace_requests.start_trace(wish)

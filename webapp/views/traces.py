@@ -77,7 +77,7 @@ class Order:
     done: tuple[BulkTraceRow, ...] = ()
 
     @property
-    def left(self) -> tuple[str, ...]:
+    def remaining(self) -> tuple[str, ...]:
         """The identifiers that have no row yet and must be traced."""
         done = {each.identifier for each in self.done}
         return tuple(text for text in self.texts if text not in done)
@@ -95,7 +95,7 @@ def run() -> Response:
 
     With the id of an earlier run, its complete rows appear first, and only the other identifiers are traced.
     """
-    if refusal := live.unasked():
+    if refusal := live.cross_site_refusal():
         raise refusal
     earlier = None if "anew" in request.form else site().results.get(request.form.get("run", ""))
     text, resolver = request.form.get("q", ""), request.form.get("resolver", "")
@@ -119,7 +119,7 @@ def result() -> Response:
 
     Raises :class:`.HTTPRefusal` with the status 404 if the result has expired.
     """
-    if refusal := live.unasked():
+    if refusal := live.cross_site_refusal():
         raise refusal
     if (kept := site().results.get(request.form.get("run", ""))) is None:
         raise HTTPRefusal(404, "no-result", Translatable("This result has expired. Run the list again."))
@@ -139,7 +139,7 @@ def api() -> Response:
 
     Return one line of JSON, or of CSV if the client prefers it, for each identifier when its trace ends.
     """
-    if refusal := live.unasked():
+    if refusal := live.cross_site_refusal():
         raise refusal
     try:
         text = request.get_data(cache=False).decode("utf-8")
@@ -214,7 +214,7 @@ def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = (
 def _begin(order: Order, choices: Mapping[str, ResolverChoice]) -> RunningTrace[BulkTraceRow]:
     known, stop, stages = site(), threading.Event(), TraceProgress()
     run = _runner(choices, known, request.remote_addr, stop)
-    rows = _within(MAX_SECONDS, stop, trace_all(order.left, run, at_once=_AT_ONCE, stop=stop))
+    rows = _within(MAX_SECONDS, stop, trace_all(order.remaining, run, at_once=_AT_ONCE, stop=stop))
     return RunningTrace(rows, trace_requests.acquire_slot(known, "lists of traces"), stop, stages)
 
 
@@ -230,13 +230,13 @@ def _within(seconds: float, stop: threading.Event, rows: Iterator[BulkTraceRow])
 
 def _choices(order: Order, known: Site) -> dict[str, ResolverChoice]:
     """Choose the resolver of each remaining identifier."""
-    keys = {text: inspection.keys(examine(text))[-1:] for text in order.left}
+    keys = {text: inspection.keys(examine(text))[-1:] for text in order.remaining}
     try:
         kinds = inspection.kinds((key for own in keys.values() for key in own), known.bindings) or {}
     except BindingsUnavailable:
-        return {text: choose_resolver(text, order.resolver, bound=None) for text in order.left}
+        return {text: choose_resolver(text, order.resolver, bound=None) for text in order.remaining}
     bound = {text for text, own in keys.items() if any(key in kinds for key in own)}
-    return {text: choose_resolver(text, order.resolver, bound=text in bound) for text in order.left}
+    return {text: choose_resolver(text, order.resolver, bound=text in bound) for text in order.remaining}
 
 
 def _own_hosts(known: Site) -> set[str]:

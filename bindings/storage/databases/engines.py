@@ -54,7 +54,7 @@ class Patience:
     seconds: float
     until: float | None = None
 
-    def left(self) -> float:
+    def remaining(self) -> float:
         """Return the number of seconds that the writer can still wait for others."""
         return self.seconds if self.until is None else max(0.0, self.until - time.monotonic())
 
@@ -146,7 +146,7 @@ def _begin_immediate(connection: Any, patience: Patience) -> None:
     """
     driver = connection.connection.dbapi_connection
     connection.info[_CHANGES] = driver.total_changes
-    deadline = time.monotonic() + patience.left()
+    deadline = time.monotonic() + patience.remaining()
     driver.execute(f"PRAGMA busy_timeout = {POLL_MILLISECONDS}")
     while True:
         try:

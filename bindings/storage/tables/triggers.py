@@ -2,7 +2,7 @@
 
 A name that is or was public is never deleted, renamed or re-assigned. It becomes reserved only with the fact that it
 was public (``once_public``), and never loses this fact. Events never change. A change of a binding increases its
-revision by 1. No row is replaced. :mod:`.checks.audit` finds a change without an event.
+revision by 1. No row is replaced. :mod:`.checks.name_findings` finds a change without an event.
 
 Other triggers write the numbers of a name into the table ``name_numbers``, by which they are looked up, and keep the
 numbers of names in the table ``name_counts`` (:mod:`name_counts`).

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from typing import NamedTuple
 
 from ....identifiers.text import display
+from ....middleware.http.answer_builder import METHODS
 from ....middleware.http.expected_answers import SIGN_IN
-from ....middleware.http.responses import METHODS
 from ....net.hop import HopFailed
 from ....net.response import PROBLEM, SiteAnswer
 from ....net.url import WebURL

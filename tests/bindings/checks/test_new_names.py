@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from ararat.bindings.checks.audit import check
+from ararat.bindings.checks.name_findings import check
 from ararat.bindings.checks.new_names import ComparedName, successor_warnings, warnings_before
 from ararat.bindings.collection import Bindings
 from ararat.bindings.minting import mint

@@ -100,7 +100,7 @@ def desk_form(field: str) -> bool:
     form = MultiDict({"target": "/x", "kind": "served", "resource": "map 17", "redirect": "307", "subtree": "1"})
     form |= {"number": "2024.17"}
     form |= {"listed": "no", "passthrough": "given", "alternate-language": "en", "alternate-target": "/en"}
-    place, problems = forms.read_place(form, PLAIN)
+    place, problems = forms.read_target_fields(form, PLAIN)
     described, _ = forms.read_metadata(MultiDict({"m.erc.who": "Noah"}), {})
     pages = "".join((TEMPLATES / "desk" / page).read_text("utf-8") for page in ("withdraw.html", "new.html"))
     assert not problems

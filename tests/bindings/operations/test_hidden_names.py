@@ -12,7 +12,7 @@ from sqlalchemy import text
 from werkzeug.exceptions import NotFound
 from werkzeug.test import Client
 
-from ararat.bindings.checks.audit import check
+from ararat.bindings.checks.name_findings import check
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table

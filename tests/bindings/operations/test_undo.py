@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ararat.bindings.checks.audit import check
+from ararat.bindings.checks.name_findings import check
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError

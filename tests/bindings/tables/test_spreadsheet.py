@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from ararat.bindings.checks.audit import AuditFinding
+from ararat.bindings.checks.name_findings import NameFinding
 from ararat.bindings.tables import spreadsheet
 from ararat.cli.databases import check
 from ararat.tracing.bulk import BulkTraceRow
@@ -29,9 +29,9 @@ def test_no_cell_of_a_traced_row_is_a_formula(formula):
 
 def test_no_cell_of_a_check_is_a_formula(capsys):
     for number, formula in enumerate(FORMULAS, 1):
-        check._as_csv(AuditFinding(formula, "not-ascii", formula), number)  # pyright: ignore[reportPrivateUsage]
+        check._as_csv(NameFinding(formula, "not-ascii", formula), number)  # pyright: ignore[reportPrivateUsage]
     header, *rows = csv.reader(capsys.readouterr().out.splitlines())
-    assert header == list(AuditFinding._fields)
+    assert header == list(NameFinding._fields)
     assert [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@"))] == []
 
 

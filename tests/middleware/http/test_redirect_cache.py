@@ -73,21 +73,21 @@ class Clock:
 
 
 def test_a_redirect_is_found_until_the_version_must_be_read_again(cache: RedirectCache) -> None:
-    cache.keep("/x", HERE, cache.renew())
+    cache.keep("/x", HERE, cache.refresh())
     assert cache.find("/x") == HERE
     assert cache.find("/y") is None
     cache._clock.now = redirect_cache.SERVER_SECONDS  # type: ignore[attr-defined]
     assert cache.find("/x") is None
-    cache.renew()
+    cache.refresh()
     assert cache.find("/x") == HERE
 
 
 def test_a_change_forgets_all_redirects(cache: RedirectCache, source: Source) -> None:
-    before = cache.renew()
+    before = cache.refresh()
     cache.keep("/x", HERE, before)
     source.version = 2
     cache._clock.now = 1.0  # type: ignore[attr-defined]
-    after = cache.renew()
+    after = cache.refresh()
     assert cache.find("/x") is None
     # A slow thread has read this redirect before the change.
     cache.keep("/x", HERE, before)
@@ -97,25 +97,25 @@ def test_a_change_forgets_all_redirects(cache: RedirectCache, source: Source) ->
 
 
 def test_a_change_of_this_process_takes_effect_at_once(cache: RedirectCache, source: Source) -> None:
-    cache.keep("/x", HERE, cache.renew())
+    cache.keep("/x", HERE, cache.refresh())
     source.changes = 1
     assert cache.find("/x") is None
-    cache.renew()
+    cache.refresh()
     assert cache.find("/x") is None
 
 
 def test_nothing_is_kept_while_changes_cannot_be_detected(cache: RedirectCache, source: Source) -> None:
-    cache.keep("/x", HERE, cache.renew())
+    cache.keep("/x", HERE, cache.refresh())
     source.version, cache._clock.now = None, 1.0  # type: ignore[attr-defined]
-    assert cache.renew() is None
+    assert cache.refresh() is None
     source.version = 1
-    cache.renew()
+    cache.refresh()
     assert cache.find("/x") is None
 
 
 def test_names_that_are_not_requested_are_forgotten(cache: RedirectCache) -> None:
     for number in range(100):
-        cache.keep(f"/x{number}", HERE, cache.renew())
+        cache.keep(f"/x{number}", HERE, cache.refresh())
         assert cache.find("/x0") == HERE
         assert sum(map(len, cache._generations)) <= 6
     assert cache.find("/x50") is None
@@ -141,7 +141,7 @@ def test_the_garbage_collector_does_not_visit_kept_redirects() -> None:
     ids=["long target", "long links", "alternates", "passthrough"],
 )
 def test_other_redirects_are_not_kept(cache: RedirectCache, redirect: Redirect) -> None:
-    cache.keep("/x", redirect, cache.renew())
+    cache.keep("/x", redirect, cache.refresh())
     assert cache.find("/x") is None
 
 

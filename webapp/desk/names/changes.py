@@ -98,7 +98,7 @@ def save_place() -> AnyResponse:
     binding = _recorded(requested_name(request.form))
     if "add" in request.form or "remove" in request.form:
         return Response(_place_form(binding, {}))
-    fields, problems = forms.read_place(request.form, binding)
+    fields, problems = forms.read_target_fields(request.form, binding)
     if not problems and (asked := _question(binding, fields, relocate="same" in request.form)):
         return Response(_place_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     if not problems:

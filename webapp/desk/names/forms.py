@@ -260,7 +260,7 @@ TEXTS: Final = tuple(
 """The fields with a text that the form of the target has besides it."""
 
 
-def read_place(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
+def read_target_fields(form: MultiDict[str, str], binding: Binding) -> tuple[Fields, dict[str, FieldProblem]]:
     """Return the target and its settings from a form, and the problems of its fields by their names.
 
     ``form`` has the fields of the request. ``binding`` is the recorded binding of the name.

@@ -155,7 +155,7 @@ def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(bindings.history(binding.identifier))
     below, more_below = _below(bindings, binding.identifier)
-    hold = holding.over(bindings, binding.identifier)
+    hold = holding.hold_for(bindings, binding.identifier)
     counts = site().statistics
     link = _link(bindings, binding)
     code = "on-hold" if hold is not None and binding.is_live else OF_LINK.get(link.state) if link is not None else None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from ararat.bindings.checks.audit import check
+from ararat.bindings.checks.name_findings import check
 from ararat.bindings.checks.verification import verify
 from ararat.bindings.copying import copy_store
 from ararat.bindings.imports.exporting import export_table

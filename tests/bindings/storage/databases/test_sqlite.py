@@ -594,8 +594,8 @@ def test_a_writer_waits_once_for_threads_and_other_processes(
         with database.turn_to_write():
             # The other thread took most of the time.
             assert database._patience is not None
-            assert database._patience.left() < 0.4
+            assert database._patience.remaining() < 0.4
             with pytest.raises(sqlalchemy.exc.OperationalError, match="locked"), database.engine.begin():
                 pass
         thread.join(10)
-        assert database._patience.left() == 1.0
+        assert database._patience.remaining() == 1.0

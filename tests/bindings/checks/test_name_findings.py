@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from sqlalchemy import text
 
-from ararat.bindings.checks.audit import CHECKS, check, meaning
+from ararat.bindings.checks.name_findings import CHECKS, check, meaning
 from ararat.bindings.collection import Bindings
 from ararat.bindings.storage.store import DatabaseStore
 

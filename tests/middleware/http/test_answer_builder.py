@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from werkzeug.test import Client, create_environ, run_wsgi_app
 
 from ararat.middleware import ResolverMiddleware
-from ararat.middleware.http.answer import last_resort
+from ararat.middleware.http.answer import internal_server_error
 from ararat.middleware.resolution.description_formats import FORMATS
 from ararat.middleware.resolution.negotiation import preferred
 
@@ -330,7 +330,7 @@ def test_the_referrer_policy_is_a_setting(client, policy):
 
 
 def test_the_fallback_error_page_needs_no_template():
-    answer = last_resort()
+    answer = internal_server_error()
     assert answer.status == 500
     assert isinstance(answer.body, bytes)
     assert "Retry-After" not in dict(answer.headers)

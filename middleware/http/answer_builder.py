@@ -94,7 +94,7 @@ def not_bound(key: str) -> None:
     """Return None, for a resolver whose bindings are not at hand. ``key`` is the key of a name, and is ignored."""
 
 
-class Answers:
+class AnswerBuilder:
     """A builder of the HTTP responses of a resolver with these settings.
 
     - ``branding``: returns the branding in the store. Its values replace those of the settings.

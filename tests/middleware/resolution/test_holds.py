@@ -148,7 +148,7 @@ def test_a_redirect_in_memory_ends_with_a_hold_of_the_name_a_container_or_a_pref
     client = Client(ResolverMiddleware(site, store, prefix=HOST))
 
     def statuses() -> list[int]:
-        store._rule_cache.look_again()
+        store._rule_cache.invalidate()
         store.source.own_changes += 1
         return [client.get(f"/ark:12345/{name}").status_code for name in ("x1", "x1/p1")]
 

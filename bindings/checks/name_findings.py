@@ -61,7 +61,7 @@ _BATCH = 500
 _NON_ASCII = re.compile("%[89A-F]")
 
 
-class AuditFinding(NamedTuple):
+class NameFinding(NamedTuple):
     """A problem of a recorded name or its target, or something unusual about it.
 
     ``identifier`` is the name in normal form; it is empty for a finding about the database. ``code`` is one of
@@ -79,7 +79,7 @@ def check(
     naans: Collection[str] = (),
     prefixes: Collection[str] = (),
     profile: Profile | None = None,
-) -> Iterator[AuditFinding]:
+) -> Iterator[NameFinding]:
     """Check all recorded names and their targets, and yield the problems in the order of the names.
 
     A last finding states whether rows cannot be read.
@@ -113,16 +113,16 @@ def check(
             for binding, identifier in read:
                 yield from _name_findings(binding, identifier, bound, accepted_naans, prefixes)
                 if other := other_cases.get(binding.identifier):
-                    yield AuditFinding(binding.identifier, "name-case", names.why_similar_in_case(other))
+                    yield NameFinding(binding.identifier, "name-case", names.why_similar_in_case(other))
                 if not binding.is_withdrawn and (wrong := corrections.expected_character(binding.identifier, patterns)):
-                    yield AuditFinding(binding.identifier, "check-character", corrections.why_mistyped(wrong))
+                    yield NameFinding(binding.identifier, "check-character", corrections.why_mistyped(wrong))
                 # A withdrawn name is no longer used, and a record can be newer than a name.
                 if not binding.is_withdrawn and (message := records.characters_problem(binding.identifier)):
-                    yield AuditFinding(binding.identifier, "name-characters", message)
+                    yield NameFinding(binding.identifier, "name-characters", message)
                 if profile is not None and binding.is_live:
                     yield from _policy_findings(binding, profile)
     if unreadable:
-        yield AuditFinding(
+        yield NameFinding(
             "", "row-unreadable", Translatable("rows cannot be read and were not checked; run ararat verify")
         )
 
@@ -153,11 +153,11 @@ def _name_findings(
     bound: Collection[str],
     accepted_naans: set[str],
     prefixes: Iterable[str],
-) -> Iterator[AuditFinding]:
+) -> Iterator[NameFinding]:
     key = binding.identifier
 
-    def found(code: str, message: str) -> AuditFinding:
-        return AuditFinding(key, code, message)
+    def found(code: str, message: str) -> NameFinding:
+        return NameFinding(key, code, message)
 
     if identifier is None:
         yield found("unreadable", Translatable("the name is not a valid identifier, so no request can resolve it"))
@@ -193,7 +193,7 @@ def _name_findings(
             )
 
 
-def _policy_findings(binding: Binding, profile: Profile) -> Iterator[AuditFinding]:
+def _policy_findings(binding: Binding, profile: Profile) -> Iterator[NameFinding]:
     """Yield the findings of the policy about the name and about its targets on hosts of the policy."""
     elements = metadata.shortened(binding.metadata)
     facts = AllocationFacts(
@@ -210,12 +210,12 @@ def _policy_findings(binding: Binding, profile: Profile) -> Iterator[AuditFindin
         for finding in verdict.findings:
             if finding.severity != "note":
                 shown = validation.shown(verdict.iri, 100)
-                yield AuditFinding(binding.identifier, "policy", f"{shown}: {finding.message} ({finding.code})")
+                yield NameFinding(binding.identifier, "policy", f"{shown}: {finding.message} ({finding.code})")
 
 
 def _ark_findings(
-    key: str, ark: Ark, bound: Collection[str], accepted_naans: set[str], finding: Callable[[str, str], AuditFinding]
-) -> Iterator[AuditFinding]:
+    key: str, ark: Ark, bound: Collection[str], accepted_naans: set[str], finding: Callable[[str, str], NameFinding]
+) -> Iterator[NameFinding]:
     missing = [container for container in ark.hierarchy[:-1] if container not in bound]
     if missing:
         yield finding("generic-missing", f"{validation.shown(missing[0], 100)} is not bound")
