@@ -511,7 +511,8 @@ class TableRows(Source[Summary]):
             change = transaction.checked(before, change)
             if earlier is None:
                 self._records.require_permitted(before, change)
-        except BindingError as error:
+        except BindingError as refused:
+            error = refused if before is None else transaction.actor.refusal(fields.key, refused)
             if error.code == "other-resource" and before is not None:
                 error = _of_another_thing(error, before, fields)
             if earlier is None:

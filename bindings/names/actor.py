@@ -77,6 +77,12 @@ class Actor:
         if not self.may_change(key):
             raise BindingError("not-granted", identifier=key)
 
+    def refusal(self, key: str, error: BindingError) -> BindingError:
+        """Return the error of a change of the recorded name with the key ``key``: that of a missing grant, or
+        ``error``.
+        """
+        return error if self.may_change(key) else BindingError("not-granted", identifier=key)
+
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`BindingError` with the code ``not-granted`` if the actor has no permission for a change of a
         name.

@@ -178,7 +178,8 @@ def decided(
             decision = decide(now)
             if isinstance(decision, Change):
                 decision = transaction.checked(before, decision)
-        except BindingError as error:
+        except BindingError as refused:
+            error = actor.refusal(identifier, refused)
             result.names += 1
             result.refusals += 1
             if result.refusals <= MAX_LISTED:

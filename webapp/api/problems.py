@@ -25,6 +25,7 @@ from ...bindings.operations.plan import BulkResult
 from ...identifiers.text.display import counted
 from ...identifiers.text.translatable import Translatable, sentence
 from ..accounts import identify
+from ..config import site_bindings
 from ..errors import problem_document, sentence_of
 from ..management.permissions import shown_to
 from . import representations
@@ -74,7 +75,7 @@ def of_error(error: CatalogueError | BindingsUnavailable) -> Response:
         more["minter"] = error.minter
     detail = sentence_of(error)
     if isinstance(error, BindingConflict | Stale):
-        if error.existing is None or shown_to(identify.caller(), error.existing):
+        if error.existing is None or shown_to(identify.caller(), error.existing, site_bindings()):
             more["existing"] = error.existing and representations.of_name(error.existing)
             if isinstance(error, BindingConflict):
                 more["proposed"] = representations.of_name(error.proposed)

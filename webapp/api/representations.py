@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...bindings.changes import ChangeResult
 from ...bindings.names.binding import Binding, Event, rfc3339
@@ -15,24 +16,44 @@ from ..config import url
 from ..jobs.exports import expires
 from ..jobs.model import WAITS, Job
 from ..jobs.uploads import IMPORT, PREVIEW
-from ..management.permissions import shown_to
+from ..management.permissions import known_to, shown_to
 
-__all__ = ["of_change", "of_event", "of_export", "of_import", "of_name", "of_operation", "of_saved"]
+if TYPE_CHECKING:
+    from ...bindings.collection import Bindings
+
+__all__ = ["of_change", "of_event", "of_export", "of_import", "of_name", "of_operation", "of_saved", "of_shown"]
 
 
 _OF_HIDDEN = ("identifier", "spelling", "state", "revision", "created", "changed")
-"""The members of a recorded name whose values are not shown to the caller."""
+"""The members of a reserved name whose values are not shown to the caller."""
+
+_NOT_PUBLIC = ("target", "alternates", "resource", "numbers")
+"""The members that are shown without a value for a name that is withdrawn or on hold."""
 
 
-def of_saved(caller: Caller, saved: ChangeResult) -> dict[str, Any]:
+def of_shown(caller: Caller | None, binding: Binding, bindings: Bindings) -> dict[str, Any]:
+    """Return a recorded name as a mapping for JSON with the values that the caller can see.
+
+    ``bindings`` has the holds of prefixes and containers.
+    """
+    members = of_name(binding)
+    if shown_to(caller, binding, bindings):
+        return members
+    if known_to(caller, binding):
+        empty = {name: {} if isinstance(members.get(name), Mapping) else None for name in _NOT_PUBLIC}
+        return members | {name: value for name, value in empty.items() if name in members}
+    return {name: value for name, value in members.items() if name in _OF_HIDDEN}
+
+
+def of_saved(caller: Caller, saved: ChangeResult, bindings: Bindings) -> dict[str, Any]:
     """Return a name that was created or changed by ``caller`` as a mapping for JSON, with the warnings about it.
 
     Those about personal data are added. A token without the right to read gets back the values of a new reserved name,
-    and not those of a recorded one.
+    and not those of a recorded one. ``bindings`` has the holds.
     """
     binding = saved.after
-    if not (saved.is_new or shown_to(caller, binding)):
-        return {name: value for name, value in of_name(binding).items() if name in _OF_HIDDEN}
+    if not (saved.is_new or shown_to(caller, binding, bindings)):
+        return of_shown(caller, binding, bindings)
     warnings = [each._asdict() for each in (*personal_data.of_binding(binding), *saved.warnings)]
     return of_name(binding) | ({"warnings": warnings} if warnings else {})
 

@@ -17,7 +17,7 @@ from ...bindings.system.thread_slots import slots
 from ...identifiers.text.translatable import Translatable
 from ..accounts import audit
 from ..accounts.rights import needed
-from .permissions import Forbidden, not_granted, require_curator, require_right, require_same_owner, shown_to
+from .permissions import Forbidden, known_to, not_granted, require_curator, require_right, require_same_owner
 
 if TYPE_CHECKING:
     from ...bindings.changes import ChangeResult, NameChange
@@ -57,7 +57,7 @@ class AccountActor(Actor):
 
     def may_read(self, binding: Binding) -> bool:
         """Return whether the account can read a recorded name. ``binding`` is the binding of the name."""
-        return shown_to(self.caller, binding)
+        return known_to(self.caller, binding)
 
     def may_change(self, key: str) -> bool:
         """Return whether the account has a grant for the name with the key ``key``."""
@@ -71,6 +71,12 @@ class AccountActor(Actor):
         if not self.caller.may_change(key):
             raise not_granted(self.caller, key)
         self.granted.add(key)
+
+    def refusal(self, key: str, error: BindingError) -> BindingError:
+        """Return the error of a change of the name with the key ``key``. Without a grant it is that, and has no values
+        of the name.
+        """
+        return error if self.may_change(key) else not_granted(self.caller, key)
 
     def check(self, before: Binding | None, change: Change) -> None:
         """Raise :class:`Forbidden` if the account must not make a change.

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 from ...bindings import holding
 from ...bindings.holding import HoldChange, Of
+from ...bindings.names import naming
+from ...bindings.names.actor import Actor
+from ...bindings.names.errors import BindingError
+from ...bindings.names.prefixes import prefixes
 from .acting import acting
 from .permissions import require_granted, require_right
 
@@ -35,6 +39,7 @@ def hold(
     - ``revision``: the revision that the hold must have, or None for any revision.
     """
     with acting(accounts, caller, "hold", of) as actor:
+        _require_granted(actor, of, kind)
         key, found = holding.require(accounts.bindings, of, kind)
         require_right(require_granted(actor.caller, key), "withdraw", key)
         return holding.hold(accounts.bindings, key, until, reason, kind=found, revision=revision, actor=actor)
@@ -51,6 +56,16 @@ def release(
     - ``revision``: the revision that the hold must have, or None for any revision.
     """
     with acting(accounts, caller, "release", of) as actor:
+        _require_granted(actor, of, kind)
         key, found = holding.require_held(accounts.bindings, of, kind)
         require_right(require_granted(actor.caller, key), "withdraw", key)
         return holding.release(accounts.bindings, key, kind=found, revision=revision, actor=actor)
+
+
+def _require_granted(actor: Actor, of: str, kind: Of | None) -> None:
+    """Raise :class:`Forbidden` for a text below no grant, whether or not names are recorded with it."""
+    try:
+        key = naming.key_of(of) if kind != "prefix" else prefixes.check_prefix(of)
+    except BindingError:
+        return  # it is refused, or it is a prefix
+    actor.require_granted(key)

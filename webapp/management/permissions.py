@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from ...bindings.holding import public_answer
 from ...bindings.imports.sources.ezid.element_names import OWNER
 from ...bindings.names import validation
 from ...bindings.names.errors import BindingError
@@ -12,6 +13,7 @@ from ..accounts.model import ROLE_LABELS
 from ..accounts.rights import RIGHTS
 
 if TYPE_CHECKING:
+    from ...bindings.collection import Bindings
     from ...bindings.names.binding import Binding
     from ..accounts.model import Caller
     from ..accounts.rights import Right
@@ -82,12 +84,22 @@ def require_right(caller: Caller, right: Right, key: str | None = None) -> None:
         )
 
 
-def shown_to(caller: Caller | None, binding: Binding) -> bool:
-    """Return whether a caller sees a recorded name: its target, title and other values.
-
-    A reserved name is shown to callers with the right to read. Each answer about a name asks this function.
+def known_to(caller: Caller | None, binding: Binding) -> bool:
+    """Return whether a caller learns that a name is recorded. A reserved name is known to callers with the right to
+    read.
     """
     return not binding.is_reserved or (caller is not None and caller.may("read"))
+
+
+def shown_to(caller: Caller | None, binding: Binding, bindings: Bindings) -> bool:
+    """Return whether a caller sees the values of a recorded name, such as its target. Each answer about a name asks it.
+
+    Without the right to read, only live names that are not on hold are shown, as the resolver shows them. ``bindings``
+    has the holds of prefixes and containers.
+    """
+    if caller is not None and caller.may("read"):
+        return True
+    return binding.is_live and public_answer(binding, bindings.source.holds(), bindings.now()).hold is None
 
 
 def require_reader(caller: Caller | None) -> Caller:

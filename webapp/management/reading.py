@@ -12,7 +12,7 @@ from ...bindings.names.operation import Operation
 from ...identifiers import IdentifierError, parse
 from ...identifiers.ark import length
 from ...identifiers.text.translatable import Translatable
-from .permissions import shown_to
+from .permissions import known_to
 
 if TYPE_CHECKING:
     from ...middleware import Bindings
@@ -30,7 +30,7 @@ def show(bindings: Bindings, caller: Caller | None, name: Name) -> Binding:
     A reserved name is missing, too, for a caller without the right to read.
     """
     found = bindings.lookup(name)
-    if found is None or (found.is_reserved and not shown_to(caller, found)):
+    if found is None or not known_to(caller, found):
         raise _missing(name)
     return found
 
@@ -43,7 +43,7 @@ def show_to_change(bindings: Bindings, caller: Caller | None, name: Name) -> Bin
     """
     found = bindings.lookup(name)
     may_change = found is not None and caller is not None and caller.may_change(found.identifier)
-    if found is None or not (may_change or shown_to(caller, found)):
+    if found is None or not (may_change or known_to(caller, found)):
         raise _missing(name)
     return found
 
@@ -61,7 +61,7 @@ def show_longest(bindings: Bindings, caller: Caller | None, name: Name) -> Bindi
         read = name
     key = names.key_of(read)
     found = bindings.store.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
-    shown = [binding for binding in found.values() if shown_to(caller, binding)]
+    shown = [binding for binding in found.values() if known_to(caller, binding)]
     if not shown:
         raise _missing(name)
     return max(shown, key=lambda binding: len(binding.identifier))

@@ -94,7 +94,8 @@ def one_name(_: str) -> Response:
 
 def _show(name: str) -> Response:
     binding = reading.show(site_bindings(), caller(), name)
-    return preconditions.with_tag(as_json(representations.of_name(binding)), etag(binding))
+    shown = representations.of_shown(caller(), binding, site_bindings())
+    return preconditions.with_tag(as_json(shown), etag(binding))
 
 
 def _replace(name: str) -> Response:
@@ -208,8 +209,8 @@ def _new_name(item: int, given: dict[str, Any]) -> NewName:
 
 
 def _created(result: Sequence[ChangeResult]) -> StoredReply:
-    by = caller()
-    value = [{"outcome": each.outcome, "name": representations.of_saved(by, each)} for each in result]
+    by, known = caller(), site_bindings()
+    value = [{"outcome": each.outcome, "name": representations.of_saved(by, each, known)} for each in result]
     status = 200 if all(each.outcome == "exists" for each in result) else 201
     if len(result) > 1:
         return StoredReply({"names": value}, status)
@@ -219,4 +220,4 @@ def _created(result: Sequence[ChangeResult]) -> StoredReply:
 
 def _saved(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
     name = result[0].after
-    return StoredReply(representations.of_saved(caller(), result[0]), status, etag=etag(name))
+    return StoredReply(representations.of_saved(caller(), result[0], site_bindings()), status, etag=etag(name))
