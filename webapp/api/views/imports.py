@@ -203,6 +203,9 @@ def undo_import(number: int) -> Response:
     job = _known(number)
     # While rows are written, the undo is refused with a reason.
     operation = current_imports().jobs.operation_of(job)
+    if operation is None and not job.is_finished:
+        # It is checked, or written in one transaction.
+        raise HTTPRefusal(409, "import-unfinished", "The import has not ended, so that it cannot be undone.")
     if operation is None:
         raise HTTPRefusal(409, "nothing-to-undo", "The import has changed no names, so that it cannot be undone.")
     return bulk.operate(

@@ -11,6 +11,7 @@ import pytest
 from ararat.bindings.operations import pace
 from ararat.webapp.api.views import imports as views
 from ararat.webapp.jobs import queue
+from ararat.webapp.jobs.worker import Worker
 from tests.webapp.api.conftest import Client, accounts_of, assert_problem, imports_of
 
 CSV = "text/csv"
@@ -272,6 +273,12 @@ def test_an_import_that_changed_nothing_cannot_be_undone(administrator):
     finished(administrator, send(administrator, query="?dry_run=1"))
     assert_problem(administrator("POST", "/imports/1/undo"), 409, "nothing-to-undo")
     assert_problem(administrator("POST", "/imports/1/undo", {}), 400, "body-unwanted")
+
+
+def test_an_import_that_has_not_ended_is_not_said_to_have_changed_nothing(administrator, monkeypatch):
+    monkeypatch.setattr(Worker, "wake", lambda worker: None)
+    number = send(administrator, query="?atomic=1").json["number"]
+    assert_problem(administrator("POST", f"/imports/{number}/undo"), 409, "import-unfinished")
 
 
 MUSEUM = "Liste;;\r\n\r\nInventarnummer;Titel;Weblink\r\nINV 1;Gro\u00dfe Glocke;https://m.example/1\r\nINV 2;Vase;\r\n"
