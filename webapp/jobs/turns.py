@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import count
 
 from ...bindings.system.fork_safety import ForkSafeLock
@@ -34,6 +34,15 @@ class Turns:
         finally:
             _here.turn = None
             self._give()
+
+    @contextmanager
+    def leaving(self, turn: _Turn) -> Iterator[None]:
+        """Let other jobs work during the block, in which the job of ``turn`` waits for something else."""
+        self._give()
+        try:
+            yield
+        finally:
+            self._take(turn)
 
     def pass_on(self, turn: _Turn) -> None:
         """Let a job of another account, or a change of the same one, work before the job of ``turn`` goes on."""
@@ -96,3 +105,11 @@ def pass_on() -> None:
     """Let the jobs of other accounts work, if the caller is a job. Call it between two blocks, not in a transaction."""
     if (turn := _here.turn) is not None:
         turn.turns.pass_on(turn)
+
+
+@contextmanager
+def apart() -> Iterator[None]:
+    """Let other jobs work during the block, if the caller is a job. It waits there for another process."""
+    turn = _here.turn
+    with turn.turns.leaving(turn) if turn is not None else nullcontext():
+        yield

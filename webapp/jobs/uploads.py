@@ -29,6 +29,7 @@ from ...spreadsheets.sheet import Proposal
 from ..accounts.model import Preferences
 from ..uploads.model import Part, RowOutcome, Upload
 from ..uploads.store import Uploads
+from . import turns
 from .model import stored_caller
 from .queue import Claim, ClaimLost, Jobs
 from .table_import import carry_out_import
@@ -190,15 +191,12 @@ class UploadJobs:
     def _read(self, claim: Claim, upload: Upload) -> None:
         """Read a workbook in a process of its own, and store its converted sheets."""
         content = self.uploads.data(upload.number)
-        while True:
-            try:
-                proposal = sheet.stored(content, upload.name)
-                break
-            except TableError as error:
-                self._not_read(claim, error)
-                return
-            except Busy:
-                time.sleep(_BUSY_SECONDS)
+        try:
+            with turns.apart():
+                proposal = self._converted(content, upload.name)
+        except TableError as error:
+            self._not_read(claim, error)
+            return
         proposal = self.uploads.with_remembered(proposal, upload.account, upload.name)
 
         def write(connection: Connection) -> None:
@@ -206,6 +204,13 @@ class UploadJobs:
             self.jobs.finish(connection, claim, "done", {}, proposal.rows)
 
         self.uploads.accounts.write(write)
+
+    def _converted(self, content: bytes, name: str) -> Proposal:
+        while True:
+            try:
+                return sheet.stored(content, name)
+            except Busy:
+                time.sleep(_BUSY_SECONDS)
 
     def _not_read(self, claim: Claim, error: TableError) -> None:
         problem = {"code": error.code, "detail": error.message, "line": error.line, "expected": error.expected}

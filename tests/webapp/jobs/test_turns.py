@@ -55,6 +55,27 @@ def test_a_job_waits_for_one_block_of_each_other_account(jobs: list[tuple[int, b
 
 def test_other_work_has_no_turns() -> None:
     turns.pass_on()
+    with turns.apart():
+        pass
+
+
+def test_a_job_that_waits_for_another_process_lets_others_work() -> None:
+    shared, done, goes_on = Turns(), list[str](), threading.Event()
+
+    def read() -> None:
+        with shared.taking(1, is_reading=True):
+            with turns.apart():
+                goes_on.wait(20)
+            done.append("read")
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    with shared.taking(2, is_reading=False):
+        goes_on.set()
+        done.append("import")
+    thread.join(20)
+    assert done == ["import", "read"]
+    assert not shared._is_taken
 
 
 def test_a_turn_ends_with_an_exception() -> None:
