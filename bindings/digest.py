@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Select, and_, bindparam, false, func, or_, select
+from sqlalchemy import Select, and_, bindparam, false, func, literal_column, or_, select
 
 from ..identifiers.text.translatable import Translatable
 from .names.binding import rfc3339
@@ -34,6 +34,10 @@ LAST_BACKUP = "backup"
 
 FAILED_BACKUP = "backup failed"
 """The row about the last backup that failed."""
+
+BEGUN_BACKUP = "backup begun"
+"""The row about a dump of PostgreSQL that began. It has the transaction that wrote it (``xmin``), which a restored row
+does not have."""
 
 LAST_ROUND = "rounds"
 """The row of the table ``ararat`` about the last round of traces that began."""
@@ -60,6 +64,9 @@ KEPT_SECONDS = 60.0
 
 _ROUND = select(meta.c.name, meta.c.value).where(meta.c.name == LAST_ROUND)
 _BACKUPS = select(meta.c.name, meta.c.value).where(or_(meta.c.name == LAST_BACKUP, meta.c.name == FAILED_BACKUP))
+_BEGUN = select(meta.c.name, meta.c.value, literal_column("CAST(ararat.xmin AS text)").label("written")).where(
+    meta.c.name == BEGUN_BACKUP
+)
 # The target and state are compared as an expression. From equal columns PostgreSQL would expect a single row, and would
 # read and sort all names of a state for a few results.
 IS_CURRENT = and_(
@@ -205,10 +212,12 @@ def _last_backup(store: DatabaseStore, now: datetime) -> DigestFact:
     try:
         rows = {name: json.loads(value) for name, value in store.current_rows(_BACKUPS)}
         times = {name: datetime.fromisoformat(row["time"]) for name, row in rows.items()}
+        restored = _restored(store)
     except (ValueError, TypeError, KeyError):
         message = Translatable("Another program wrote the record of the backup.")
         return DigestFact("backup", True, None, message, _backup_now())
     last, failed = times.get(LAST_BACKUP), times.get(FAILED_BACKUP)
+    last = max(filter(None, (last, restored)), default=None)
     hours = None if last is None else round((now - last).total_seconds() / 3600, 1)
     if failed is not None and (last is None or failed > last):
         why = rows[FAILED_BACKUP].get("why") or Translatable("no reason is recorded")
@@ -221,6 +230,17 @@ def _last_backup(store: DatabaseStore, now: datetime) -> DigestFact:
     message = Translatable("The last backup is %(age)s old.", age=_age(now - last))
     fix = Translatable("find out why no newer backup was made")
     return DigestFact("backup", old, hours, message, fix if old else "")
+
+
+def _restored(store: DatabaseStore) -> datetime | None:
+    """Return the time of the dump from which a PostgreSQL database was restored, or None. It was recorded as begun."""
+    if not str(store).startswith("postgresql:"):
+        return None
+    for _, value, written in store.current_rows(_BEGUN):
+        row = json.loads(value)
+        if row["xmin"] != written:
+            return datetime.fromisoformat(row["time"])
+    return None
 
 
 def _backup_now() -> Translatable:

@@ -20,24 +20,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from sqlalchemy import literal_column, select
+
 from ..checks.verification import verify
 from ..collection import Bindings, utc_now
-from ..digest import FAILED_BACKUP, LAST_BACKUP
+from ..digest import BEGUN_BACKUP, FAILED_BACKUP, LAST_BACKUP
 from ..log.kept_copies import delete_all_old
 from ..names.binding import rfc3339
-from ..names.errors import BackupError, BindingError, BindingsUnavailable
+from ..names.errors import BackupError, BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..open import bindings_at, database_at, table_file
 from ..storage.databases import wal
 from ..storage.databases.snapshot_file import SnapshotFile
 from ..storage.databases.sqlite import SQLite
 from ..storage.reopening import Opening
 from ..storage.store import open_store
+from ..storage.tables.schema import meta
 from ..storage.versions import VERSION, VERSION_SQL, number_of
 from ..system.files import create_private
 from .postgresql_dump import dump, names_of
 
 if TYPE_CHECKING:
     from ..storage.databases.postgresql import PostgreSQL
+    from ..storage.writing.transaction import Transaction
     from ..stores import Store
 
 _SQLITE = b"SQLite format 3\x00"
@@ -114,6 +118,7 @@ def back_up(
             _copy(database, copy)
             _note(copy, LAST_BACKUP, _fact(new, began))
         else:
+            _begin(url_or_path, _fact(new, began))
             dump(cast("PostgreSQL", database), copy, program)
         progress("verify")
         names = _names_of(copy)
@@ -163,6 +168,20 @@ def record(
     with bindings_at(url_or_path, clock=clock, read_seconds=None).open() as bindings:
         bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
         delete_all_old(bindings)
+
+
+def _begin(url: str | Path, fact: Mapping[str, str]) -> None:
+    """Record in a PostgreSQL database that its dump began, so that a database that is restored from it knows it."""
+
+    def write(transaction: Transaction) -> None:
+        transaction.set_setting(BEGUN_BACKUP, json.dumps(fact))
+        query = select(literal_column("CAST(ararat.xmin AS text)")).where(meta.c.name == BEGUN_BACKUP)
+        xmin = transaction.connection.execute(query).scalar_one()
+        transaction.set_setting(BEGUN_BACKUP, json.dumps({**fact, "xmin": xmin}))
+
+    # A role that can only read makes backups, too.
+    with suppress(ReadOnlyBindings), bindings_at(url, read_seconds=None, older=True).open() as bindings:
+        bindings.write(write)
 
 
 def _fact(file: Path, began: datetime) -> dict[str, str]:

@@ -15,7 +15,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from ararat.bindings.backups.backup import back_up, record
 from ararat.bindings.collection import Bindings
+from ararat.bindings.digest import facts
 from ararat.bindings.minting import mint
 from ararat.bindings.names.errors import BindingError
 from tests.databases import Cluster
@@ -55,6 +57,27 @@ def test_sqlite_is_moved_to_postgresql_with_its_history(cluster, open_store, tmp
     moved = open_store(second)
     assert moved.history("ark:12345/x") == bindings.history("ark:12345/x")
     assert moved.bind("ark:12345/y", "https://example.org/3") == "bound"
+
+
+def test_a_restored_dump_is_the_last_backup_of_the_digest(cluster, open_store, tmp_path):
+    first, second = cluster.new_database(), cluster.new_database()
+    bindings, dump = open_store(first), tmp_path / "ararat.dump"
+    program = str(cluster.binaries / "pg_dump")
+
+    def backup(of):
+        return next(each.message for each in facts(of) if each.code == "backup")
+
+    made = back_up(first, dump, program=program)
+    # A dump that was begun, and not recorded as ended, counts only in the database that is restored from it.
+    assert backup(bindings) == "No backup was recorded."
+    record(first, made)
+    assert backup(bindings) == "The last backup is 0 minutes old."
+    options = ["--no-owner", "--exit-on-error", f"--dbname={second}", str(dump)]
+    subprocess.run([cluster.binaries / "pg_restore", *options], check=True)
+    restored = open_store(second)
+    assert backup(restored) == "The last backup is 0 minutes old."
+    record(second, None, "the disk is full")
+    assert backup(restored) == "The last backup failed: the disk is full."
 
 
 def test_a_dump_can_be_restored_with_its_history(cluster, open_store, tmp_path):
