@@ -129,7 +129,7 @@ def _table_options(error: TableError) -> Iterator[tuple[str, str]]:
         quoted = f'"{example}"' if " " in example else example
         yield "Fix", f"map it with --map {quoted}, or ignore it with --ignore-unknown"
     elif error.code == "table-column-missing":
-        yield "Fix", "name the column of the names with --map NAME=identifier"
+        yield "Fix", "name the column of the names with --map NAME=identifier, or that of the keys with --key NAME"
     elif error.code in ("table-not-text", "dump-syntax"):
         yield "Fix", "for the dump of another system, name the system with --from SYSTEM"
     elif error.code == "table-encoding":

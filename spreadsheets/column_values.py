@@ -44,6 +44,7 @@ _CENTURIES = ("century", "jahrhundert", "jh", "siecle", "siècle", "secolo", "se
 _UNDATED = ("s.d.", "o. j.", "o.j.", "n.d.", "undated")
 _LONGEST_NUMBER = 60
 _LONGEST_NAME = 200
+_FEW = 5
 _YEARS = range(100, 2101)
 
 
@@ -187,8 +188,10 @@ class Values:
             return 0.0
         fit = min(1.0, 0.4 + 0.6 * self._filled)
         if self._distinct < 1:
-            # Copies and parts share numbers; a number of a lot or of a shelf has few values.
-            fit *= 0.95 if self._distinct >= 0.8 else 0.5 if self._distinct >= 0.5 and weight >= 0.9 else 0.2
+            # Copies and parts share numbers; a number of a lot or of a shelf has few values. In a few rows this is not
+            # known, and the heading decides.
+            is_meant = weight >= 0.9 and (self._distinct >= 0.5 or self.number <= _FEW)
+            fit *= 0.95 if self._distinct >= 0.8 else 0.5 if is_meant else 0.2
         is_count = all(each.isdecimal() for each in texts)
         most = Counter(map(shape, texts)).most_common(1)[0][1] / self.number
         if is_count:

@@ -132,15 +132,15 @@ def misread(text: str) -> tuple[str, str] | None:
 
 
 def is_damaged_number(text: str) -> bool:
-    """Return whether ``text`` is probably a number that a spreadsheet program changed: a date, a power of ten, or signs
-    of a narrow column.
+    """Return whether ``text`` is probably a number that a spreadsheet program changed: a date, a power of ten, an error
+    of a formula, or signs of a narrow column.
 
-    >>> [is_damaged_number(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########")]
-    [True, True, True, True]
+    >>> [is_damaged_number(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########", "#BEZUG!", "#N/A")]
+    [True, True, True, True, True, True]
     >>> [is_damaged_number(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez")]
     [False, False, False, False]
     """
-    if set(text) == {"#"}:
+    if set(text) == {"#"} or _ERROR.fullmatch(text):
         return len(text) > 1
     base, sign, power = text.upper().partition("E")
     digits = base.replace(",", "").replace(".", "")
@@ -154,6 +154,8 @@ def is_damaged_number(text: str) -> bool:
     return len(words) == 2 and len(months) == 1 and len(days) == 1 and months[0].isalpha()
 
 
+# In any language: #REF!, #BEZUG!, #¡REF!, #NOM?, #N/A, #NV, #N/D.
+_ERROR = re.compile(r"#(?:[A-Z0-9/ÁÉÍÓÚ¡¿]{2,12}[!?]|N/[A-Z]|NV)")
 _DATE = re.compile(r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4})(?:[T ][0-9:.]+)?")
 _LIKE_DATE = re.compile(r"[0-9]{1,4}[-./ ][0-9]{1,4}(?:[-./ ][0-9]{1,4})?")
 _POWER = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,3}", re.IGNORECASE)

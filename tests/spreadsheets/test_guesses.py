@@ -348,11 +348,14 @@ def test_the_columns_of_a_table_are_guessed(name: str) -> None:
         pytest.param("Künstler;Titel", "https://viaf.example/1;Vase", ";what", id="an address of a person"),
         pytest.param("identifier;status", "ark:12345/x5;on display", "identifier;", id="a status of a museum"),
         pytest.param("identifier;status", "ark:12345/x5;live", "identifier;status", id="a status of Ararat"),
+        pytest.param("Inv.-Nr.;Titel", "A 1;Vase|A 1;Bowl|A 1;Cup", "resource;what", id="a few rows with one number"),
+        pytest.param("Inv.-Nr.;Titel", "|".join(["A 1;Vase"] * 9), ";what", id="many rows with one number"),
         pytest.param("x;y", "ark:12345/x5;https://m.example/1", "identifier;target", id="values alone"),
     ],
 )
 def test_a_column_is_guessed_only_if_its_values_fit(headings: str, values: str, expected: str) -> None:
-    assert guesses.columns(headings.split(";"), [values.split(";")]) == expected.split(";")
+    rows = [row.split(";") for row in values.split("|")]
+    assert guesses.columns(headings.split(";"), rows) == expected.split(";")
 
 
 def test_two_columns_that_fit_as_well_are_a_question() -> None:

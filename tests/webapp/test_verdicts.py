@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 
 from ararat.bindings import holding
 from ararat.bindings.imports.exporting import export_table
+from ararat.bindings.names.errors import BindingsUnavailable
 from ararat.bindings.snapshots import write_snapshot
 from ararat.cli.main import main
 from ararat.middleware import Bindings, open_bindings
@@ -226,3 +227,27 @@ def test_each_store_has_the_verdicts(client: FlaskClient, other_store: Bindings,
                 assert another["bound"] == one["bound"], title
             else:
                 assert another == one, title
+
+
+@pytest.mark.parametrize("case", [CASES["recorded"], CASES["unknown"]], ids=["recorded", "unknown"])
+def test_each_door_says_that_the_store_cannot_be_read(
+    case: Case, bindings: Bindings, read_page: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise BindingsUnavailable("the database does not answer")
+
+    client = create_app(bindings, prefix="https://ids.museum.example", trace_elsewhere=False).test_client()
+    monkeypatch.setattr(type(bindings.store), "fetch_traced", away)
+    found = _in_json(case, client)
+    assert (found["code"], found["tag"]) == ("unread", "valid, not looked up")
+    tag, headline, sentence = _page(case, client, read_page)
+    assert tag.startswith("△")
+    assert tag.endswith(found["tag"])
+    assert (headline.strip(), sentence.strip()) == (found["headline"], found["sentence"])
+    assert "cannot be read" in found["sentence"]
+    title = read_page(client.get("/", query_string={"q": case.name}).text).one("title").text
+    assert title.startswith(f"{found['tag']}: {found['headline']}")
+    listed = read_page(client.get("/", query_string={"q": f"{case.name}\nurn:isbn:0451450523"}).text)
+    assert "△" in listed.one("div", "list").one("tbody").all("tr")[0].text
+    compared = read_page(client.get("/compare", query_string={"a": case.name, "b": "urn:isbn:0451450523"}).text)
+    assert found["tag"] in compared.one("ol", "members").text

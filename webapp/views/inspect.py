@@ -39,8 +39,9 @@ MAX_LINES = 5
 """Maximum number of lines without an identifier that a page quotes."""
 
 _TITLED = 100
-# The headline of these verdicts is the title of the thing, so the title of the page begins with the tag.
-_NAMED = ("on-hold", "link-dead", "link-moved")
+# The headline of these verdicts is the title of the thing, or does not say that the store could not be read. So the
+# title of the page begins with the tag.
+_NAMED = ("on-hold", "link-dead", "link-moved", "unread")
 
 
 @blueprint.get("/")
