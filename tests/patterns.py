@@ -22,7 +22,7 @@ from ararat.bindings.names.fields import MAX_REASON
 from ararat.bindings.names.metadata import metadata, personal_data
 from ararat.bindings.names.prefixes import character_sets, texts
 from ararat.bindings.tables import formulas, text_stream
-from ararat.cli.doctor import configuration
+from ararat.cli.doctor import configuration, fixes
 from ararat.cli.serving import server
 from ararat.identifiers import containers, extraction, iri_policy
 from ararat.identifiers.ark import diagnosis as ark_diagnosis
@@ -136,7 +136,7 @@ def _policy(*names: str) -> list[Pattern]:
 
 
 def _directives() -> list[Pattern]:
-    lines = [line for each in configuration._LINES.values() for line in each.values()]
+    lines = [line for each in (row.get("lines", {}) for row in fixes.remedies().values()) for line in each.values()]
     return [re.compile(rf"(?:^|[\s{{;]){line}") for line in lines]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...identifiers.text import display
-from .fixes import Cause, ReverseProxy
+from .fixes import Cause, ReverseProxy, remedies
 
 _MAX_FILES = 300
 _MAX_BYTES = 1_000_000
@@ -37,122 +37,6 @@ _PROGRAMS: dict[ReverseProxy, tuple[re.Pattern[str], str, str]] = {
     "nginx": (re.compile(r"nginx: master process|(?:^|/)nginx\b"), "-c", "-p"),
     "Apache": (re.compile(r"(?:^|/)(?:apache2|httpd)\b"), "-f", "-d"),
     "Caddy": (re.compile(r"(?:^|/)caddy\b"), "--config", ""),
-}
-
-_LINES: dict[Cause, dict[ReverseProxy, str]] = {
-    "rewritten": {
-        "nginx": r"(?:proxy_pass\s+https?://[^/;\s]+/|rewrite\s)",
-        "Apache": r"(?:ProxyPass(?:Match)?\s(?!.*\bnocanon\b)|RewriteRule\s)",
-        "Caddy": r"(?:uri|rewrite|handle_path|try_files)\s",
-    },
-    "normalised": {"nginx": r"(?:uwsgi_pass|merge_slashes)\s", "Apache": r"(?:ProxyPass|MergeSlashes)\s"},
-    "arguments": {
-        "nginx": r"(?:set\s+\$(?:args|query_string)\s|rewrite\s.*\?\s)",
-        "Apache": r"RewriteRule\s.*(?:QSD|\?)",
-    },
-    "cache-key": {"nginx": r"(?:proxy|uwsgi|fastcgi)_cache_key\s", "Apache": r"CacheIgnoreQueryString\s+On"},
-    "cached": {
-        "nginx": r"proxy_(?:cache_valid|ignore_headers|cache_use_stale|cache)\s",
-        "Apache": r"Cache(?:Enable|IgnoreCacheControl|IgnoreNoLastMod|DefaultExpire|MinExpire)\s",
-    },
-    "vary": {"nginx": r"proxy_(?:ignore_headers\s.*Vary|cache_key\s)"},
-    "intercepted": {
-        "nginx": r"(?:proxy_intercept_errors\s+on|error_page\s)",
-        "Apache": r"(?:ProxyErrorOverride\s+On|ErrorDocument\s)",
-        "Caddy": r"(?:handle_response|handle_errors)\b",
-    },
-    "slash": {
-        "nginx": r"(?:rewrite|return)\s.*/(?:\s|;)",
-        "Apache": r"(?:RewriteRule|RedirectMatch)\s.*/(?:\s|$)",
-        "Caddy": r"redir\s.*/(?:\s|$)",
-    },
-    "redirected": {
-        "nginx": r"(?:rewrite|return\s+30[1278])\s",
-        "Apache": r"(?:RewriteRule|Redirect(?:Match|Permanent)?)\s",
-        "Caddy": r"redir\s",
-    },
-    "redirect-query": {
-        "nginx": r"(?:return\s+30[1278]\s.*\$(?:uri|document_uri)|rewrite\s)",
-        "Apache": r"(?:RewriteRule|Redirect(?:Match|Permanent)?)\s",
-        "Caddy": r"redir\s",
-    },
-    "password": {
-        "nginx": r"(?:auth_basic|auth_request|auth_jwt)\s",
-        "Apache": r"(?:AuthType|Require)\s",
-        "Caddy": r"(?:basic_?auth|forward_auth)\b",
-    },
-    "rate-limit": {
-        "nginx": r"limit_(?:req|conn)\s",
-        "Apache": r"(?:SetOutputFilter|QS_|DOS)",
-        "Caddy": r"rate_limit\b",
-    },
-    "rule": {
-        "nginx": r"(?:deny|return\s+40\d|modsecurity|if\s)",
-        "Apache": r"(?:SecRule|Require|Deny|RewriteRule\s.*\[.*F)",
-        "Caddy": r"(?:respond|abort|error)\s",
-    },
-    "stopped": {"Apache": r"(?:AllowEncodedSlashes|ProxyPass)\s"},
-    "case": {
-        "nginx": r"(?:rewrite|perl_set|js_set|set_by_lua)",
-        "Apache": r"(?:RewriteMap\s.*tolower|CheckSpelling|CheckCaseOnly)",
-    },
-    "label": {
-        "nginx": r"location\s+(?:~\s|\^~\s|=?\s*/).*(?:ark|urn)",
-        "Apache": r"<Location",
-        "Caddy": r"(?:@|handle|path)",
-    },
-    "urn": {"nginx": r"location\s.*ark", "Apache": r"<Location.*ark", "Caddy": r"(?:path|path_regexp)\s.*ark"},
-    "extension": {
-        "nginx": r"location\s+~\*?\s+.*\\\.",
-        "Apache": r"(?:RewriteRule|RewriteCond|<FilesMatch|AliasMatch)\s.*\\\.",
-        "Caddy": r"path\s+\*",
-    },
-    "long": {"nginx": r"large_client_header_buffers\s", "Apache": r"LimitRequestLine\s"},
-    "head": {
-        "nginx": r"(?:proxy_method|limit_except|if\s*\(\$request_method)",
-        "Apache": r"(?:<Limit|RewriteCond\s.*REQUEST_METHOD)",
-        "Caddy": r"method\s",
-    },
-    "cache": {
-        "nginx": r"(?:expires|add_header\s+Cache-Control|more_set_headers)\s?",
-        "Apache": r"(?:Expires|Header\s.*Cache-Control)",
-        "Caddy": r"header\s.*Cache-Control",
-    },
-    "hsts": {
-        "nginx": r"add_header\s+Strict-Transport",
-        "Apache": r"Header\s.*Strict-Transport",
-        "Caddy": r"header\s.*Strict-Transport",
-    },
-    "no-process": {
-        "nginx": r"(?:server\s+[\w.:\[\]-]+|proxy_pass\s)",
-        "Apache": r"(?:ProxyPass|BalancerMember)\s",
-        "Caddy": r"reverse_proxy\s",
-    },
-    "two-databases": {
-        "nginx": r"server\s+[\w.:\[\]/-]+.*;",
-        "Apache": r"BalancerMember\s",
-        "Caddy": r"reverse_proxy\s",
-    },
-    "buffer": {
-        "nginx": r"(?:proxy_buffer_size|proxy_pass)\s",
-        "Apache": r"(?:ProxyIOBufferSize|ProxyPass)\s",
-        "Caddy": r"max_response_header\b",
-    },
-    "location": {
-        "nginx": r"(?:proxy_redirect|sub_filter)\s",
-        "Apache": r"(?:ProxyPassReverse|Header\s.*Location)",
-        "Caddy": r"header_down\s+.?Location",
-    },
-    "fields": {
-        "nginx": r"proxy_(?:pass_request_headers\s+off|set_header\s+(?:No-Redirect|Accept))",
-        "Apache": r"RequestHeader\s+unset",
-        "Caddy": r"header_up\s+-",
-    },
-    "link": {
-        "nginx": r"(?:proxy_hide_header|more_clear_headers)\s",
-        "Apache": r"Header\s.*Link",
-        "Caddy": r"header(?:_down)?\s+-",
-    },
 }
 
 
@@ -191,7 +75,7 @@ class FrontConfiguration:
         ``cause`` is the kind of the fault. ``proxy`` is the reverse proxy, or None if it is not known. Without files
         of a configuration, the result is empty.
         """
-        pattern = _LINES.get(cause, {}).get(proxy) if proxy is not None else None
+        pattern = remedies()[cause].get("lines", {}).get(proxy)
         if pattern is None or proxy is None:
             return []
         # The directives of Apache have no case.

@@ -2,7 +2,8 @@
 
 The texts are in ``remedies.json``: for each cause the advice for every server ("first"), and the line of each reverse
 proxy. ``tried`` names the proxies for which a long test applies the line to a faulty configuration, and finds no fault
-after that. The others are printed as "Not tried:". docs/go-live.md shows each line in its context.
+after that. The others are printed as "Not tried:". ``lines`` has the patterns of the lines of a configuration that can
+cause the fault. docs/go-live.md shows each line in its context.
 """
 
 from __future__ import annotations
@@ -19,38 +20,9 @@ Cause = Literal[
     "password", "rate-limit", "inspector", "client-address", "cache", "hsts", "cache-key", "cached", "vary",
     "other-database", "two-databases", "buffer", "location", "fields", "link", "served", "no-redirect",
     "dead-redirect", "agent", "referrer", "cors", "robots", "clock", "addresses", "host", "server-merges", "wrap",
-    "unknown",
+    "response", "preflight", "unknown",
 ]  # fmt: skip
-"""The possible faults of a deployment.
-
-- ``no-raw-target``: the server does not pass the raw request target to the application.
-- ``rewritten``: the raw target differs from the one that was sent. ``arguments``: its query is lost, too.
-- ``normalised``: the raw target is unchanged, but the path was cleaned, so that the two differ.
-- ``empty-query``: only a question mark at the end is lost. ``case``: letters are changed.
-- ``stopped``: something in front of the application answered. ``rule``: the same, with 403 or a similar status.
-  ``label``: for a label in capitals. ``urn``: for URNs. ``extension``: for a name that ends in an extension.
-  ``long``: for a long name.
-- ``head``: the answer to HEAD differs from the answer to GET.
-- ``not-forwarded``: no name reaches Ararat. ``no-process``: the server behind the reverse proxy does not answer.
-- ``intercepted``: the front server replaces the error pages of Ararat.
-- ``slash``: a redirect adds a slash to names. ``redirected``: another redirect takes names away.
-- ``redirect-query``: a redirect to https or to another host loses a part of the request target.
-- ``password``: the front server asks for a password. ``rate-limit``: it limits the number of requests.
-- ``inspector``: the site answers at the address of the inspector.
-- ``client-address``: the fields X-Forwarded-For and X-Forwarded-Proto are missing or not trusted.
-- ``cache``, ``hsts``: the field Cache-Control or Strict-Transport-Security is changed or missing.
-- ``cache-key``: a cache ignores a part of the request target. ``cached``: a cache keeps old redirects. ``vary``: a
-  cache ignores the field Vary.
-- ``other-database``, ``two-databases``: the site, or one of its processes, reads another database.
-- ``buffer``: the header fields of an answer are too large for the front server.
-- ``location``, ``link``: the field Location or Link is changed or removed. ``fields``: request fields are removed.
-- ``served``: the site has no page for a served name.
-- ``no-redirect``, ``dead-redirect``: port 80 is not redirected, or to a place where nothing answers.
-- ``agent``, ``referrer``: programs, or links from other sites, are refused. ``robots``: search engines are.
-- ``cors``: Access-Control-Allow-Origin is changed or repeated. ``host``: the field Host is not passed on.
-- ``clock``, ``addresses``: the clock is wrong, or one address of the host leads elsewhere.
-- ``server-merges``, ``wrap``: there is no front server; the server of the application has the fault.
-- ``unknown``: experiments left no single cause."""
+"""The possible faults of a deployment. docs/doctor-findings.md describes them by their codes."""
 
 
 def reverse_proxy(server: str | None, via: str | None) -> ReverseProxy | None:
@@ -87,7 +59,7 @@ def remedy(cause: Cause, proxy: ReverseProxy | None) -> str:
     True
     """
     row = remedies()[cause]
-    lines = {name: line for name, line in row.items() if name not in ("first", "tried")}
+    lines = {name: line for name, line in row.items() if name not in ("first", "lines", "tried")}
     chosen = [proxy] if proxy in lines else [*lines]
     tried = row.get("tried", ())
     shown = [lines[name] if name in tried else f"Not tried: {lines[name]}" for name in chosen]

@@ -36,6 +36,9 @@ _SHOWN = 100
 # Fields that Ararat sends at most once. A browser refuses an answer in which the first one is repeated.
 _ONCE = ("Access-Control-Allow-Origin", "Location", "Content-Type", "Content-Language")
 _CORS = "Access-Control-Allow-Origin"
+_KEPT = ("Content-Type", "Content-Language", "Vary", "Access-Control-Expose-Headers")
+# A browser saves an answer with the first one, and leaves that with the second one.
+_NEVER = ("Content-Disposition", "Refresh")
 
 
 def _plain(name: str) -> str:
@@ -118,7 +121,7 @@ REQUESTS = (
 class Loss(NamedTuple):
     """A loss of a reader: the part of the answer that differs, and the difference in words, with escaped text."""
 
-    part: Literal["status", "location", "body", "cors", "repeated", "robots", "language"]
+    part: Literal["status", "location", "body", "cors", "repeated", "robots", "language", "field"]
     words: str
 
 
@@ -135,6 +138,9 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
         return
     if answer.status in REDIRECTS and answer.field("Location") != right.field("Location"):
         yield Loss("location", f"{said(answer)}, not {said(right)}")
+        return
+    if right.media_type and not answer.media_type:
+        yield Loss("field", f"Content-Type is missing; Ararat sends {_shown(right.media_type)}")
         return
     code = right.problem.get("code")
     another = right.status >= 400 and answer.media_type != right.media_type
@@ -159,9 +165,13 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
     robots = (answer.field("X-Robots-Tag") or "").lower()
     if re.search("noindex|none", robots) and not right.field("X-Robots-Tag"):
         yield Loss("robots", f"X-Robots-Tag is {_shown(robots)}, so search engines do not list it")
-    language = right.field("Content-Language")
-    if language is not None and answer.field("Content-Language") != language:
-        yield Loss("language", f"the language is {_shown(answer.field('Content-Language'))}, not {_shown(language)}")
+    for name in (name for name in _KEPT if right.field(name) and not answer.field(name)):
+        yield Loss("field", f"{name} is missing; Ararat sends {_shown(right.field(name))}")
+    for name in (name for name in _NEVER if answer.field(name) and not right.field(name)):
+        yield Loss("field", f"{name} is added: {_shown(answer.field(name))}")
+    language, said_language = right.field("Content-Language"), answer.field("Content-Language")
+    if language is not None and said_language not in (None, language):
+        yield Loss("language", f"the language is {_shown(said_language)}, not {_shown(language)}")
 
 
 def said(answer: SiteAnswer) -> str:

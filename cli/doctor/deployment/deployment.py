@@ -326,7 +326,9 @@ class Deployment:
         if response.status in RULE:
             return found("rule", f"{answer}: a rule refuses /{self.base}x.", "rule")
         if response.field("Access-Control-Expose-Headers") == "Link, Location" and response.status in (400, 404):
-            kind = display.escape((response.field("Content-Type") or "no type")[:SHOWN])
+            if not response.media_type:
+                return found("response", "Content-Type is missing in the answers of Ararat.", "response")
+            kind = display.escape((response.field("Content-Type") or "")[:SHOWN])
             message = f"Ararat answers as {kind}, not as application/problem+json: the request field Accept is lost."
             return found("fields", message, "fields")
         if self._works_without_errors():

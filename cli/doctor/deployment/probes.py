@@ -69,26 +69,15 @@ PROBES = (
     Probe("encoded-octet", "a%ffb", "%ff", "names with bytes that are not UTF-8 become other names", OBLIGATION),
     Probe("double-slash", "a//b", "//", NAMES_NOTHING, OBLIGATION),
     Probe("dot-segment", "a/../b", "/../", NAMES_NOTHING, OBLIGATION),
-    Probe(
-        "encoded-dot-segment",
-        "a/%2E%2E/b",
-        "/%2E%2E/",
-        NAMES_NOTHING,
-        OBLIGATION,
-    ),
+    Probe("encoded-dot-segment", "a/%2E%2E/b", "/%2E%2E/", NAMES_NOTHING, OBLIGATION),
     Probe("letter-case", "aB", "capitals", "ark:12345/aB and ark:12345/ab become one name", OBLIGATION),
+    Probe("punctuation", "a=~*+@_$b", "= ~ * + @ _ $", "names with these characters do not reach it", OBLIGATION),
     Probe("encoded-hyphen", "a%2Db", "%2D", "%2D arrives as another character", OBLIGATION),
     Probe("question-mark", "x?", "a bare ?", "x? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("question-marks", "x??", "??", "x?? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("info", "x?info", "?info", "no name can be described", "ARK draft, section 3.4"),
     *(
-        Probe(
-            f"extension-{end}",
-            f"x.{end}",
-            f".{end}",
-            f"names that end in .{end} do not reach the resolver",
-            OBLIGATION,
-        )
+        Probe(f"extension-{end}", f"x.{end}", f".{end}", f"names that end in .{end} do not reach it", OBLIGATION)
         for end in ("pdf", "css", "js", "png", "jpg", "php", "xml", "sql", "bak", "log", "zip")
     ),
     Probe("long", "x" * _LONG, f"{_LONG:,} bytes", "long names do not reach the resolver", "ARK draft, section 7.1.1"),

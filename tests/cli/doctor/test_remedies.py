@@ -176,6 +176,16 @@ NGINX: dict[str, Applied] = {
     "link": Applied(
         in_names("proxy_hide_header Link;"), without("proxy_hide_header Link;"), ("proxy_hide_header Link",)
     ),
+    "response": Applied(
+        in_names("proxy_hide_header Vary; proxy_hide_header Content-Language;"),
+        without("proxy_hide_header Vary; proxy_hide_header Content-Language;"),
+        ("remove proxy_hide_header",),
+    ),
+    "preflight": Applied(
+        in_server("if ($request_method = OPTIONS) { return 204; }"),
+        without("if ($request_method = OPTIONS) { return 204; }"),
+        ("remove if ($request_method = OPTIONS)",),
+    ),
     "agent": Applied(
         in_server("if ($http_user_agent ~* (curl|wget|python|java)) { return 403; }"),
         without("if ($http_user_agent ~* (curl|wget|python|java)) { return 403; }"),
@@ -355,6 +365,16 @@ APACHE: dict[str, Applied] = {
         ("remove RequestHeader unset for Accept, Accept-Language",),
     ),
     "link": Applied(in_host("Header unset Link"), without("Header unset Link"), ("remove Header unset Link",)),
+    "response": Applied(
+        in_host("Header set Content-Disposition attachment"),
+        without("Header set Content-Disposition attachment"),
+        ("Header set of Content-Disposition",),
+    ),
+    "preflight": Applied(
+        in_host("RewriteEngine On\n    RewriteCond %{REQUEST_METHOD} OPTIONS\n    RewriteRule ^ - [R=204,L]"),
+        without("RewriteCond %{REQUEST_METHOD} OPTIONS\n    RewriteRule ^ - [R=204,L]"),
+        ("RewriteCond of REQUEST_METHOD OPTIONS",),
+    ),
     "agent": Applied(
         in_host(
             "RewriteEngine On\n    RewriteCond %{HTTP_USER_AGENT} (curl|wget|python|java) [NC]\n    RewriteRule ^ - [F]"
@@ -541,6 +561,12 @@ CADDY: dict[str, Applied] = {
         ("remove header_up of Accept, Accept-Language",),
     ),
     "link": Applied(in_site("header -Link"), without("header -Link"), ("remove header -Link",)),
+    "response": Applied(in_site("header -Vary"), without("header -Vary"), ("remove header -NAME",)),
+    "preflight": Applied(
+        matched("method OPTIONS", REFUSAL.replace("403", "204")),
+        without(REFUSAL.replace("403", "204")),
+        ("remove method OPTIONS from the matcher",),
+    ),
     "agent": Applied(
         refused("header_regexp User-Agent (?i)(curl|wget|python|java)"),
         without(REFUSAL),
