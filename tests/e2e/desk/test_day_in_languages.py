@@ -79,6 +79,8 @@ def english_of(tag: str) -> set[str]:
 class Day:
     """A curator with a browser in one language: she finds each field, link and button by the text of its message."""
 
+    title = "day"
+
     def __init__(self, page: Page, tag: str, width: int) -> None:
         """Use a page that is not signed in."""
         self.page, self.tag, self.width = page, tag, width
@@ -90,7 +92,7 @@ class Day:
         number = 0
         while True:
             number += 1
-            yield PICTURES / f"day-{self.tag}{'' if self.width > 1000 else f'-{self.width}'}-{number:02}.png"
+            yield PICTURES / f"{self.title}-{self.tag}{'' if self.width > 1000 else f'-{self.width}'}-{number:02}.png"
 
     def says_in(self, context: str, message: str) -> str:
         """Return a message that has a context in the language."""
