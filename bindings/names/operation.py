@@ -111,7 +111,7 @@ class OperationKind:
       "relocate". Several kinds can have the same action.
     - ``audit``: the word in the audit.
     - ``label``: returns the words for a recorded operation with the number that it gets as text.
-    - ``title``: the words for a requested one, as the heading of its page.
+    - ``title``: the words for a requested one, as the heading of its page; by default those of the button.
     - ``plan``: checks the arguments, and returns which names change, and how: a
       :class:`~ararat.bindings.operations.plan.Plan`. None for a kind that no user requests for selected names.
     - ``body``: the arguments by name, each with its JSON Schema; or with the names of fields, for an object of fields.
@@ -122,8 +122,8 @@ class OperationKind:
     - ``button``: the words of the button below a list of names, or "" for none. A button with ``is_final`` is shown
       with a warning. ``is_for_reserved``: whether it concerns only reserved names.
     - ``form``: the fields of its form. ``heading``: returns its heading for a number of names, or None for a long
-      list. ``read_form``: returns the arguments for the values of the form. ``field_of``: returns the field of the
-      form that an error is about.
+      list; by default the title. ``read_form``: returns the arguments for the values of the form; by default these
+      values. ``field_of``: returns the field of the form that an error is about; by default the first one.
     - ``hides_new``: returns for recorded parameters whether an undo hides a new name, instead of withdrawing it.
 
     >>> kind_of_action("import").label("7")
@@ -146,13 +146,15 @@ class OperationKind:
     is_for_reserved: bool = False
     form: tuple[FormField, ...] = ()
     heading: Callable[[int | None], str] | None = None
-    read_form: Callable[[Mapping[str, str]], Arguments] = lambda values: {}
+    read_form: Callable[[Mapping[str, str]], Arguments] = lambda values: values
     field_of: Callable[[BindingError, Mapping[str, str]], str] = lambda error, values: ""
     hides_new: Callable[[Arguments], bool] = _withdraws_new
 
     def __post_init__(self) -> None:
         if not self.action:
             object.__setattr__(self, "action", self.name)
+        if not self.title:
+            object.__setattr__(self, "title", self.button or self.name.capitalize())
 
     def make_plan(self, arguments: Arguments) -> Any:
         """Return the plan for ``arguments``. Raises :class:`BindingError` for arguments that are not valid."""

@@ -220,6 +220,20 @@ def test_each_permitted_request_is_made(filled: Filled, request_: str, name: str
     assert (len(audit_of(acts)) > rows) is is_change
 
 
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "withdraw", "restore", "relocate"])
+def test_a_refusal_does_not_depend_on_a_name_of_others(filled: Filled, method: str) -> None:
+    recorded, unknown, reserved = (f"{ELSEWHERE}{each}" for each in ("live", "none", "reserved"))
+    filled.bindings.bind(recorded, HERE)
+    filled.bindings.reserve(reserved)
+    for name in (recorded, unknown, reserved):
+        request = Request("POST" if method.islower() else method, f"{API}names/{name}", {"target": THERE})
+        if method.islower():
+            request = request._replace(
+                path=f"{request.path}/{method}", body=request.body if method == "relocate" else {}
+            )
+        assert refusal(filled, "curator", request) == "not-granted", name
+
+
 def test_a_refused_name_stops_an_operation_on_many_names(management: Acts, curator: Caller) -> None:
     for name in (f"{GRANTED}a", f"{ELSEWHERE}a"):
         management.bindings.bind(name, HERE)

@@ -167,7 +167,7 @@ def change() -> AnyResponse:
     if not chosen or kind is None or not kind.form:
         return see_other("desk.names", **chosen.filters.address())
     values = {field.name: request.form.get(field.name, "").strip() for field in kind.form}
-    if values.get("element") == "embargo":
+    if values.get("element") == "embargo" and "value" in values:
         values["value"] = with_time(values["value"])
     for field in kind.form:
         if field.choices == "day":
@@ -176,7 +176,7 @@ def change() -> AnyResponse:
     try:
         return _checked({"action": kind.name, **kind.read_form(values)}, chosen)
     except BindingError as error:
-        problems = {kind.field_of(error, values): FieldProblem.of(error)}
+        problems = {kind.field_of(error, values) or kind.form[0].name: FieldProblem.of(error)}
         return Response(_page(kind, chosen, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
 
 

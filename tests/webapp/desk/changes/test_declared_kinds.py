@@ -91,6 +91,44 @@ def test_a_declared_operation_is_used_in_the_desk_and_undone(desk: Desk, jane: B
     assert boxes(desk) == [None, None]
 
 
+@pytest.fixture
+def brief() -> Iterator[None]:
+    """The operation "store", of which only what is necessary is declared."""
+
+    def plan(arguments: Any) -> Any:
+        if not arguments["box"]:
+            raise BindingError("list-text", "the box is missing")
+        return archive(arguments["box"])._replace(action="store")
+
+    declare(
+        OperationKind(
+            name="store",
+            audit="store-names",
+            label=lambda number: f"Operation {number}: store",
+            plan=plan,
+            body={"box": {"type": "string"}},
+            rights=(),
+            button="Store",
+            form=(FormField("box", "Box"),),
+        )
+    )
+    yield
+    del KINDS["store"]
+
+
+@pytest.mark.usefixtures("brief", "names")
+def test_an_operation_with_the_fewest_declarations_is_used_in_the_desk(desk: Desk, jane: Browser) -> None:
+    form = jane.get(jane.post("/desk/names/selected", {"do": "store", "pick": NAMES}).headers["Location"]).text
+    assert "<h1>Store" in form
+    refused = jane.post("/desk/names/change", {"do": "store", "pick": NAMES, "box": ""})
+    assert refused.status_code == 422
+    assert 'href="#box"' in refused.text
+    text, path = finished(jane, jane.post("/desk/names/change", {"do": "store", "pick": NAMES, "box": "7"}))
+    assert "Store" in text
+    finished(jane, jane.post(path))
+    assert boxes(desk) == ["7", "7"]
+
+
 @pytest.mark.usefixtures("archiving", "names")
 def test_a_declared_operation_and_its_right_are_in_the_api(desk: Desk) -> None:
     def send(right: str, method: str, path: str, body: Any = None) -> Any:
@@ -111,6 +149,8 @@ def test_a_declared_operation_and_its_right_are_in_the_api(desk: Desk) -> None:
     assert job["result"]["counts"] == {"updated": 2}
     described = send("archive", "GET", "/openapi.json").json["components"]["schemas"]
     assert "archive" in described["RecordedOperation"]["properties"]["action"]["enum"]
+    assert "archive" in described["Token"]["properties"]["rights"]["anyOf"][0]["items"]["enum"]
+    assert send("archive", "GET", "/account").json["token"]["rights"] == ["read", "archive"]
 
 
 @pytest.mark.usefixtures("archiving")
