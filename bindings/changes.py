@@ -109,28 +109,11 @@ def save(
     return NameChange(names.key_of(name), decide, revision)
 
 
-def patch(
-    name: Name,
-    fields: Fields,
-    rules: NamingRules,
-    *,
-    revision: int | None = None,
-    relocate: bool = False,
-    create: bool = False,
-) -> NameChange:
-    """Request to change some fields of a name. The others stay.
-
-    With ``create``, a name that is not recorded is created; otherwise :class:`Missing` is raised. ``rules`` and
-    ``relocate`` are those of :func:`save`.
-    """
-
-    def decide(existing: Binding | None, now: datetime) -> Sequence[Change]:
-        if existing is None and create:
-            return [assignment.first(fields.for_name(name, rules), now)]
-        return assignment.set_fields(name, _recorded(key, existing), fields, now, relocate=relocate)
-
-    key = names.key_of(name)
-    return NameChange(key, decide, revision)
+def patch(name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False) -> NameChange:
+    """Request to change some fields of a name. The others stay. ``relocate`` is that of :func:`save`."""
+    return change_recorded(
+        name, lambda existing, now: assignment.set_fields(name, existing, fields, now, relocate=relocate), revision
+    )
 
 
 def relocate(name: Name, fields: Fields, *, revision: int | None = None) -> NameChange:
@@ -175,13 +158,13 @@ def change_recorded(
     check it.
     """
     key = names.key_of(name)
-    return NameChange(key, lambda existing, now: decide(_recorded(key, existing), now), revision)
 
+    def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
+        if existing is None:
+            raise Missing("not-bound", identifier=key)
+        return decide(existing, now)
 
-def _recorded(key: str, existing: Binding | None) -> Binding:
-    if existing is None:
-        raise Missing("not-bound", identifier=key)
-    return existing
+    return NameChange(key, decide_recorded, revision)
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer
         # A name often gets its target after it was minted.
         passthrough = ezid().passthrough if current.target is None else None
     fields = statement.fields(key, ezid().prefix, passthrough=passthrough)
-    request = partial(changes.patch, fields=fields, rules=bindings.naming, relocate=True)
+    request = partial(changes.patch, fields=fields, relocate=True)
     saved = _changed(known, "change", identifier, request)
     return EzidAnswer(text=elements.classic(saved.after.identifier))
 

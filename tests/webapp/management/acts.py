@@ -34,7 +34,7 @@ class Acts:
         return self._made(caller, "save", name, request)
 
     def change(self, caller: Caller | None, name: str, fields: Fields, **options: Any) -> ChangeResult:
-        request = partial(changes.patch, fields=fields, rules=self.bindings.naming, **options)
+        request = partial(changes.patch, fields=fields, **options)
         return self._made(caller, "change", name, request)
 
     def create(self, caller: Caller | None, wanted: Sequence[NewName], **options: Any) -> list[ChangeResult]:

@@ -95,7 +95,7 @@ def test_a_patch_changes_only_the_given_fields(management: Acts, curator: Caller
     with pytest.raises(Missing) as caught:
         management.change(curator, "ark:12345/x5other", Fields(redirect=307))
     assert caught.value.code == "not-bound"
-    created = management.change(curator, "ark:12345/x5other", Fields(metadata={"who": "A"}), create=True)
+    created = management.save(curator, "ark:12345/x5other", Fields(metadata={"who": "A"}))
     assert (created.outcome, created.is_new, created.after.kind) == ("bound", True, "described")
     assert management.change(curator, "ark:12345/x5other", Fields(target=TARGET), relocate=True).after.kind == "located"
 
@@ -152,7 +152,8 @@ def test_all_alternates_can_be_replaced(management: Acts, curator: Caller) -> No
 def test_states_change_with_the_fields(
     management: Acts, curator: Caller, steps: list[dict[str, Any]], expected: list[tuple[str, str]]
 ) -> None:
-    saved = [management.change(curator, NAME, Fields(**step), relocate=True, create=True) for step in steps]
+    saved = [management.save(curator, NAME, Fields(**steps[0]))]
+    saved += [management.change(curator, NAME, Fields(**step), relocate=True) for step in steps[1:]]
     assert saved[-1].after == management.bindings.lookup(NAME)
     assert states(management) == expected
     if "kind" in steps[-1]:

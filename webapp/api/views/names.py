@@ -126,7 +126,7 @@ def _change(name: str) -> Response:
         patch[member] = DEFAULTS[member] if patch[member] is None else patch[member]
     fields = _fields(patch)
 
-    request_change = partial(changes.patch, fields=fields, rules=site_bindings().naming)
+    request_change = partial(changes.patch, fields=fields)
     return _once("change", name, request_change, expected)
 
 

@@ -78,9 +78,7 @@ def save_metadata() -> AnyResponse:
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if asked := _question(binding, fields):
         return Response(_metadata_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed(
-        "change", lambda name, revision: changes.patch(name, fields, site_bindings().naming, revision=revision)
-    )
+    return _changed("change", lambda name, revision: changes.patch(name, fields, revision=revision))
 
 
 @blueprint.get("/name/target", endpoint="place")
@@ -106,9 +104,7 @@ def save_place() -> AnyResponse:
             is_same = "same" in request.form
             return _changed(
                 "change",
-                lambda name, revision: changes.patch(
-                    name, fields, site_bindings().naming, revision=revision, relocate=is_same
-                ),
+                lambda name, revision: changes.patch(name, fields, revision=revision, relocate=is_same),
             )
         except (Forbidden, Missing, Stale):
             raise
@@ -184,9 +180,7 @@ def publish() -> AnyResponse:
     may_publish = binding.is_reserved and caller().may_change(binding.identifier)
     if may_publish and (asked := _question_of_publication(binding)):
         return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed(
-        "change", lambda name, revision: changes.patch(name, live, site_bindings().naming, revision=revision)
-    )
+    return _changed("change", lambda name, revision: changes.patch(name, live, revision=revision))
 
 
 @blueprint.post("/name/delete", endpoint="delete")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ....bindings.names.binding import NOTHING, Action, Binding, Event
@@ -35,7 +36,7 @@ class Difference:
     field: str
     before: str
     after: str
-    element: str = field(default="", repr=False)
+    element: str = dataclasses.field(default="", repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
