@@ -58,7 +58,6 @@ def _attempt(where: str, what: str, *, is_last: bool) -> Iterator[None]:
 class NameChange(NamedTuple):
     """A requested change of one name, for :meth:`.Bindings.change`.
 
-    - ``key``: the key of the name.
     - ``decide``: returns one or more changes, or raises :class:`BindingError`. It is called again if another writer
       changed the name first. A new name has only one change.
     - ``revision``: the revision that the name must have, 0 for a name that must not be recorded, None for any.
@@ -75,8 +74,8 @@ class ChangeResult(NamedTuple):
     """The result of one :class:`NameChange`: its outcome, and the binding of the name before and after.
 
     ``outcome`` is the kind of change, such as "bound". ``before`` is the binding before the change; None for a new
-    name. ``after`` is the binding after it; for a deleted name, it is the last one. ``is_minted`` is as in the change.
-    ``warnings`` are about probable mistakes, if the actor has :func:`.new_names.note_warnings` at the end.
+    name. ``after`` is the binding after it; for a deleted name, it is the last one. ``warnings`` are about probable
+    mistakes, if the actor has :func:`.new_names.note_warnings` at the end.
     """
 
     outcome: Outcome
@@ -215,8 +214,6 @@ def make(
 ) -> list[ChangeResult]:
     """Write ``name_changes``, the changes of several names, in a transaction, and return their results in the same
     order.
-
-    ``transaction`` is an open transaction of the database.
 
     ``now`` is the time of the changes, and ``operation`` the number of their operation, or None.
 

@@ -212,7 +212,7 @@ class Bindings:
         """Move a live name to another place: a new target, kind, passthrough, scope or alternates.
 
         ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
-        check it. ``actor`` is the user who makes the change, or the name for the history. None records no user.
+        check it.
 
         The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
         instead. ``target`` is a URL, a path of this site or all fields in one value. The other ``arguments`` are the
@@ -233,7 +233,7 @@ class Bindings:
         """Reserve a name: every public answer is that of an unknown name until :meth:`bind` makes it live.
 
         ``identifier`` is the ARK or URN, as a text or parsed. ``revision`` is the expected revision; None does not
-        check it. ``actor`` is the user who makes the change, or the name for the history. None records no user.
+        check it.
 
         ``target`` is a URL, a path of this site, all fields in one value, or None. The other ``arguments`` are the
         fields of :meth:`bind`, from ``kind`` to ``scope``. The default of ``kind`` is "located" with a target,
@@ -258,8 +258,7 @@ class Bindings:
     def delete(self, identifier: Name, *, revision: int | None = None, actor: Actor | str | None = None) -> Outcome:
         """Delete a reserved name, and return "deleted". Its history stays, and the name is never minted again.
 
-        ``identifier`` is the ARK or URN, as a text or parsed. ``actor`` is the user who makes the change, or the name
-        for the history. None records no user.
+        ``identifier`` is the ARK or URN, as a text or parsed.
 
         ``revision`` is the revision that the name must still have; None does not check it. Raises
         :class:`BindingConflict` with the code ``delete-public`` for a live or withdrawn name.
@@ -298,8 +297,7 @@ class Bindings:
     ) -> Outcome:
         """Make a withdrawn name live again for the same resource. Return "restored", or "unchanged" for a live name.
 
-        ``identifier`` is the ARK or URN, as a text or parsed. ``actor`` is the user who makes the change, or the name
-        for the history. None records no user.
+        ``identifier`` is the ARK or URN, as a text or parsed.
 
         ``resource`` must be the recorded one, or None if none is recorded. ``revision`` is the revision that the name
         must still have; None does not check it. Raises :class:`BindingConflict` for another resource and for a reserved
@@ -320,7 +318,6 @@ class Bindings:
 
         - ``identifier``: the ARK or URN, as a text or parsed.
         - ``actor``: the user who makes the change, or the name for the history. None records no user.
-        - ``persistence``: the text of the promise.
         - ``availability``: "lifetime" or "subinfinite"; None is the default of the policy.
         - ``published``: False if the name is not published; it then gets no availability.
 
@@ -465,8 +462,7 @@ class Bindings:
     def change(self, name_changes: Sequence[NameChange], *, actor: Actor | str | None = None) -> list[ChangeResult]:
         """Change several names in one transaction, all or none, and return the results in the same order.
 
-        ``actor`` is the user who makes the change, or the name for the history. None records no user. Its grants are
-        checked before any name is read.
+        Its grants are checked before any name is read.
 
         ``name_changes`` has at most :data:`~.changes.MAX_CHANGES` changes, each of another name. The functions of
         :mod:`~.changes` request them.

@@ -85,9 +85,6 @@ def create(
     """Record the new names in ``name_changes`` (at most 1,000) in one transaction, all or none: chosen and minted ones.
     Return the results in order.
 
-    ``bindings`` is the open store. ``actor`` is the user who makes the change, or the name for the history. None
-    records no user.
-
     Several minted names are one operation ("mint"), which can be undone. A chosen name of the same call belongs to it.
 
     Raises like :meth:`Bindings.change` and :func:`~ararat.bindings.minting.mint`. :attr:`MintedChange.unless` raises

@@ -294,7 +294,7 @@ class Drawing:
         others: Iterable[str] = (),
         under_rule: bool = False,
     ) -> None:
-        """``others`` are names that are not drawn. With ``under_rule``, also draw names that a rule answers."""
+        """Draw none of ``others``. With ``under_rule``, also draw names that a rule answers."""
         self._transaction = transaction
         self._records = records
         self._rules = () if under_rule else tuple(transaction.rule_prefixes())

@@ -42,11 +42,8 @@ _LOG_INDEXES = ("CREATE INDEX events_key ON events (key)", "CREATE INDEX log_ent
 def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], object] | None = None) -> int:
     """Write all names of a store to one file for resolvers that only read. Return their number, with reserved names.
 
-    ``bindings`` is the open store.
-
-    ``file`` is the path of the file. It is replaced after it is completely on the disk. ``progress`` is called with the
-    number of names after each thousand. Raises :class:`BindingsUnavailable`, and OSError or sqlite3.Error if the file
-    cannot be written.
+    It is replaced after it is completely on the disk. ``progress`` is called with the number of names after each
+    thousand. Raises :class:`BindingsUnavailable`, and OSError or sqlite3.Error if the file cannot be written.
     """
     with (
         bindings.store.snapshot() as snapshot,

@@ -105,7 +105,6 @@ class Values:
     """The values of a column in some rows, without empty ones. ``number`` is how many there are."""
 
     def __init__(self, cells: Sequence[str]) -> None:
-        """``cells`` are the cells of the column."""
         self._texts = [each for each in cells if each]
         self.number = len(self._texts)
         self._filled = self.number / len(cells) if cells else 1.0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docstrings import repetitions
 from tests.packages import ROOT, tracked
 
 # Each pattern with the words to write instead.
@@ -296,3 +297,9 @@ def test_no_text_of_the_library_has_an_option_of_the_command_line():
             strings = (each for each in texts if isinstance(each.value, str))
             found += [f"{name}:{each.lineno}" for each in strings if re.search(r"\s\S*--[a-z]", str(each.value))]
     assert found == []
+
+
+def test_no_sentence_of_a_docstring_repeats_a_name():
+    product = [name for name in MODULES if not name.startswith("tests/")]
+    found = {name: [*repetitions((ROOT / name).read_text("utf-8"))] for name in product}
+    assert {name: sentences for name, sentences in found.items() if sentences} == {}

@@ -161,7 +161,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def row(identifier: str, events: Iterable[Event]) -> BulkTraceRow:
     """Return the result of a complete trace as a row.
 
-    ``identifier`` is the traced identifier. ``events`` are the events of the trace. Raises ValueError if there is no
+    ``identifier`` is the traced identifier. Raises ValueError if there is no
     :class:`~.events.End`.
 
     >>> row("ark:12345/x", [End("failure", "direct", None, None, 1, 0.2, "dns", "Hop 1 had no answer.")]).verdict

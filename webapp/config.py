@@ -54,7 +54,6 @@ class Site:
     - ``large_slots`` limits concurrent inspections of large texts (:mod:`.admission`).
     - ``rate_limiter`` limits the requests to other hosts, and ``cache`` keeps their responses for a minute.
     - ``results``: the rows of bulk traces (:mod:`.trace_results`).
-    - ``statistics``: the counts of requests, or None.
     """
 
     bindings: Bindings | None
@@ -81,7 +80,7 @@ class Site:
         return origin(settings.prefix if settings.inspector is None else settings.inspector)
 
     def watched(self, events: Iterator[Event]) -> Iterator[Event]:
-        """Yield the events of a trace, and call ``on_trace`` with its end. ``events`` are the events of the trace."""
+        """Yield the events of a trace, and call ``on_trace`` with its end."""
         for event in events:
             if self.settings.on_trace is not None and isinstance(event, End):
                 self.settings.on_trace(event)
@@ -90,8 +89,8 @@ class Site:
     def inspect(self, text: str, detailed: int = inspection.MAX_FOUND) -> Inspection:
         """Find and examine the identifiers in a text with the prefix, bindings and policies of this site.
 
-        ``text`` is the text. ``detailed`` is the largest number of identifiers with a full report. The result is that
-        of :func:`.inspection.inspect`.
+        ``detailed`` is the largest number of identifiers with a full report. The result is that of
+        :func:`.inspection.inspect`.
         """
         return inspection.inspect(
             text,
@@ -110,7 +109,7 @@ def site_bindings() -> Bindings:
 
 
 def origin(address: str | None) -> str:
-    """Return the scheme and authority of a URL, or "" for None. ``address`` is the URL, or None.
+    """Return the scheme and authority of a URL, or "" for None.
 
     >>> origin("https://example.org/a?b"), origin(None)
     ('https://example.org', '')

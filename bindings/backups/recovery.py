@@ -119,7 +119,6 @@ def recover(
     here gets the withdrawal or hold that it has there. Prefixes are delegated, retired and held, accounts disabled, and
     tokens revoked, as they are there.
 
-    - ``bindings``: the open store.
     - ``actor``: the user who makes the change, or the name for the history. None records no user.
     - ``dry_run``: nothing is written.
 

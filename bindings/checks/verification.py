@@ -67,8 +67,6 @@ class StoreFinding(NamedTuple):
 def verify(bindings: Bindings) -> Iterator[StoreFinding]:
     """Check that bindings, histories, rules, counters and triggers of a store agree, and yield the contradictions.
 
-    ``bindings`` is the open store.
-
     Checked are: each binding equals its last event; revisions have no gaps; all events of a public name have one
     resource, one date of creation and one spelling; all rows can be read; keys belong to their identifiers; events
     belong to recorded operations; rules and prefix records equal their last event; counters are above the minted

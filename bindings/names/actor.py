@@ -69,7 +69,7 @@ class Actor:
         return True
 
     def may_read(self, binding: Binding) -> bool:
-        """Return whether the actor can read a recorded name. ``binding`` is the binding of the name."""
+        """Return whether the actor can read a recorded name."""
         return True
 
     def require_granted(self, key: str) -> None:
@@ -98,7 +98,7 @@ class Actor:
     def confirm(self, transaction: Any) -> None:
         """Raise :class:`BindingError` if the actor has lost its permission during the transaction of a change.
 
-        ``transaction`` is the transaction of the change. Call the method at its end.
+        Call the method at its end.
         """
 
 

@@ -43,8 +43,6 @@ class Forwarding(NamedTuple):
 def forwarding(given: str, naan: str, settings: Settings) -> Forwarding:
     """Return the address of an identifier of another NAAN at the resolver of that NAAN.
 
-    ``settings`` are the settings of the resolver.
-
     ``given`` is the identifier as received, with its query. ``naan`` is its NAAN in normal form.
 
     >>> settings = Settings(prefix="https://r.example", naans=["12345"], forward=True)
@@ -76,10 +74,7 @@ def delegated(
 ) -> Resolution | None:
     """Return the redirect of an unbound name to the resolver to which its prefix is delegated.
 
-    ``settings`` are the settings of the resolver. ``identifier`` is the parsed name. ``inflection`` is its inflection,
-    such as "?info", or "".
-
-    ``record`` is the record of this prefix.
+    ``identifier`` is the parsed name. ``inflection`` is its inflection, such as "?info", or "".
 
     ``given`` is the name as received, with its query. Without a resolver the answer is 303 to the page for people,
     because the page is not the thing that is named (X-13). Return None for an address that would not be valid, or that
@@ -102,8 +97,6 @@ def delegated(
 
 def forward_text(given: str, problem: Problem, settings: Settings) -> Resolution | None:
     """Return the redirect of an invalid ARK of another NAAN to the resolver of that NAAN, or None.
-
-    ``settings`` are the settings of the resolver.
 
     ``problem`` is the reason why ``given`` is not an ARK.
 

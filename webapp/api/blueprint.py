@@ -31,7 +31,7 @@ blueprint.teardown_request(lambda _: read_current(False))
 def init_app(app: Flask, site: Site) -> None:
     """Give the application of a site the jobs of its API, and require an account for each URL of the API.
 
-    ``app`` is the application. ``site`` has its settings, bindings and accounts. Without accounts, nothing is added.
+    ``site`` has its settings, bindings and accounts. Without accounts, nothing is added.
     """
     if site.bindings is not None and site.accounts is not None:
         import_jobs.init_app(app, Imports(site.accounts))

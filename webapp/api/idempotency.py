@@ -119,8 +119,7 @@ class OneRequest:
     def store(self, connection: Connection, reply: StoredReply) -> None:
         """Store the reply to the request in the transaction of its change.
 
-        ``connection`` is the connection of the transaction. ``reply`` is the reply. Raises :class:`KeyUsed` if another
-        request used the key in the meantime.
+        Raises :class:`KeyUsed` if another request used the key in the meantime.
         """
         self.is_stored = True
         now = self.accounts.bindings.now()
@@ -190,7 +189,7 @@ def answer(accounts: Accounts, caller: Caller, act: Callable[[OneRequest | None]
 def reply_to(one: OneRequest, act: Callable[[], StoredReply]) -> tuple[StoredReply, bool]:
     """Return the reply to a request with a key, and whether it is the stored reply to an earlier request.
 
-    ``one`` is the request. ``act`` is a function that carries it out and returns the reply.
+    ``act`` is a function that carries it out and returns the reply.
     """
     if (earlier := one.earlier_reply()) is None:
         # The same request can be carried out at this moment. Then this one fails, or changes nothing.

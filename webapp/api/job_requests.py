@@ -59,7 +59,7 @@ def start_job(
 def shown_job(job: Job, represent: Callable[[Job], Any]) -> Response:
     """Return the state of a job as JSON. Until its end, Retry-After has the seconds after which to ask again.
 
-    ``job`` is the job. ``represent`` returns its JSON.
+    ``represent`` returns its JSON.
     """
     response = as_json(represent(job))
     if not job.is_finished:
@@ -70,7 +70,7 @@ def shown_job(job: Job, represent: Callable[[Job], Any]) -> Response:
 def resumed(job: Job, represent: Callable[[Job], Any]) -> Response:
     """Continue a job that its server ended, and return its state as JSON. Another job is returned as it is.
 
-    ``job`` is the job. ``represent`` returns its JSON.
+    ``represent`` returns its JSON.
     """
     parameters.read()
     bodies.require_empty()

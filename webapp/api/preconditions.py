@@ -58,7 +58,7 @@ def etag(binding: Binding) -> str:
 def with_tag(response: Response, tag: str) -> Response:
     """Return a response with an entity tag, or 304 if the client of a GET has this version already.
 
-    ``response`` is the response. ``tag`` is the entity tag with its quotation marks.
+    ``tag`` is the entity tag with its quotation marks.
     """
     response.headers["ETag"] = tag
     if is_held() and parse_etags(request.headers["If-None-Match"]).contains_weak(tag.strip('"')):

@@ -105,7 +105,6 @@ def question(
 
     - ``names``: the new values of the names; None for a name that is not public.
     - ``requests``: whether to request the new targets, at most :data:`SAMPLE`.
-    - ``also``: other concerns.
     """
     shared, by_target = list[Concern](), dict[str, NewValues]()
     remaining = (each for each in names if each is not None)

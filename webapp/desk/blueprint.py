@@ -86,7 +86,7 @@ blueprint.add_app_template_global(lambda: persistence.TERMS, "persistence_terms"
 
 @blueprint.app_template_global()
 def title_of(binding: Binding) -> str:
-    """Return the title in the metadata of a name, or an empty text. ``binding`` is the binding of the name."""
+    """Return the title in the metadata of a name, or an empty text."""
     return folding.title_of(binding.metadata)
 
 

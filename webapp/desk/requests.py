@@ -49,7 +49,6 @@ class Requests:
 def requests_in(counts: CountStore, period: Period, today: date, name: str | None = None) -> Requests:
     """Return the number of requests in a period: its sum, and the numbers for each day or month.
 
-    - ``counts``: the store of the counts.
     - ``period``: the period, such as "days" or "months".
     - ``today``: the last day of the period.
     - ``name``: the key of one name, or None for all names.

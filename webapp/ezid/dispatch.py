@@ -59,8 +59,8 @@ class EzidOperation(NamedTuple):
 def status(asked: EzidRequest) -> EzidAnswer:
     """Report that the API works. Raises BindingsUnavailable if the names cannot be read.
 
-    ``asked`` is the request. Its query parameter ``subsystems`` can list subsystems, separated by commas. The result
-    states "up" or "unrecognized" for each.
+    Its query parameter ``subsystems`` can list subsystems, separated by commas. The result states "up" or
+    "unrecognized" for each.
     """
     ezid().accounts.bindings.store.fetch(["ark:"])
     wanted = [name.strip() for name in asked.parameters.get("subsystems", "").split(",") if name.strip()]

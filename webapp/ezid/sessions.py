@@ -78,7 +78,7 @@ def login(asked: EzidRequest) -> EzidAnswer:
 def logout(asked: EzidRequest) -> EzidAnswer:
     """End the session of the cookie, if it has one, and return an answer that deletes the cookie.
 
-    ``asked`` is the request. Raises :class:`~.answers.Failed` for a request from a page of another site.
+    Raises :class:`~.answers.Failed` for a request from a page of another site.
     """
     if cross_site.from_another_site():
         raise Failed("forbidden", "a page of another site sent the request")

@@ -67,7 +67,7 @@ def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
 
 
 class BulkJobs:
-    """The changes of many names in the database of ``accounts``. ``jobs`` are the jobs of the site."""
+    """The changes of many names in the database of ``accounts``."""
 
     def __init__(self, accounts: Accounts, jobs: Jobs) -> None:
         self.accounts = accounts
@@ -85,7 +85,6 @@ class BulkJobs:
         """Start a check of a change of many names in a transaction, and return its job. The job reports what would
         change.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``operation``: the operation in JSON, as :func:`plan_of` reads it.
         - ``selection``: conditions for the names in JSON, as :func:`selection_of` reads them; or None.
@@ -122,11 +121,7 @@ class BulkJobs:
     ) -> Job:
         """Start the change of the names that a check accepted, in a transaction, and return its job.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
-        - ``checked``: the job of the check.
-        - ``skip_refused``: skip the names that the check refused.
-        - ``atomic``: change all names in one transaction, or none.
 
         Raises :class:`BindingError` with the code ``check-unfinished``; ``names-refused`` if names are refused and not
         skipped; and ``check-used`` if the names are changed already or the check found no names.
@@ -153,7 +148,7 @@ class BulkJobs:
         return job
 
     def change_of(self, checked: Job) -> Job | None:
-        """Return the job that changes the names of a check, or None. ``checked`` is the job of the check."""
+        """Return the job that changes the names of a check, or None."""
         later = self.jobs.later(checked.number, CHANGE)
         return next((each for each in later if each.parameters.get("check") == checked.number), None)
 
@@ -236,7 +231,7 @@ class BulkJobs:
 
 
 def is_bulk(job: Job) -> bool:
-    """Return whether a job is a check or change of many names. ``job`` is the job."""
+    """Return whether a job is a check or change of many names."""
     return job.kind in (CHECK, CHANGE)
 
 

@@ -91,7 +91,7 @@ class FileFormat(NamedTuple):
 
 
 class ExportJobs:
-    """The exports in the database of ``accounts``. ``jobs`` are the jobs of the site."""
+    """The exports in the database of ``accounts``."""
 
     def __init__(self, accounts: Accounts, jobs: Jobs) -> None:
         self.accounts = accounts
@@ -100,10 +100,8 @@ class ExportJobs:
     def add(self, connection: Connection, caller: Caller, chain: Sequence[Selection], file: FileFormat) -> Job:
         """Add a job that exports names, in a transaction, and return it.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``chain``: the selections of the names, one after the other.
-        - ``file``: the format of the file.
 
         Raises :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of the account wait or run.
         """
@@ -119,14 +117,14 @@ class ExportJobs:
         return [job for (number,) in found if (job := self.jobs.get(number)) is not None]
 
     def has_file(self, job: Job) -> bool:
-        """Return whether the file of an export is stored. ``job`` is the job of the export.
+        """Return whether the file of an export is stored.
 
         The file is deleted :data:`.COPIES_KEPT` after the job ended.
         """
         return job.state == "done" and bool(self.accounts.read(_PART, job=job.number, place=0))
 
     def content(self, job: Job) -> Iterator[bytes]:
-        """Yield the bytes of the file of an export in parts. ``job`` is the job of the export.
+        """Yield the bytes of the file of an export in parts.
 
         Raises :class:`BindingError` if the file is deleted in the meantime.
         """
@@ -149,7 +147,7 @@ class ExportJobs:
     def content_for_people(self, job: Job) -> Iterator[bytes]:
         """Yield the file of an export for a person: a CSV or TSV file for programs gets marks before its formulas.
 
-        ``job`` is the job of the export. Raises like :meth:`content`.
+        Raises like :meth:`content`.
         """
         wanted = FileFormat(**job.parameters["file"])
         if wanted.bom or wanted.format == "jsonl":
@@ -249,7 +247,7 @@ def require_few(connection: Connection, account: int | None) -> None:
 
 
 def expires(job: Job) -> datetime:
-    """Return the time from which the file of an export is deleted. ``job`` is the job of the export."""
+    """Return the time from which the file of an export is deleted."""
     return job.changed + COPIES_KEPT
 
 

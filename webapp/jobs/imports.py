@@ -62,10 +62,7 @@ class Imports:
         self.worker = Worker(self.jobs, kinds)
 
     def get(self, number: int) -> Job | None:
-        """Return a job with its current progress, or None. A job that no worker carries out is started.
-
-        ``number`` is the number of the job.
-        """
+        """Return a job with its current progress, or None. A job that no worker carries out is started."""
         job = self.jobs.get(number)
         if job is None or job.is_finished:
             return job
@@ -74,10 +71,7 @@ class Imports:
         return replace(job, progress=max(job.progress, self.worker.progress_of(number)), waits=waits)
 
     def get_of(self, caller: Caller, number: int) -> Job | None:
-        """Return a job of the caller as :meth:`get` does, or None. An administrator gets each job.
-
-        ``number`` is the number of the job.
-        """
+        """Return a job of the caller as :meth:`get` does, or None. An administrator gets each job."""
         job = self.get(number)
         return job if job and (caller.is_administrator or job.account == caller.account.number) else None
 
@@ -97,11 +91,8 @@ class Imports:
     ) -> Job:
         """Add a job that imports a table, in a transaction, and return it.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
-        - ``content``: the bytes of the table.
         - ``format``: the format of the table, such as "csv".
-        - ``encoding``: the encoding of its text.
         - ``dry_run``: check the table without a change.
         - ``relocate``: permit a new target for a name that is recorded with another target.
         - ``renumber``: record another number of a recorded name as its corrected number.
@@ -122,7 +113,7 @@ class Imports:
         return self.jobs.add(connection, caller.account.number, KIND, parameters, content, max(lines, 0))
 
     def of_operation(self, number: int) -> Job | None:
-        """Return the job that made an operation, or None. ``number`` is the number of the operation.
+        """Return the job that made an operation, or None.
 
         The job is known until :data:`~ararat.bindings.storage.tables.retention.COPIES_KEPT` after its end.
         """

@@ -113,7 +113,7 @@ COUNTS = (
 
 
 def result_of(summary: Summary) -> dict[str, Any]:
-    """Return the result of an import as a mapping for JSON. ``summary`` is the result."""
+    """Return the result of an import as a mapping for JSON."""
     return {
         "operation": summary.operation,
         "written": summary.written,

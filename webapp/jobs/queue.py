@@ -114,7 +114,6 @@ class Jobs:
     ) -> Job:
         """Add a job in a transaction, and return it.
 
-        - ``connection``: the connection of the transaction.
         - ``account``: the number of the account that starts the job.
         - ``kind``: the kind of the work.
         - ``parameters``: the parameters of the work, for JSON.
@@ -136,7 +135,7 @@ class Jobs:
         return _job(connection.execute(_ONE, {"number": new_row_number(connection, table, row)}).one())
 
     def get(self, number: int) -> Job | None:
-        """Return a job, or None. ``number`` is the number of the job."""
+        """Return a job, or None."""
         found = self.accounts.read(_ONE, number=number) if number <= MAX_NUMBER else None
         return _job(found[0]) if found else None
 
@@ -150,7 +149,7 @@ class Jobs:
     def later(self, number: int, kind: str) -> list[Job]:
         """Return the jobs of a kind that were added after another job, the oldest first; a hundred at most.
 
-        ``number`` is the number of the other job. ``kind`` is the kind of the work.
+        ``kind`` is the kind of the work.
         """
         return [_job(row) for row in self.accounts.read(_LATER, number=number, kind=kind)]
 
@@ -174,7 +173,7 @@ class Jobs:
         return job.kind in self._reading or bool(job.parameters.get("dry_run"))
 
     def data(self, number: int) -> bytes:
-        """Return the bytes that an unfinished job needs. ``number`` is the number of the job."""
+        """Return the bytes that an unfinished job needs."""
         ((stored,),) = self.accounts.read(_DATA, number=number)
         return zlib.decompress(base64.b64decode(stored))
 
@@ -225,7 +224,7 @@ class Jobs:
     def _now(self, connection: Connection | None = None) -> datetime:
         """Return the time by the clock of the database, so that the servers of one database compare the same clock.
 
-        The clock of a file is that of its host. ``connection`` is the connection of a transaction, or None.
+        The clock of a file is that of its host.
         """
         now = self.accounts.bindings.now()
         if self.accounts.bindings.where.startswith("sqlite"):
@@ -256,8 +255,7 @@ class Jobs:
     def resume(self, transaction: Transaction, number: int) -> bool:
         """Let a job that has stopped (:attr:`.Job.has_stopped`) wait again. Return False for another job.
 
-        ``number`` is the number of the job. Raises :class:`BindingError` with the code
-        ``operation-undone`` if the operation of the job was undone.
+        Raises :class:`BindingError` with the code ``operation-undone`` if the operation of the job was undone.
         """
         connection = transaction.connection
         if operation := connection.execute(_OPERATION, {"job": number}).first():
@@ -287,7 +285,7 @@ class Jobs:
     def report(self, claim: Claim, progress: int) -> None:
         """Record that the worker still runs, and its progress.
 
-        ``claim`` is the claim to the job. ``progress`` is the number of processed rows or names. Raises
+        ``progress`` is the number of processed rows or names. Raises
         :class:`ClaimLost`.
         """
         values = {"progress": progress, "changed": rfc3339(self._now())}
@@ -297,8 +295,6 @@ class Jobs:
     def advance(self, connection: Connection, claim: Claim, progress: int) -> None:
         """Record the progress of a job in a transaction of its work.
 
-        - ``connection``: the connection of the transaction.
-        - ``claim``: the claim to the job.
         - ``progress``: the number of processed rows or names.
 
         Raises :class:`ClaimLost`: then nothing must be written.
@@ -312,8 +308,6 @@ class Jobs:
     ) -> None:
         """End a job in the transaction of its work.
 
-        - ``connection``: the connection of the transaction.
-        - ``claim``: the claim to the job.
         - ``state``: the state of the ended job, such as "done".
         - ``result``: the result, for JSON.
         - ``lines``: the number of rows of the table, or None.
@@ -330,8 +324,7 @@ class Jobs:
     def fail(self, claim: Claim, code: str, detail: str) -> None:
         """End a job by a problem. Its result has the operation of the changes that are written so far.
 
-        ``claim`` is the claim to the job. ``code`` is the code of the error, and ``detail`` is a sentence about it.
-        Raises :class:`ClaimLost`.
+        ``code`` is the code of the error, and ``detail`` is a sentence about it. Raises :class:`ClaimLost`.
         """
 
         def write(connection: Connection) -> None:
@@ -349,7 +342,6 @@ class Jobs:
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
         """End a job whose work wrote nothing.
 
-        - ``claim``: the claim to the job.
         - ``state``: the state of the ended job, such as "cancelled".
         - ``result``: the result, for JSON.
         - ``lines``: the number of rows of the table, or None.

@@ -69,7 +69,7 @@ _DEFAULTS["listed"] = "true"
 
 
 class UploadJobs:
-    """The jobs of uploads in the database of ``accounts``. ``jobs`` are the jobs of the site."""
+    """The jobs of uploads in the database of ``accounts``."""
 
     def __init__(self, accounts: Accounts, jobs: Jobs) -> None:
         self.accounts = accounts
@@ -79,10 +79,8 @@ class UploadJobs:
     def read(self, connection: Connection, caller: Caller, name: str, content: bytes) -> Upload | None:
         """Store a large workbook, and start the job that reads it, in a transaction.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``name``: the name of the file.
-        - ``content``: the bytes of the workbook.
 
         The result is the upload, or None if the account has the maximum number of uploads.
         """
@@ -97,7 +95,6 @@ class UploadJobs:
     def preview(self, connection: Connection, caller: Caller, upload: Upload, reading: Reading) -> bool:
         """Start a preview of an import in a transaction. Return False if another request has changed the upload.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``upload``: the uploaded table.
         - ``reading``: how the table is read, such as its columns.
@@ -110,11 +107,10 @@ class UploadJobs:
         """Start the import of a previewed upload in a transaction. Return False if another request has changed the
         upload.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``upload``: the uploaded table.
         - ``skip_refused``: skip the rows that the preview refused.
-        - ``atomic``: import all rows in one transaction.
+        - ``atomic``: write all rows or none.
         """
         return self._start(connection, caller, upload, IMPORT, None, skip_refused=skip_refused, atomic=atomic)
 
@@ -130,7 +126,6 @@ class UploadJobs:
     ) -> Job | None:
         """Store a table, and start its preview, or its import without a preview, in a transaction.
 
-        - ``connection``: the connection of the transaction.
         - ``caller``: the account that makes the request.
         - ``name``: the name of the file.
         - ``proposal``: the content to store, and how it is read.

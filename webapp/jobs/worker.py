@@ -106,15 +106,14 @@ class Worker:
                 self._thread.start()
 
     def progress_of(self, number: int) -> int:
-        """Return the progress of a job in this process: the number of processed rows or names. ``number`` is that of
-        the job.
+        """Return the progress of a job in this process: the number of processed rows or names.
 
         A database of one file cannot show the progress while it is locked.
         """
         return self._progress.get(number, 0)
 
     def waits_for(self, number: int) -> Wait | None:
-        """Return why a job of this process cannot go on now. ``number`` is that of the job.
+        """Return why a job of this process cannot go on now.
 
         A database that is full or locked cannot store it.
         """

@@ -54,7 +54,7 @@ def _message(catalogue: NullTranslations, message: str) -> str:
 def ngettext(one: str, several: str, number: int) -> str:
     """Return the message for a number in the current language.
 
-    ``one`` and ``several`` are the English messages in the singular and in the plural. ``number`` is the number.
+    ``one`` and ``several`` are the English messages in the singular and in the plural.
 
     >>> ngettext("%(number)s name", "%(number)s names", 2)
     '%(number)s names'
@@ -74,7 +74,7 @@ def npgettext(context: str, one: str, several: str, number: int) -> str:
     """Return the message for a number in the current language.
 
     ``context`` distinguishes two meanings of the same words. ``one`` and ``several`` are the English messages in the
-    singular and in the plural. ``number`` is the number.
+    singular and in the plural.
     """
     return translations(language()).npgettext(context, one, several, number)
 
@@ -96,10 +96,7 @@ def translated(text: str) -> str:
 
 
 def pieces(text: Translatable) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent.
-
-    ``text`` is the text with its values.
-    """
+    """Yield the pieces of a text in the current language, and whether each is a value, which a user can have sent."""
     pattern = _pattern(text)
     if text.is_sentence:
         pattern = f"{pattern[:1].upper()}{pattern[1:].removesuffix('.')}."

@@ -44,7 +44,7 @@ class AccountActor(Actor):
     granted: set[str] = field(default_factory=set, compare=False)
 
     def drew(self, keys: Iterable[str]) -> None:
-        """Record names that this change minted. ``keys`` are the normal forms of the names.
+        """Record names that this change minted.
 
         Such a name needs only the right to mint.
         """
@@ -56,7 +56,7 @@ class AccountActor(Actor):
         return self.caller.may("read")
 
     def may_read(self, binding: Binding) -> bool:
-        """Return whether the account can read a recorded name. ``binding`` is the binding of the name."""
+        """Return whether the account can read a recorded name."""
         return known_to(self.caller, binding)
 
     def may_change(self, key: str) -> bool:

@@ -52,7 +52,6 @@ def relocate_prefix(
 
     - ``caller``: the account that makes the request, or None.
     - ``source``: the text that the targets begin with now, such as "https://old.example/".
-    - ``destination``: the text that replaces it.
     - ``prefix``: the prefix of the names to change, such as "ark:12345/x5". None selects all names.
     - ``atomic``: change all names in one transaction.
     - ``dry_run``: return the result without a change.
@@ -187,8 +186,7 @@ def stop(accounts: Accounts, caller: Caller | None, operation: int) -> Operation
 def require_undoable(bindings: Bindings, caller: Caller, number: int) -> None:
     """Raise :class:`Forbidden` unless an account can undo an operation.
 
-    ``caller`` must be an administrator, or the account that made the operation. ``number`` is the number of the
-    operation.
+    ``caller`` must be an administrator, or the account that made the operation.
     """
     found = bindings.list_operations(cursor=number + 1, limit=1)
     if not (found and found[0].number == number and found[0].actor == caller.actor):
@@ -202,7 +200,6 @@ def export(
 
     - ``caller``: the account that makes the request. It must be an administrator, because the counters of minted
       names show the names that come next.
-    - ``format``: the format of the table.
     - ``delimiter``: the separator of the columns. None is the separator of the format.
     - ``bom``: whether the file is for people (:func:`.export_table`).
 

@@ -32,7 +32,6 @@ def hold(
     """Put a name, or all names below a prefix, on hold until a time. Return the change that was recorded.
 
     - ``caller``: the account that makes the request. It needs a grant for the name and the right to withdraw.
-    - ``of``: the name or prefix as a text.
     - ``until``: the time at which the hold ends, with a time zone.
     - ``reason``: the reason that clients see.
     - ``kind``: whether ``of`` is a name or a prefix. None finds out from the records.
@@ -51,7 +50,6 @@ def release(
     """End the hold of a name or prefix before its time. Return the change that was recorded.
 
     - ``caller``: the account that makes the request. It needs a grant for the name and the right to withdraw.
-    - ``of``: the name or prefix as a text.
     - ``kind``: whether ``of`` is a name or a prefix. None finds out from the records.
     - ``revision``: the revision that the hold must have, or None for any revision.
     """

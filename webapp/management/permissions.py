@@ -151,7 +151,6 @@ def require_same_owner(caller: Caller, before: Binding | None, after: Binding) -
 
     - ``caller``: the account and token of the request.
     - ``before``: the binding before the change, or None for a new name.
-    - ``after``: the binding after the change.
     """
     recorded = before.metadata.get(OWNER) if before else None
     if after.metadata.get(OWNER) != recorded and not caller.is_administrator:

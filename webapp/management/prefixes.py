@@ -127,7 +127,6 @@ def succeed(
     - ``caller``: the account that makes the request. It must be an administrator.
     - ``prefix``: the prefix, such as "ark:12345/x5".
     - ``to``: the name of the new institution.
-    - ``contact``: its contact, or None.
     - ``heirs``: the names of its accounts, which get a grant of the prefix. Without heirs, all grants stay.
     - ``dry_run``: return the result without a change.
     """

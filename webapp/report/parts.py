@@ -113,7 +113,7 @@ def segments_of(report: Report) -> Sequence[Segment]:
 def touching(place: Problem, report: Report) -> tuple[int, ...]:
     """Return the numbers of the parts that a problem affects, or () if it affects more parts than are shown.
 
-    ``place`` is the problem. ``report`` is the result of the inspection that found it.
+    ``report`` is the result of the inspection that found it.
     """
     segments = segments_of(report)
     first = bisect_right(segments, place.start, key=attrgetter("end"))

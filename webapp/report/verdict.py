@@ -417,7 +417,7 @@ def _first_warning(report: Report) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a message as a sentence, with a capital letter and a full stop. ``text`` is the message.
+    """Return a message as a sentence, with a capital letter and a full stop.
 
     >>> capital("the NAAN has a hyphen")
     'The NAAN has a hyphen.'

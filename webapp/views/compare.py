@@ -75,7 +75,7 @@ def chosen() -> AnyResponse:
 def address(texts: Sequence[str]) -> str | None:
     """Return the permalink of the comparison of two texts, or None.
 
-    ``texts`` are the two texts. The result is None for another number of texts, or if the URL would be too long.
+    The result is None for another number of texts, or if the URL would be too long.
     """
     if len(texts) != 2:
         return None

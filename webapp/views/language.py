@@ -204,7 +204,7 @@ def choose() -> AnyResponse:
 
 
 def describe(response: Response) -> None:
-    """State the language of a page, and the fields of the request that select it. ``response`` is the page."""
+    """State the language of a page, and the fields of the request that select it."""
     if not response.content_language:
         response.content_language.add(language())
     response.vary.update(["Accept-Language", "Cookie", HEADER])

@@ -28,9 +28,8 @@ class Responsible:
 def responsible_for(text: str, known: Site) -> Responsible | None:
     """Return who can correct the link ``text``, or None if this is not known.
 
-    ``known`` is the site. A name of this site is recorded by the institution of its prefix record, whose contact a
-    name inherits from its shoulder or NAAN. Another ARK belongs to the holder of its NAAN, and a URL without an
-    identifier to its host.
+    A name of this site is recorded by the institution of its prefix record, whose contact a name inherits from its
+    shoulder or NAAN. Another ARK belongs to the holder of its NAAN, and a URL without an identifier to its host.
     """
     if link_origin(text) is not None:
         said = Translatable(

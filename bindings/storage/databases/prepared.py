@@ -39,7 +39,7 @@ class PreparedConnection:
     def __init__(
         self, connection: Connection[TupleRow], by_key: Collection[str] = (), kept: Collection[str] = ()
     ) -> None:
-        """``by_key`` are the statements that find a few rows of a large table by an index.
+        """``by_key`` lists the statements that find a few rows of a large table by an index.
 
         PostgreSQL keeps the plan of a prepared statement until it has new statistics. A plan that was made for a few
         rows would read the whole table after an import.

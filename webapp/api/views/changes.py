@@ -48,7 +48,7 @@ def check_change() -> Response:
 
 @blueprint.get("/changes/<int:number>")
 def show_change(number: int) -> Response:
-    """Return the state of a job that checks or changes many names as JSON. ``number`` is the number of the job."""
+    """Return the state of a job that checks or changes many names as JSON."""
     parameters.read()
     return shown_job(_known(number), representations.of_change)
 
@@ -68,7 +68,7 @@ def apply_change(number: int) -> Response:
 
 @blueprint.post("/changes/<int:number>/resume")
 def resume_change(number: int) -> Response:
-    """Continue a check or change that its server ended, and return its job as JSON. ``number`` is that of the job."""
+    """Continue a check or change that its server ended, and return its job as JSON."""
     return resumed(_known(number), representations.of_change)
 
 

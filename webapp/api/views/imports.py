@@ -160,7 +160,7 @@ def _columns(text: str) -> dict[str, str]:
 
 @blueprint.get("/imports/<int:number>/table")
 def show_table(number: int) -> Response:
-    """Return the imported table with the names of its rows as a file. ``number`` is the number of the job.
+    """Return the imported table with the names of its rows as a file.
 
     The query parameter ``format=xlsx`` returns a workbook. Without it, the file has the format of the imported one.
     """
@@ -181,14 +181,14 @@ def show_table(number: int) -> Response:
 
 @blueprint.get("/imports/<int:number>")
 def show_import(number: int) -> Response:
-    """Return the state of a job that imports a table as JSON. ``number`` is the number of the job."""
+    """Return the state of a job that imports a table as JSON."""
     parameters.read()
     return shown_job(_known(number), representations.of_import)
 
 
 @blueprint.post("/imports/<int:number>/resume")
 def resume_import(number: int) -> Response:
-    """Continue an import that its server ended, and return its job as JSON. ``number`` is the number of the job."""
+    """Continue an import that its server ended, and return its job as JSON."""
     return resumed(_known(number), representations.of_import)
 
 
@@ -196,7 +196,7 @@ def resume_import(number: int) -> Response:
 def undo_import(number: int) -> Response:
     """Undo the changes of names that an import has made. Return the counts as JSON.
 
-    ``number`` is the number of the job. Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
+    Raises :class:`HTTPRefusal` with 409 if the import has changed no names.
     """
     dry_run, atomic = bulk.read_options()
     bodies.require_empty()

@@ -97,7 +97,7 @@ def _link(accounts: Accounts, account: Account, by: Caller) -> str:
 def put_link(account: Account, secret: str) -> None:
     """Show a one-time link to set a password on the next page of the browser.
 
-    ``account`` is the account that the link is for. ``secret`` is the last segment of the link.
+    ``secret`` is the last segment of the link.
     """
     root = site().origin or request.host_url.rstrip("/")
     said = Translatable.counted(

@@ -79,7 +79,7 @@ def add() -> AnyResponse:
 def account(name: str) -> str:
     """Return the HTML page of an account, with its grants, sessions, tokens and the forms to change them.
 
-    ``name`` is the name of the account. Answers 404 for an unknown one.
+    Answers 404 for an unknown one.
     """
     _administrator()
     return _account_page(_found(name))
@@ -89,8 +89,7 @@ def account(name: str) -> str:
 def change_account(name: str, change: str) -> AnyResponse:
     """Make a change of an account, and redirect to its page, or show the page with the error.
 
-    ``name`` is the name of the account. ``change`` is the name of the change, one of :data:`~.account_changes.CHANGES`.
-    Answers 404 for another one.
+    ``change`` is the name of the change, one of :data:`~.account_changes.CHANGES`. Answers 404 for another one.
     """
     if change not in CHANGES:
         abort(HTTPStatus.NOT_FOUND)

@@ -95,8 +95,6 @@ def revoke_of(asking: Caller, name: str) -> str:
 def sorted_tokens(name: str) -> tuple[list[Token], list[Token]]:
     """Return the valid tokens of an account, and its revoked or expired tokens. Both lists have the newest token
     first.
-
-    ``name`` is the name of the account.
     """
     known = identify.accounts()
     now, every = known.bindings.now(), known.tokens.list(name)[::-1]

@@ -139,7 +139,7 @@ def export_changes(form: str) -> Response:
 def export_operation(number: int, form: str) -> Response:
     """Return all changes that an operation made as a file to save.
 
-    ``number`` is the number of the operation. ``form`` is "csv" or "jsonl" (JSON Lines).
+    ``form`` is "csv" or "jsonl" (JSON Lines).
     """
     reading.operation(site_bindings(), number)
     return _file(form, f"operation-{number}", _of_operation(number))
@@ -149,7 +149,7 @@ def export_operation(number: int, form: str) -> Response:
 def operation(number: int) -> str:
     """Return the HTML page of an operation on many names, with a part of its changes.
 
-    ``number`` is the number of the operation. The query parameter ``after`` selects the next part.
+    The query parameter ``after`` selects the next part.
     """
     found = reading.operation(site_bindings(), number)
     below = _numbers(request.args.get("after"), 1)
@@ -178,7 +178,6 @@ def changes_of(
 
     - ``selection``: the conditions for the changes. A condition about a name or an action excludes operations.
     - ``after``: the position that the page before returned, or None for the first page.
-    - ``with_names``: whether the page has the changes of single names.
     - ``limit``: the largest number of changes to return.
     """
     position = _numbers(after, 2)

@@ -56,7 +56,7 @@ def start(
 
 @blueprint.get("/many/<int:number>", endpoint="many")
 def page(number: int) -> str:
-    """Return the HTML page of a check or a change of many names. ``number`` is the number of its job."""
+    """Return the HTML page of a check or a change of many names."""
     return _page(_known(number))
 
 

@@ -23,8 +23,8 @@ from . import many
 def preview_undo(number: int) -> str:
     """Return the HTML page that shows what the undo of an operation would change, with the button to undo it.
 
-    ``number`` is the number of the operation. The query parameter ``skip`` skips names that were changed after it. The
-    caller must be an administrator, or the account that made the operation.
+    The query parameter ``skip`` skips names that were changed after it. The caller must be an administrator, or the
+    account that made the operation.
     """
     bulk.require_undoable(site_bindings(), require_curator(caller()), number)
     skip = _skips(request.args)
@@ -44,10 +44,7 @@ def preview_undo(number: int) -> str:
 
 @blueprint.post("/changes/<int:number>/resume", endpoint="resume_operation")
 def resume(number: int) -> AnyResponse:
-    """Continue the job of an operation that ended because its server stopped several times. Redirect to its page.
-
-    ``number`` is the number of the operation.
-    """
+    """Continue the job of an operation that ended because its server stopped several times. Redirect to its page."""
     bulk.require_undoable(site_bindings(), require_curator(caller()), number)
     reading.operation(site_bindings(), number)
     job = current_imports().of_operation(number)
@@ -66,10 +63,7 @@ def resume(number: int) -> AnyResponse:
 
 @blueprint.post("/changes/<int:number>/stop", endpoint="stop_operation")
 def stop(number: int) -> AnyResponse:
-    """End an operation that has not ended, and redirect to its page, where it can be undone.
-
-    ``number`` is the number of the operation.
-    """
+    """End an operation that has not ended, and redirect to its page, where it can be undone."""
     stopped = bulk.stop(accounts(), caller(), number)
     messages.put(
         Translatable.counted(
@@ -84,10 +78,7 @@ def stop(number: int) -> AnyResponse:
 
 @blueprint.post("/changes/<int:number>/undo-many")
 def undo_many(number: int) -> AnyResponse:
-    """Start a check of the undo of an operation on many names, and redirect to the page of the check.
-
-    ``number`` is the number of the operation.
-    """
+    """Start a check of the undo of an operation on many names, and redirect to the page of the check."""
     return many.start({"action": "undo", "operation": number})
 
 
@@ -95,7 +86,7 @@ def undo_many(number: int) -> AnyResponse:
 def undo(number: int) -> AnyResponse | str:
     """Undo an operation, and redirect to the page of the new operation. Show the refused names if there are any.
 
-    ``number`` is the number of the operation. The form field ``skip`` skips names that were changed after it.
+    The form field ``skip`` skips names that were changed after it.
     """
     skip = _skips(request.form)
     result = bulk.undo(accounts(), caller(), number, skip_changed=skip, atomic="atomic" in request.form)

@@ -192,7 +192,7 @@ def post_export() -> AnyResponse:
 def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResponse:
     """Start a job that exports the names of a list, and redirect to the page of exports.
 
-    ``filters`` are the filters of the list. ``form`` is the format of the file: "csv" or "jsonl" (JSON Lines).
+    ``form`` is the format of the file: "csv" or "jsonl" (JSON Lines).
     """
     sign = exports.separator() if form == "csv" else ","
     separator: Separator = next(name for name, each in SEPARATORS.items() if each == sign)
@@ -204,7 +204,7 @@ def start_export(filters: NameFilters, form: Literal["csv", "jsonl"]) -> AnyResp
 
 @blueprint.get("/exports/<int:number>", endpoint="export_file")
 def exported_file(number: int) -> Response:
-    """Return the file of an export. ``number`` is the number of its job.
+    """Return the file of an export.
 
     Raises :class:`HTTPRefusal` with 404 if the file is deleted, or if it belongs to another account.
     """
@@ -219,10 +219,7 @@ def exported_file(number: int) -> Response:
 
 
 def is_large(filters: NameFilters) -> bool:
-    """Return whether a list has more than :data:`MAX_STREAMED` names, so that its export is a job.
-
-    ``filters`` are the filters of the list.
-    """
+    """Return whether a list has more than :data:`MAX_STREAMED` names, so that its export is a job."""
     return _is_large(chain_of(filters)[1])
 
 
@@ -249,7 +246,7 @@ def _exports_page(filters: NameFilters | None, form: str, scope: Scope | None) -
 
 
 def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
-    """Return the scope in which a list searches, and the selections whose names it has. ``filters`` are its filters.
+    """Return the scope in which a list searches, and the selections whose names it has.
 
     The scope is "names", "texts" or another part of the bindings, or None without a search text.
     """
@@ -258,7 +255,7 @@ def chain_of(filters: NameFilters) -> tuple[Scope | None, Sequence[Selection]]:
 
 
 def every_name(filters: NameFilters) -> Iterator[Binding]:
-    """Yield the bindings of all names that meet the filters, in the order of the list. ``filters`` are its filters."""
+    """Yield the bindings of all names that meet the filters, in the order of the list."""
     return _all(_read, chain_of(filters)[1])
 
 

@@ -252,7 +252,7 @@ def _minted() -> list[Binding]:
 def shoulders(bindings: Bindings, asking: Caller) -> list[tuple[str, str]]:
     """Return the prefixes that an account can mint below, each with a label. Whole NAANs are the last ones.
 
-    ``bindings`` are the names of the site. ``asking`` is the account.
+    ``bindings`` are the names of the site.
     """
     records = {record.prefix: record.what for record in bindings.prefixes.list()}
     known = {*asking.account.prefixes, *(prefix for prefix in records if asking.may_change(prefix))}
@@ -360,7 +360,7 @@ def _unreadable(found: Check) -> FieldProblem:
 def put_done(text: str, saved: ChangeResult) -> None:
     """Show a message about a change on the next page, with warnings about personal data and probable mistakes.
 
-    ``text`` is the message. ``saved`` is the change that was made.
+    ``saved`` is the change that was made.
     """
     binding = saved.after
     found: list[NameWarning] = []

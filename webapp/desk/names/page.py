@@ -149,7 +149,6 @@ def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
 
     - ``operations``: the operations on names.
     - ``asking``: the account that reads the page.
-    - ``binding``: the binding of the name.
     """
     elements, inherited = metadata.shortened(binding.metadata), bindings.prefixes.statements(binding)
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
@@ -198,7 +197,7 @@ def _numbers(binding: Binding) -> Iterator[tuple[str, str]]:
 
 
 def response_of(binding: Binding) -> str:
-    """Return a phrase about the response that a visitor of a name gets. ``binding`` is the binding of the name."""
+    """Return a phrase about the response that a visitor of a name gets."""
     if binding.is_reserved:
         if binding.is_hidden:
             if binding.embargo:

@@ -77,8 +77,8 @@ def page(number: int) -> AnyResponse | str:
 def send(number: int) -> AnyResponse:
     """Read an uploaded table again in another way, or start the preview of its import.
 
-    ``number`` is the number of the upload. The form fields have the sheet, separator and columns. Redirect to the page
-    of the table, or show the form with its errors.
+    The form fields have the sheet, separator and columns. Redirect to the page of the table, or show the form with its
+    errors.
     """
     known, form = known_upload(number), request.form
     if not _can_change(known):

@@ -66,7 +66,7 @@ _REPORT = (
 def page(number: int) -> AnyResponse | str:
     """Return the HTML page of an uploaded table: the progress of its job, or the outcome of its rows.
 
-    ``number`` is the number of the upload. A table without selected columns redirects to the page for its columns.
+    A table without selected columns redirects to the page for its columns.
     """
     return _page(known_upload(number))
 
@@ -160,8 +160,7 @@ def _is_of_texts(known: Upload, rows: int) -> bool:
 def start(number: int) -> AnyResponse:
     """Import the rows of the preview that the form shows, and redirect to the page of the table.
 
-    ``number`` is the number of the upload. The form field ``skip`` skips refused rows; ``job`` is the number of the
-    preview.
+    The form field ``skip`` skips refused rows; ``job`` is the number of the preview.
     """
     known, jobs, who = known_upload(number), current_imports().uploads, caller()
     job = job_of(known)
@@ -203,8 +202,7 @@ def _public_values(known: Upload) -> Iterator[NewValues | None]:
 def report(number: int) -> Response:
     """Return the outcome of the rows of a table as a CSV file to save.
 
-    ``number`` is the number of the upload. The rows of one part or of all parts are returned, as the query string
-    selects.
+    The rows of one part or of all parts are returned, as the query string selects.
     """
     known = known_upload(number)
     part = _part()

@@ -137,10 +137,7 @@ def _read_as_job(who: Caller, name: str, content: bytes) -> AnyResponse:
 
 @blueprint.post("/tables/<int:number>/delete", endpoint="delete_table")
 def delete(number: int) -> AnyResponse:
-    """Delete an upload, and redirect to the list of uploads. The names and the history stay as they are.
-
-    ``number`` is the number of the upload.
-    """
+    """Delete an upload, and redirect to the list of uploads. The names and the history stay as they are."""
     known = known_upload(number)
     if state_of(known, job_of(known)).is_running:
         messages.put(
@@ -160,7 +157,7 @@ def uploads() -> Uploads:
 def known_upload(number: int) -> Upload:
     """Return an upload of the caller. An administrator can read the uploads of all accounts.
 
-    ``number`` is the number of the upload. Raises :class:`HTTPRefusal` with the status 404 for another one.
+    Raises :class:`HTTPRefusal` with the status 404 for another one.
     """
     who = require_curator(caller())
     found = uploads().get(number)
@@ -236,7 +233,7 @@ def state_of(upload: Upload, job: Job | None) -> State:
 
 
 def error_of(job: Job) -> FieldProblem | None:
-    """Return the error that ended a job as a problem to show, or None if no error occurred. ``job`` is the job."""
+    """Return the error that ended a job as a problem to show, or None if no error occurred."""
     problem = (job.result or {}).get("problem")
     if problem is None:
         return None
