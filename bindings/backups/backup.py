@@ -14,6 +14,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 _SQLITE = b"SQLite format 3\x00"
 _DUMP = b"PGDMP"
 _MOST_SHOWN = 5
+_SQLITE_FILES = ("journal", "wal", "shm")
+_REST_SECONDS = 60.0
+"""The age of the folder of a backup from which its process has certainly locked it, if it still runs."""
 
 Progress = Callable[[str], object]
 """A callback with what is done now, such as "copy" or "verify"."""
@@ -235,9 +239,10 @@ def _refuse_database_in_use(new: Path) -> None:
 
 @contextmanager
 def _beside(new: Path) -> Iterator[Path]:
-    """Yield the path of a new file in a folder beside ``new``. The rest of a backup that was killed is deleted."""
+    """Yield the path of a new file in a folder beside ``new``. The rests of backups that were killed are deleted."""
     folder = new.with_name(f".{new.name}.part")
     try:
+        _delete_rests(new.parent)
         folder.mkdir(0o700, exist_ok=True)
         with _locked(folder):
             try:
@@ -253,6 +258,20 @@ def _beside(new: Path) -> Iterator[Path]:
             "free space on its disk, and check the permissions of its folder",
             is_file=True,
         ) from error
+
+
+def _delete_rests(folder: Path) -> None:
+    """Delete the folders of backups to other names whose process was killed. The names of nightly backups have a date.
+
+    Such a folder has no lock, is older than :data:`_REST_SECONDS`, and contains nothing but the copy.
+    """
+    for rest in folder.glob(".*.part") if os.name == "posix" else ():
+        copy = rest.name.removeprefix(".").removesuffix(".part")
+        with suppress(OSError, BackupError):
+            if rest.is_dir() and not rest.is_symlink() and time.time() - rest.stat().st_mtime > _REST_SECONDS:
+                with _locked(rest):
+                    if {each.name for each in rest.iterdir()} <= {copy, *(f"{copy}-{end}" for end in _SQLITE_FILES)}:
+                        shutil.rmtree(rest)
 
 
 def _empty(folder: Path) -> None:

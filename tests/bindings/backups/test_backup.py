@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.backups import postgresql_dump
-from ararat.bindings.backups.backup import Backup, back_up, check_backup
+from ararat.bindings.backups.backup import Backup, _locked, back_up, check_backup
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.errors import BackupError
@@ -192,6 +192,21 @@ def test_the_rest_of_a_killed_backup_is_deleted(source: Path, tmp_path: Path) ->
     (rest / "backup.sqlite-wal").write_bytes(b"half")
     assert back_up(source, tmp_path / "backup.sqlite").names == 1
     assert not rest.exists()
+
+
+def test_the_rest_of_a_killed_backup_with_another_name_is_deleted_by_the_next_one(source: Path, tmp_path: Path) -> None:
+    """The names of nightly backups have their dates."""
+    rests: dict[str, Path] = {}
+    for what, more in (("killed", "-wal"), ("running", ""), ("new", ""), ("of another program", "notes.txt")):
+        rests[what] = rest = tmp_path / f".{what}.sqlite.part"
+        rest.mkdir()
+        (rest / f"{what}.sqlite").write_bytes(b"half")
+        (rest / (more if "." in more else f"{what}.sqlite{more}")).write_bytes(b"half")
+        if what != "new":
+            os.utime(rest, (0, 0))
+    with _locked(rests["running"]):
+        assert back_up(source, tmp_path / "tonight.sqlite").names == 1
+    assert [what for what, rest in rests.items() if not rest.exists()] == ["killed"]
 
 
 def test_a_file_in_use_the_database_itself_and_files_of_text_are_refused(source: Path, tmp_path: Path) -> None:
