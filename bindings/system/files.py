@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PRIVATE = 0o640
 """The permissions of a new database: the owner can write it, and the group can read it."""
+
+_REST_SECONDS = 60.0
+"""The age of a part of a file from which its process has certainly locked it, if it still runs."""
 
 
 def create_private(path: Path) -> None:
@@ -102,6 +107,33 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 @contextmanager
+def _locked(place: Path) -> Iterator[bool]:
+    """Hold a lock on a file, which ends with the process. Yield whether no other process has it."""
+    if os.name != "posix":
+        yield False
+        return
+    import fcntl
+
+    with place.open("rb") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # another process has the lock, or the file system has no locks
+            yield False
+        else:
+            yield True
+
+
+def _delete_rests(file: Path) -> None:
+    """Delete the parts of ``file`` whose process was killed. Younger ones are possibly not locked yet."""
+    for rest in file.parent.glob(f".{glob.escape(file.name)}.????????.part"):
+        with suppress(OSError):
+            if time.time() - rest.stat().st_mtime > _REST_SECONDS:
+                with _locked(rest) as is_rest:
+                    if is_rest:
+                        rest.unlink()
+
+
+@contextmanager
 def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
     """Yield the path of a new, empty file that replaces ``file`` as a whole at the end of the ``with`` block.
 
@@ -116,7 +148,8 @@ def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
     'new'
     """
     file = file.resolve()
-    # A killed process leaves its file. In a container, the next process often has the same number.
+    _delete_rests(file)
+    # In a container, the next process often has the same number.
     place = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
     if private:
         create_private(place)
@@ -126,7 +159,8 @@ def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
         if mode is not None:
             place.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
-        yield place
+        with _locked(place):
+            yield place
         with place.open("rb") as written:
             os.fsync(written.fileno())
         if mode is not None:

@@ -168,3 +168,21 @@ def test_the_file_of_a_killed_process_is_no_obstacle(tmp_path: Path) -> None:
     with replaced_file(file) as place:
         place.write_text("new")
     assert file.read_text() == "new"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no locks of this kind")
+def test_the_parts_of_killed_processes_are_deleted_when_the_file_is_written_again(tmp_path: Path) -> None:
+    file = tmp_path / "names.csv"
+    killed, new, other = (
+        tmp_path / f".{name}.part" for name in ("names.csv.0123abcd", "names.csv.1123abcd", "names.csv")
+    )
+    for path in (killed, new, other):
+        path.write_text("half")
+    for path in (killed, other):
+        os.utime(path, (0, 0))
+    with replaced_file(file) as running:
+        os.utime(running, (0, 0))
+        with replaced_file(file) as place:
+            place.write_text("whole")
+        assert running.exists()
+    assert {path.name for path in tmp_path.iterdir()} == {file.name, new.name, other.name}
