@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ....bindings.names.metadata.folding import title_of
 from ....identifiers.text.translatable import Translatable
 from ...config import site, url
+from ...language.formats import figure
 from ...report import qr
 from ..blueprint import blueprint
 from .selected import Chosen
@@ -29,8 +30,15 @@ class LabelSheet(NamedTuple):
     size: str
     columns: int
     rows: int
-    label: str
+    width: float
+    height: float
+    unit: str
     title: int
+
+    @property
+    def label(self) -> str:
+        """The width and height of a label, in the language of the page."""
+        return f"{figure(self.width)} \u00d7 {figure(self.height)} {self.unit}"
 
     @property
     def number(self) -> int:
@@ -39,12 +47,12 @@ class LabelSheet(NamedTuple):
 
 
 FORMATS = (
-    LabelSheet("a4", "small", 3, 7, "63.5 x 38.1 mm", 34),
-    LabelSheet("a4", "medium", 2, 7, "99.1 x 38.1 mm", 58),
-    LabelSheet("a4", "large", 2, 4, "99.1 x 67.7 mm", 70),
-    LabelSheet("letter", "small", 3, 10, "2.63 x 1 in", 20),
-    LabelSheet("letter", "medium", 2, 5, "4 x 2 in", 60),
-    LabelSheet("letter", "large", 2, 3, "4 x 3.33 in", 64),
+    LabelSheet("a4", "small", 3, 7, 63.5, 38.1, "mm", 34),
+    LabelSheet("a4", "medium", 2, 7, 99.1, 38.1, "mm", 58),
+    LabelSheet("a4", "large", 2, 4, 99.1, 67.7, "mm", 70),
+    LabelSheet("letter", "small", 3, 10, 2.63, 1, "in", 20),
+    LabelSheet("letter", "medium", 2, 5, 4, 2, "in", 60),
+    LabelSheet("letter", "large", 2, 3, 4, 3.33, "in", 64),
 )
 PAPERS = (("a4", "A4"), ("letter", Translatable("US letter")))
 SIZES = (

@@ -86,6 +86,7 @@ def test_a_hold_of_many_ends_with_the_day_of_the_user_and_is_released(desk, jane
     values = {"do": "hold", "until": str(day), "reason": "A claim", "pick": PICKED}
     path, text = finished(jane, jane.post("/desk/names/change", values))
     assert "This changes 2 names" in text
+    assert ".000000Z</dd>" not in text
     assert not desk.bindings.lookup(NAMES[0]).hold_until
     finished(jane, jane.post(path))
     end = datetime.combine(day + timedelta(days=1), datetime.min.time(), ZoneInfo("America/Los_Angeles"))
@@ -190,6 +191,11 @@ def test_labels_have_code_title_name_and_key(desk, rita, read_page, paper, size,
     first = sheets[0].all("li")[0]
     assert [part in first.text for part in ("Map 0", NAMES[0], "R0")] == [True, True, True]
     assert answer.text.count("<svg xmlns") == 25
+
+
+def test_the_size_of_labels_is_in_the_language_of_the_page(rita):
+    assert "63.5 \u00d7 38.1 mm" in rita.get("/desk/labels?all=1").text
+    assert "63,5 \u00d7 38,1 mm" in rita.get("/desk/labels?all=1&lang=de").text
 
 
 def test_labels_continue_on_further_pages(rita, read_page, monkeypatch):
