@@ -17,6 +17,7 @@ from ..names.errors import BindingError
 from ..names.metadata import folding
 from ..names.selection import Page, Selection, select
 from ..operations.relocation import Rewriting
+from ..storage.store import DatabaseStore
 
 if TYPE_CHECKING:
     from ..collection import Bindings
@@ -150,7 +151,8 @@ def _with_former_target(bindings: Bindings, selection: Selection) -> Iterator[Bi
     addresses = [each for each in selection.targets if "/" in each.partition("://")[2] or each.startswith("/")]
     if len(selection.words) == 1 and "/" in (text := selection.words[0]):
         addresses += _addresses(text)
-    if not addresses or bindings.kind != "database":
+    store = bindings.store
+    if not addresses or bindings.kind != "database" or not isinstance(store, DatabaseStore):
         return
     # A printed address can have the other scheme.
     addresses = [*dict.fromkeys((*addresses, *map(_other_scheme, addresses)))]
@@ -172,8 +174,8 @@ def _with_former_target(bindings: Bindings, selection: Selection) -> Iterator[Bi
     others = replace(selection, words=(), named=None, targets=(), host=None, resource=None)
     undone = {each.number for each in bindings.list_operations(limit=_MOST_OPERATIONS) if each.undone_by or each.undoes}
     for address in addresses:
-        moved = bindings.store.moved_from(address, _MOST_MOVES, _CANDIDATES)
-        found = bindings.store.fetch([key for key, operation in moved if operation not in undone])
+        moved = store.moved_from(address, _MOST_MOVES, _CANDIDATES)
+        found = store.fetch([key for key, operation in moved if operation not in undone])
         for each in found.values():
             if not str(each.target).startswith(address) and others.includes(each):
                 yield each

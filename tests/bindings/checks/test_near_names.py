@@ -126,8 +126,8 @@ def test_an_old_address_of_a_table_finds_its_name(museum: Bindings, address: str
         rows = "".join(f"ark:12345/x5{number},{host}/{number}\n" for number in (1, 2))
         table = f"identifier,target\n{rows}".encode()
         assert import_table(museum, io.BytesIO(table), relocate=True).written
-    for search in ({"text": address}, {"target": address}):
-        page = near_names.page(museum, select(**search))
+    for selection in (select(text=address), select(target=address)):
+        page = near_names.page(museum, selection)
         assert (found(page), page.note) == ([ONE], TARGET)
     assert found(near_names.page(museum, select(text=address, state="withdrawn"))) == []
     assert found(near_names.page(museum, select(text="https://m.example/3x"))) == []
