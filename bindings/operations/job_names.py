@@ -117,6 +117,7 @@ class JobNames(PlanNames):
         return rows
 
     def leave(self, transaction: Transaction, block: SourceBlock) -> None:
+        """Delete the names of a written block, so that a resumed job begins behind it."""
         if block.items:
             delete = "DELETE FROM bulk_names WHERE job = ? AND place <= ?"
             _run(transaction, delete, [(self._job, block.items[-1].place)])

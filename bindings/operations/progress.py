@@ -30,7 +30,9 @@ class RunProgress(NamedTuple):
 
 
 def number_of(*work: object) -> int:
-    """Return the number of a run of a command, which follows from its ``work``: the action, its arguments, the file.
+    """Return the number by which a repeated command finds its interrupted run: it is the same for the same ``work``.
+
+    ``work`` is the action, its arguments and the file. The number is negative; those of jobs are positive.
 
     >>> number_of("relocate", {"to": "b"}) == number_of("relocate", {"to": "b"}) < 0
     True

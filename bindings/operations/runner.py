@@ -106,7 +106,7 @@ class Source(Protocol[R]):
         ...
 
     def find(self, transaction: Transaction) -> None:
-        """Find the names in a transaction. The rows of a table need no search."""
+        """Find the names of the operation and record them, before the first block. A source of rows does nothing."""
 
     def is_few(self) -> bool:
         """Return whether one block has all names or rows, after :meth:`find`."""

@@ -190,7 +190,7 @@ class ThreadSlots:
 
     @property
     def waiting(self) -> int:
-        """The number of threads that all kinds of work but changes hold."""
+        """The number of threads that traces, downloads and other work holds now, without changes of names."""
         return sum(other.work not in _APART for other in [*self._held.values()])
 
     def _take(self, name: object, held: _Held, each: int | None, most: int | None) -> Busy | None:
@@ -223,10 +223,10 @@ class ThreadSlots:
 
 @dataclass(eq=False, slots=True)
 class RunningPage:
-    """A page that runs or waits for a slot, of the client with the address ``client``.
+    """A page of the desk or inspector that runs, or waits for a slot.
 
-    ``is_taken``: another thread than that of the page has taken its slot, and frees it. ``suspended`` counts the slots
-    for other work that the page has.
+    ``client`` is the IP address, or None. ``is_taken`` is whether another thread has taken the slot, and frees it.
+    ``suspended`` is the number of slots for other work, such as a trace, that the page holds.
     """
 
     client: str | None

@@ -117,7 +117,10 @@ class Round:
         return counts
 
     def forecast(self) -> Forecast:
-        """Return what the round has to do, and record it for the digest. It reads all names."""
+        """Return the number of targets of the round and its least time, and record them for the digest.
+
+        It reads all names.
+        """
         hosts: Counter[str] = Counter()
         number = 0
         for each in islice(self._due(), self._most):

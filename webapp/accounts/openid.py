@@ -38,7 +38,11 @@ class NotConfirmed(Exception):
 
 
 class Confirmed(NamedTuple):
-    """The user whom the provider confirmed: the ``subject``, and the value of the claim of the operator, or None."""
+    """The user whom the provider confirmed.
+
+    ``subject`` is the claim ``sub``. ``claim`` is the value of the claim that the operator's setting names, such as an
+    e-mail address, or None.
+    """
 
     subject: str
     claim: str | None

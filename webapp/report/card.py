@@ -105,9 +105,9 @@ class ProblemView:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """A row of the table that compares the specifications of URNs.
+    """A row of the table that compares the specifications of URNs: a part of the URN by each of them.
 
-    ``cells`` has one value for each specification, as plain text or as text that needs safe display.
+    ``cells`` are in the order of the columns. A :class:`Line` has text of the identifier, which needs safe display.
     """
 
     label: str

@@ -82,4 +82,5 @@ class RuleEvent(NamedTuple):
     actor: str | None
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values: ``when`` is a text of RFC 3339."""
         return self._asdict() | {"when": rfc3339(self.when)}

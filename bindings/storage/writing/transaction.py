@@ -287,9 +287,7 @@ class Transaction:
 
     @property
     def recorded(self) -> RecordedNames:
-        """Return the lookups of recorded names, which see the changes of this transaction, for warnings about new
-        names.
-        """
+        """The lookups by which the warnings about new names are found. They see the changes of this transaction."""
         return RecordedNames(self._read, self._database)
 
     def _read(self, query: str, parameters: Sequence[Any]) -> list[Row]:
