@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
@@ -37,6 +37,9 @@ RECORDS = 100
 HEADERS = 500
 """The number of headers in a part of a list of identifiers."""
 
+_PAGES = 4
+"""The number of pages of a list that a request reads before one with a name. Each takes a limited time."""
+
 _MAX_ARGUMENTS = 100
 # emailType in OAI-PMH.xsd
 _EMAIL = re.compile(r"[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+")
@@ -49,6 +52,13 @@ class _Record(NamedTuple):
     sets: Sequence[str]
     deleted: bool
     elements: Sequence[DublinCoreElement]
+
+
+class _SearchedSoFar(Exception):
+    """A request has read :data:`_PAGES` without a name. ``reached`` is the position at which the next one continues."""
+
+    def __init__(self, reached: str) -> None:
+        self.reached = reached
 
 
 class OaiPmh:
@@ -83,12 +93,23 @@ class OaiPmh:
             return _document(values, verb=None, arguments={}, error=error)
         try:
             variables = self._found(verb, arguments)
+        except _SearchedSoFar as search:
+            return self._continued(verb, search.reached)
         except OaiError as error:
             valid_arguments = {} if error.code == "badArgument" else arguments
             return _document(
                 values, verb=None if error.code == "badArgument" else verb, arguments=valid_arguments, error=error
             )
         return _document(values, verb=verb, arguments=arguments, error=None, **variables)
+
+    def _continued(self, verb: Verb, token: str) -> FeedAnswer:
+        """Return a redirect to the next request of a list, because a list cannot be empty.
+
+        Source: https://www.openarchives.org/OAI/openarchivesprotocol.html, 3.1.2.2
+        """
+        answer = refusal(302, "The list continues at the address in Location.")
+        query = urlencode({"verb": verb, "resumptionToken": token})
+        return answer._replace(headers=[*answer.headers, ("Location", f"{self._address}?{query}")])
 
     def _arguments(self, request: Request) -> str:
         """Return the arguments as in a query. A request with POST has them in its body."""
@@ -153,7 +174,10 @@ class OaiPmh:
             changed_before=harvest.before,
             sort="changed" if prefix is None or harvest.since is not None or harvest.before is not None else None,
         )
-        page = self._page(selection, after, RECORDS if verb == "ListRecords" else HEADERS)
+        try:
+            page = self._page(selection, after, RECORDS if verb == "ListRecords" else HEADERS)
+        except _SearchedSoFar as error:
+            raise _SearchedSoFar(oai_tokens.encode(verb, arguments, error.reached)) from None
         if not page.names:
             raise OaiError("noRecordsMatch", "no name matches")
         following = None if page.next is None else oai_tokens.encode(verb, arguments, page.next)
@@ -161,14 +185,19 @@ class OaiPmh:
         return {"records": records, "token": following, "is_part": token is not None or following is not None}
 
     def _page(self, selection: Selection, after: str | None, limit: int) -> Page:
-        """Return the first page behind a position that has a readable name, or an empty page at the end."""
+        """Return the first page behind a position that has a readable name, or an empty page at the end.
+
+        Raises :class:`_SearchedSoFar`.
+        """
         try:
-            page = self._bindings.list_names(selection, cursor=after, limit=limit)
-            while page.next is not None and not page.names:
-                page = self._bindings.list_names(selection, cursor=page.next, limit=limit)
+            for _ in range(_PAGES):
+                page = self._bindings.list_names(selection, cursor=after, limit=limit)
+                if page.names or page.next is None:
+                    return page
+                after = page.next
         except BindingError:
             raise oai_tokens.wrong_token() from None
-        return page
+        raise _SearchedSoFar(after or "")
 
     def _all_sets(self) -> Sets:
         records = self._bindings.store.prefixes()

@@ -37,6 +37,7 @@ class Repository:
     """Sends requests, and checks each answer against the schema."""
 
     client: Client
+    redirects: int = 0
 
     def tree(self, arguments: dict[str, str] | Sequence[tuple[str, str]] | str, *, post: bool = False) -> Any:
         text = arguments if isinstance(arguments, str) else urlencode(arguments)
@@ -44,6 +45,11 @@ class Repository:
             answer = self.client.post(PATH, data=text, content_type="application/x-www-form-urlencoded")
         else:
             answer = self.client.get(f"{PATH}?{text}")
+        while answer.status_code == 302:
+            self.redirects += 1
+            address = answer.headers["Location"]
+            assert address.startswith(f"{PREFIX}{PATH}?verb=")
+            answer = self.client.get(address.removeprefix(PREFIX))
         assert answer.status_code == 200
         assert answer.content_type == "text/xml; charset=utf-8"
         tree = etree.fromstring(answer.data)
@@ -202,6 +208,28 @@ def test_a_set_by_date_of_many_names_has_a_token_and_no_error(ticking, feed_of, 
     assert [name for part in parts for name, _, _ in part] == [f"ark:12345/x5{number}" for number in (5, 6, 7)]
     assert len(parts) > 1
     assert all(parts)
+
+
+@pytest.mark.parametrize("post", [False, True])
+def test_a_list_whose_names_are_far_back_continues_at_other_addresses(ticking, feed_of, monkeypatch, post: bool):
+    """A list cannot be empty, so a request that found no name in its time redirects to the next one."""
+    for name, value in (("_FEW_NAMES", 0), ("_MOST_WALKED", 2), ("SEARCH_SECONDS", -1)):
+        monkeypatch.setattr(listing, name, value)
+    ticking.prefixes.set("ark:12345/x5", what="Maps")
+    for number in range(30):
+        ticking.bind(f"ark:12345/y{number}", "/y")
+    ticking.bind("ark:12345/x5a", "/x")
+    read: list[object] = []
+    list_names = type(ticking).list_names
+    monkeypatch.setattr(type(ticking), "list_names", lambda *a, **k: read.append(k) or list_names(*a, **k))
+    repository = Repository(feed_of(ticking, oai=PATH))
+    wanted = {"verb": "ListIdentifiers", **OF_OAI_DC, "set": "12345:x5", "from": "2026-01-31"}
+    headers = repository.tree(wanted, post=post).findall(".//o:identifier", SPACES)
+    assert [each.text for each in headers] == ["ark:12345/x5a"]
+    assert repository.redirects >= 2
+    assert len(read) <= oai_pmh._PAGES * (repository.redirects + 1)
+    # Without a name at all, the last request reports it.
+    assert repository.error({**wanted, "from": "2036-01-31"}, post=post) == "noRecordsMatch"
 
 
 def test_a_token_with_the_position_of_another_order_is_refused(ticking, repository):
