@@ -132,7 +132,7 @@ def insert_rows(
 
     ``report`` is called with the name of the table and the number of rows so far.
     """
-    transaction.drop_replacement_triggers()
+    transaction.drop_triggers()
     lines = _Lines(table, report or (lambda table, rows: None))
     load = _load if transaction.dialect_name == "sqlite" else _copy
     load(transaction.connection, table, lines, rows)

@@ -66,13 +66,13 @@ def _keys(dialect: str, column: str) -> str:
 def _groups(dialect: str, row: str, number: str, rest: str = "") -> list[str]:
     """Return the queries for the groups of a name, each with ``number``: those of "names", "elements" and "selectors".
 
-    ``rest`` begins with its table.
+    ``rest`` are its tables and further conditions.
     """
     return [
         f"SELECT 'names' AS kind, {_value(dialect, row)} AS value, {number} AS number{rest}",
         *(
             f"SELECT '{kind}' AS kind, {_keys(dialect, row + column)} AS value, {number} AS number{rest} "
-            f"WHERE {row}{column} IS NOT NULL"
+            f"{'AND' if ' WHERE ' in rest else 'WHERE'} {row}{column} IS NOT NULL"
             for kind, column in zip(("elements", "selectors"), _TEXTS, strict=True)
         ),
     ]
@@ -185,6 +185,21 @@ AND name_counts.part = taken.part RETURNING name_counts.kind, name_counts.value,
         _function(FUNCTIONS[0], f"{add.format(added)} {sample} {fold}"),
         _function(FUNCTIONS[1], f"{changed} {fold}"),
     ]
+
+
+ADDED_TRIGGERS = tuple(f"bindings_{what}_insert" for what in _sqlite_statements("INSERT"))
+"""The triggers of SQLite that count a new name. A transaction with many new names counts them at once instead."""
+
+
+def add_many(connection: Connection, last: int) -> None:
+    """Count the names with row numbers above ``last`` in an SQLite file, which :data:`ADDED_TRIGGERS` did not count."""
+    new = f" FROM bindings WHERE rowid > {last}"
+    groups = " UNION ALL ".join(_groups("sqlite", "", "1", new))
+    for statement in (
+        f"{_INTO} SELECT kind, value, 0, sum(number) FROM ({groups}) WHERE true GROUP BY kind, value {_ADD}",
+        f"{_INTO} SELECT 'sample', key, 0, 1{new} AND random() % {SAMPLED} = 0 ON CONFLICT DO NOTHING",
+    ):
+        connection.exec_driver_sql(statement)
 
 
 def fill(dialect: str) -> list[str]:

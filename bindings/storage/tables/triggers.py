@@ -175,6 +175,12 @@ def replacement_triggers() -> list[Trigger]:
     return result
 
 
+def triggers_of_many() -> list[Trigger]:
+    """Return the triggers of SQLite that a transaction drops while it adds many names."""
+    counting = (Trigger(each, "bindings", name_counts.triggers("sqlite")[each]) for each in name_counts.ADDED_TRIGGERS)
+    return [*replacement_triggers(), *counting]
+
+
 def _refusal(why: str) -> str:
     return f"FUNCTION {FUNCTION}('{why}')"
 

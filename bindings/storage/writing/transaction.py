@@ -32,7 +32,7 @@ from ..protocols import Clock, Database, Row
 from ..recorded import RecordedNames
 from ..rows import SEARCH, STATE, binding_of, prefix_record_of, row_of, rule_of, search_of, search_of_row
 from ..statements import EVENT, TIMELINE, Statements
-from ..tables import schema, triggers
+from ..tables import name_counts, schema, triggers
 from ..tables.keys import index_key
 from ..versions import require_version
 from .inserts import MAX_ROWS, Insert
@@ -224,7 +224,8 @@ class Transaction:
         self.rules_version = facts.get("rules")
         self._has_deleted = "has deleted names" in facts
         self._has_counters = "has counters" in facts
-        self._has_dropped_triggers = False
+        # The last row of the bindings that is counted, while the triggers that count new rows are dropped.
+        self._counted_to: int | None = None
         self._held: set[str] = set()  # the names that were read with a hold
         self._clock = clock
         # The names that were read after the date of their publication, by key, until it is written.
@@ -423,13 +424,18 @@ class Transaction:
             # The resolver reads the holds of names together with the rules.
             self._raise_rules_version()
         if len(new) >= _MANY_ROWS:
-            self.drop_replacement_triggers()
+            self.drop_triggers()
         self._insert(new, [] if changed or deleted else events)
+        if changed or deleted:
+            self._count_added()
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
         if deleted:
             self._has_deleted = True
             self.connection.exec_driver_sql(self._statements.delete, deleted)
+            if self._counted_to is not None:
+                # The number of a deleted row can be given again.
+                self._counted_to = self._last_row()
         if changed or deleted:
             self._insert([], events)
         if operation is None and not any(sources):
@@ -449,7 +455,7 @@ class Transaction:
         for names without a hold.
         """
         if len(rows) >= _MANY_ROWS:
-            self.drop_replacement_triggers()
+            self.drop_triggers()
         width = len(STATE)
         events = [(*row[:width], "bound", actor, source, operation) for row, source in rows]
         self._insert([tuple(row) for row, _ in rows], events)
@@ -578,26 +584,37 @@ class Transaction:
 
     def rollback(self) -> None:
         """Undo all changes of this transaction, which then has no effect."""
-        self._has_dropped_triggers = False
+        self._counted_to = None
         self.is_rolled_back = True
         self.connection.rollback()
 
     def restore_triggers(self) -> None:
-        """Create the triggers again that :meth:`drop_replacement_triggers` dropped."""
-        if self._has_dropped_triggers:
-            for trigger in triggers.replacement_triggers():
+        """Create the triggers again that :meth:`drop_triggers` dropped, and count the names that were added."""
+        if self._counted_to is not None:
+            self._count_added()
+            self._counted_to = None
+            for trigger in triggers.triggers_of_many():
                 self.connection.exec_driver_sql(trigger.statement)
 
-    def drop_replacement_triggers(self) -> None:
+    def drop_triggers(self) -> None:
         """Drop the triggers of SQLite on INSERT until the end of the transaction, because they are slow for many rows.
 
         Other connections never see the database without them, and no INSERT of this module replaces a row.
         """
-        if self._has_dropped_triggers or self._database.dialect_name != "sqlite":
+        if self._counted_to is not None or self._database.dialect_name != "sqlite":
             return
-        self._has_dropped_triggers = True
-        for trigger in triggers.replacement_triggers():
+        self._counted_to = self._last_row()
+        for trigger in triggers.triggers_of_many():
             self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
+
+    def _count_added(self) -> None:
+        """Count the names that were added without the triggers, before one of them is changed."""
+        if self._counted_to is not None and (last := self._last_row()) > self._counted_to:
+            name_counts.add_many(self.connection, self._counted_to)
+            self._counted_to = last
+
+    def _last_row(self) -> int:
+        return self.connection.exec_driver_sql("SELECT coalesce(max(rowid), 0) FROM bindings").scalar_one()
 
     def _raise_rules_version(self) -> None:
         self.connection.exec_driver_sql(_NEXT_RULES_VERSION)
