@@ -133,7 +133,10 @@ class DatabaseRanges:
 
     def first_public(self, start: str, end: str) -> str | None:
         """Return the first key from ``start`` to before ``end`` of a name that is or was public, or None."""
-        return next(self._key_of_each(self.first_sql, start, end), None)
+        # Most names are public, so the first one is read without the number of the others.
+        return self._key(self.first_sql, start, min(end, behind(start))) or next(
+            self._key_of_each(self.first_sql, start, end), None
+        )
 
     def state(self, start: str, end: str) -> RangeState:
         """Return the state of the names from the key ``start`` to before the key ``end``."""
