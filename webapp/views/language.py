@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-from flask import Blueprint, Flask, Response, current_app, has_request_context, redirect, request
+from flask import Blueprint, Flask, Response, current_app, g, has_request_context, redirect, request
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as AnyResponse
@@ -58,6 +58,7 @@ _NOT_PAGES = frozenset(
     }
 )
 _OF_PROGRAMS = ("api", "management")
+_G = "ararat_language_of_url"
 
 _YEAR = 365 * 24 * 3600
 
@@ -105,15 +106,19 @@ def _of_request() -> str | None:
 
     A stream of events cannot have a header field, so its URL names this language.
     """
-    wish = _of_address() or request.headers.get(HEADER)
-    return wish if wish in current.languages() else None
+    if _G not in g:
+        wish = _of_address() or request.headers.get(HEADER)
+        setattr(g, _G, wish if wish in current.languages() else None)
+    return g.get(_G)
 
 
 def _keep(endpoint: str, values: dict[str, Any]) -> None:
     """Keep the language that the URL of the current page selects in the URLs of its links, forms and redirects."""
-    if PARAMETER in values or not has_request_context() or endpoint in _NOT_PAGES or endpoint.endswith("_json"):
+    # A page has dozens of URLs, and almost none selects a language.
+    if PARAMETER in values or not has_request_context() or (wish := _of_request()) is None:
         return
-    if endpoint.partition(".")[0] not in _OF_PROGRAMS and (wish := _of_request()) is not None:
+    is_page = endpoint not in _NOT_PAGES and not endpoint.endswith("_json")
+    if is_page and endpoint.partition(".")[0] not in _OF_PROGRAMS:
         values[PARAMETER] = wish
 
 
