@@ -441,15 +441,17 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def open_store() -> Iterator[Callable[..., Bindings]]:
-    """open_store(url_or_path, **options) opens bindings, and creates a missing database.
+    """open_store(url_or_path, **options) opens bindings, creates a missing database, and reads it, like a site.
 
-    All bindings are closed at the end of the test."""
+    ``is_read=False`` reads nothing. All bindings are closed at the end of the test."""
     opened: list[Bindings] = []
 
     def open_(url_or_path: str | Path, **options: Any) -> Bindings:
-        create = options.pop("create", True)
+        create, is_read = options.pop("create", True), options.pop("is_read", True)
         opened.append(bindings_at(url_or_path, create=create, **options))
         opened[-1].open()
+        if is_read and opened[-1].where.startswith("sqlite"):
+            opened[-1].lookup("ark:12345/x")  # A reader keeps the log, so that not each change begins and ends one.
         return opened[-1]
 
     yield open_

@@ -9,6 +9,15 @@ import pytest
 TOGETHER = ("tests/e2e/", "tests/middleware/servers/", "tests/webapp/ezid/")
 """The folders whose files share servers or a browser."""
 
+SLOW = (
+    "tests/bindings/storage/databases/test_sqlite.py",
+    "tests/bindings/test_replication.py",
+    "tests/cli/serving/test_serve.py",
+    "tests/cli/serving/test_server.py",
+    "tests/test_workers.py",
+)
+"""The files that take longest. The first run has no times, and would start them late, because they have few tests."""
+
 TIMES = "scheduling/seconds"
 """The key in the cache of pytest for the seconds of each file and folder in the last run of all tests."""
 
@@ -50,4 +59,4 @@ def _has_cache(config: pytest.Config) -> bool:
 
 
 def _guess(name: str, tests: int) -> float:
-    return 60 if name in TOGETHER else tests / 20
+    return 60 if name in TOGETHER else 30 if name in SLOW else tests / 20

@@ -79,6 +79,7 @@ def open_desk(folder: Path, **options: Any) -> Desk:
     with file.open("xb") as new:
         new.write(with_accounts())
     bindings = open_bindings(file)
+    bindings.lookup("ark:12345/x")  # A reader keeps the log, so that not each change begins and ends one.
     return Desk(create_app(bindings, **options), bindings, Accounts(bindings))
 
 

@@ -105,7 +105,7 @@ def test_changes_use_one_connection_while_the_process_also_reads(
 def test_nothing_is_kept_without_another_connection(
     file: Path, opened: list[sqlite3.Connection], open_store: Callable[..., Bindings]
 ) -> None:
-    bindings = open_store(file)
+    bindings = open_store(file, is_read=False)
     binds(bindings, "a", "b")
     assert (logs(file), len(opened)) == ([], 2)
     assert not any(map(is_open, opened))

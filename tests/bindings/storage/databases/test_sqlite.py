@@ -41,7 +41,7 @@ def file(public_path: Path) -> Path:
 @pytest.fixture
 def served(file: Path, open_store: Callable[..., Bindings]) -> Bindings:
     """Bindings with 500 names that are already served. The log is written to the file."""
-    bindings = open_store(file)
+    bindings = open_store(file, is_read=False)
     with bindings.store.transaction() as transaction:
         names = [NAME, *(f"ark:12345/x{number}" for number in range(500))]
         stated = [Fields(target=f"/page/{name}", metadata={"what": name * 9}).for_name(name) for name in names]
