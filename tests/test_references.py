@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 
@@ -66,8 +67,11 @@ class Names:
         return None if len(found) == 1 else f"can mean {len(found)} things"
 
 
+package_names = functools.cache(Names)
+
+
 def test_references_in_docstrings_name_one_thing():
-    names, wrong = Names(), []
+    names, wrong = package_names(), []
     for path in FILES:
         module = module_name(path)
         package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -89,4 +93,4 @@ def test_references_in_docstrings_name_one_thing():
 )
 def test_wrong_references_are_found(kind, dots, name, problem):
     module = "ararat.bindings.names.naming"
-    assert Names().problem(module, "ararat.bindings.names", kind, dots, name) == problem
+    assert package_names().problem(module, "ararat.bindings.names", kind, dots, name) == problem
