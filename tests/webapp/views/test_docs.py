@@ -185,9 +185,25 @@ def test_a_page_with_more_than_four_headings_begins_with_their_list(client, read
         ("retire our resolver and move links to another", "/docs/consortia#an-institution-leaves"),
         (
             "withdrawn item tombstone page",
-            "/docs/questions#how-do-i-withdraw-a-name-what-does-its-tombstone-page-show",
+            "/docs/questions#how-do-i-withdraw-or-delete-a-name-published-by-mistake",
         ),
-        ("same object minted twice", "/docs/questions#the-same-object-was-minted-twice-what-now"),
+        (
+            "same object minted twice",
+            "/docs/questions#the-same-object-was-minted-twice-how-do-i-merge-or-split-identifiers",
+        ),
+        (
+            "merge two identifiers",
+            "/docs/questions#the-same-object-was-minted-twice-how-do-i-merge-or-split-identifiers",
+        ),
+        (
+            "split one name into two",
+            "/docs/questions#the-same-object-was-minted-twice-how-do-i-merge-or-split-identifiers",
+        ),
+        (
+            "delete a name published by mistake",
+            "/docs/questions#how-do-i-withdraw-or-delete-a-name-published-by-mistake",
+        ),
+        ("is a name case sensitive", "/docs/questions#is-ark12345x-with-a-slash-the-same-as-ark12345x"),
         ("content negotiation JSON-LD", "/docs/formats#formats-of-a-description"),
         (
             "our site moves to a new domain",
