@@ -51,7 +51,9 @@ _PARAMETERS: Final[Mapping[str, str]] = {
     "file": Translatable("File"),
     "files": Translatable("Files"),
     "from": Translatable("Old beginning"),
+    "keeps_numbers": Translatable("Keep recorded numbers"),
     "metadata": Translatable("Metadata"),
+    "mint": Translatable("Shoulder"),
     "name": Translatable("Name"),
     "names": Translatable("Names"),
     "operation": Translatable("Operation"),
@@ -59,6 +61,7 @@ _PARAMETERS: Final[Mapping[str, str]] = {
     "prefix": Translatable("Prefix"),
     "reason": Translatable("Reason"),
     "relocate": Translatable("Relocate"),
+    "renumber": Translatable("Corrected numbers"),
     "resolver": Translatable("Resolver"),
     "resource": Translatable("Resource"),
     "revision": Translatable("Revision"),
@@ -69,6 +72,7 @@ _PARAMETERS: Final[Mapping[str, str]] = {
 }
 
 
+_LINE = re.compile(r"(.*), line ([0-9]{1,9})")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z")
 
 
@@ -115,6 +119,20 @@ def operation_label(number: int, action: str) -> str:
         return kind_of_action(action).label(str(number))
     except BindingError:
         return f"{number}: {action}"  # another version of Ararat declares it
+
+
+@blueprint.app_template_global()
+def place_in_file(source: str) -> str:
+    """Return the origin of a change as a page shows it: the file and the line in the language of the reader.
+
+    ``source`` is the recorded origin. It is returned unchanged if it is another one.
+
+    >>> place_in_file("a.csv, line 61").values["line"], place_in_file("noid")
+    ('61', 'noid')
+    """
+    if (found := _LINE.fullmatch(source)) is None:
+        return source
+    return Translatable("%(file)s, line %(line)s", file=found[1], line=found[2])
 
 
 @blueprint.app_template_global()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _PAGE = 50
 _BLOCK = 1000
 _MAX_TRIED = 20_000
+_SOME_NAME = "ark:99999/name"
 _MAX_AFTER = 2**31 - 1
 _FIRST: tuple[Part, ...] = ("published", "changed", "moved", "added", "unchanged", "refused", "warning")
 _LABELS: Mapping[Part, str] = {
@@ -121,7 +122,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
         text=text,
         operation=_operation(result.get("operation")),
         has_names=is_imported,
-        is_of_texts=is_imported and _is_of_texts(known, sum(counts.values())),
+        is_of_texts=(is_imported or can_correct) and _is_of_texts(known, sum(counts.values()), is_imported=is_imported),
         late=result.get("refusals", 0) if is_imported else 0,
         first=url("desk.table", number=number, part=part, **filters) if after else None,
         next=url("desk.table", number=number, part=part, after=following, **filters) if following else None,
@@ -140,20 +141,28 @@ def _shown(row: RowOutcome, columns: Mapping[str, str]) -> str:
     return "\n".join(translated(each) for each in found).casefold()
 
 
-def _is_of_texts(known: Upload, rows: int) -> bool:
+def _is_of_texts(known: Upload, rows: int, *, is_imported: bool) -> bool:
     """Return whether the workbook with the names is not the uploaded one, but a sheet of texts.
 
     A cell with a formula that other cells share cannot be corrected in it. This is not known in advance for a large
-    table, because each page would read all its ``rows``.
+    table, because each page would read all its ``rows``. Before the import, those to mint have a name for a trial.
     """
     if known.reading.format != "workbook":
         return False
     if not known.name.lower().endswith(".xlsx"):
         return True
     number = known.number
+    names = uploads().names(number) if is_imported else _expected_names(number)
     return rows <= _MAX_TRIED and not downloads.comes_back(
-        known, uploads().data(number), uploads().names(number), uploads().original(number)
+        known, uploads().data(number), names, uploads().original(number)
     )
+
+
+def _expected_names(number: int) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each row of a previewed table that is not refused."""
+    for part in PARTS:
+        if part not in ("refused", "warning"):
+            yield from ((row.line, row.identifier or _SOME_NAME) for _, row in uploads().each_row(number, part))
 
 
 @blueprint.post("/tables/<int:number>/import", endpoint="import_table")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -103,6 +104,22 @@ def test_pages_continue_until_the_end(desk, jane, names, read_page):
 @pytest.mark.parametrize("after", ["x", "1", "1.2.3", "-1.2", "1.x", "9" * 30 + ".1", "\u0661.1"])
 def test_position_of_another_list_is_refused(jane, names, after):
     assert jane.get(f"/desk/changes?after={after}").status_code == 400
+
+
+def test_the_values_of_a_long_operation_are_closed(desk, read_page):
+    rows = "".join(f"ark:12345/x5l{place:02},https://m.example/{place},Vase {place}\n" for place in range(12))
+    table = io.BytesIO(f"identifier,target,what\n{rows}".encode())
+    table.name = "vases.csv"
+    import_table(desk.bindings, table, renumber=True)
+    jane = desk.signed_in("jane")
+    listed = read_page(jane.get("/desk/changes/1").text).one("table", "changes").one("tbody").all("tr")
+    assert len(listed) == 12
+    assert all("open" not in each.one("details").attributes for each in listed)
+    assert listed[0].one("summary").text == "Bound from vases.csv, line 13"
+    assert "https://m.example/11" in listed[0].one("details").text
+    german = jane.get("/desk/changes/1", headers={"Accept-Language": "de"}).text
+    assert "vases.csv, Zeile 13" in re.sub("<[^>]+>", "", german)
+    assert "Berichtigte Nummern ja" in " ".join(re.sub("<[^>]+>", " ", german).split())
 
 
 def test_operation_shows_its_names(jane, names, read_page):

@@ -290,7 +290,8 @@ def test_the_page_states_that_a_workbook_cannot_come_back_as_it_was(
     sent = with_shared_formula(content.getvalue()) if shares else content.getvalue()
     path, shown = preview(jane, sent, "formeln.xlsx", **MINT)
     jane.post(f"{path}/corrections", {"job": job(shown), "cell-2-2": "https://m.example/1"})
-    finished(desk, jane, path)
+    checked = finished(desk, jane, path)
+    assert ("its cells are texts" in checked) == shares  # before the import, too
     done = import_all(jane, path)
     assert "2 rows imported" in done
     assert ("its cells are texts" in done) == shares
