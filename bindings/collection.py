@@ -156,7 +156,8 @@ class Bindings:
         """Bind a name to a target, or change the binding of a bound name.
 
         - ``identifier``: the ARK or URN, as a text or parsed.
-        - ``target``: an http(s) URL or a path of this site (:mod:`targets`), or all fields in one value.
+        - ``target``: an http(s) URL or a path of this site (:mod:`targets`), or all fields in one value. It is needed
+          also for a recorded name, unless ``kind`` is "described".
         - ``arguments``: the other fields of the name, each as one argument: those from ``kind`` to ``scope``.
         - ``kind``: "located", "related", "described" (without a target) or "served" (the target is a path).
         - ``resource``: any text of 1 to 2,000 characters that identifies the thing itself.
@@ -165,7 +166,7 @@ class Bindings:
         - ``redirect``: the status 302 or 307.
         - ``listed``: whether the name is in sitemaps, Atom and OAI-PMH: True or False.
         - ``embargo``: reserve the name until this date (midnight UTC) or time with its offset, which must be in the
-          future; from then on it is live. An empty text removes the recorded one.
+          future; from then on it is live. An empty text removes the recorded one, so that the name is live now.
         - ``passthrough``: whether identifiers below the name lead to URLs below its target (:mod:`passthrough`).
         - ``scope``: "name", or for a served name "subtree": the site answers for all identifiers below it
           (:mod:`subtree`).
@@ -173,7 +174,7 @@ class Bindings:
           revision raises :class:`Stale`.
         - ``actor``: the person or program that makes the change, for the history.
 
-        An argument that is None does not change the recorded value. A new name has the defaults no metadata, no
+        Another argument that is None does not change the recorded value. A new name has the defaults no metadata, no
         alternates, no passthrough, 302 and "name". Elements of ``metadata`` and ``alternates`` that are not passed
         stay; pass an empty text to delete an element.
 
@@ -183,7 +184,8 @@ class Bindings:
         - "unchanged": the binding is recorded already.
         - "relocated": ``resource`` is the recorded one, and target, kind, passthrough, scope or alternates changed.
         - "claimed": ``resource`` is recorded for the first time.
-        - "updated": metadata or redirect changed.
+        - "updated": only other fields changed, such as metadata, numbers, ``redirect`` or ``listed``.
+        - "reserved": the name is new, and ``embargo`` is in the future.
 
         Raises :class:`BindingConflict` for every other change, because a name is never re-assigned; also for a new
         target together with a first resource. Raises :class:`BindingError` for arguments that cannot be bound.
@@ -305,7 +307,7 @@ class Bindings:
         """
         return self._change(changes.restore(identifier, resource=resource, revision=revision), actor)
 
-    def mark_persistent(
+    def promise_persistence(
         self,
         identifier: Name,
         persistence: str = "persistent",

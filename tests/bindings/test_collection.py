@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,24 @@ from ararat.identifiers import parse
 
 NAME = "ark:12345/doc"
 PLACE = "https://example.org/1"
+
+
+def test_bind_returns_the_outcomes_that_its_docstring_lists(bindings: Bindings) -> None:
+    found = [
+        bindings.bind(NAME, PLACE),
+        bindings.bind(NAME, PLACE),
+        bindings.bind(NAME, PLACE, resource="INV 1"),
+        bindings.bind(NAME, f"{PLACE}2", resource="INV 1"),
+        bindings.bind(NAME, f"{PLACE}2", listed=False),
+        bindings.bind(NAME, f"{PLACE}2", numbers={"former": "2"}),
+        bindings.bind(f"{NAME}3", PLACE, embargo=datetime.now(UTC) + timedelta(days=9)),
+        bindings.bind(f"{NAME}3", PLACE, embargo=""),
+    ]
+    assert found == ["bound", "unchanged", "claimed", "relocated", "updated", "updated", "reserved", "bound"]
+    with pytest.raises(BindingError) as refused:
+        bindings.bind(NAME, listed=False)
+    assert refused.value.code == "target-missing"
+    assert {*re.findall(r'- "(\w+)":', Bindings.bind.__doc__ or "")} == {*found}
 
 
 @pytest.mark.vectors("bind")

@@ -58,7 +58,7 @@ def test_a_deleted_name_keeps_its_history_and_is_not_minted_again(bindings: Bind
         pytest.param(lambda b: b.withdraw(NAME), "withdraw-reserved", id="withdraw"),
         pytest.param(lambda b: b.relocate(NAME, "/1"), "reserved", id="relocate"),
         pytest.param(lambda b: b.restore(NAME), "reserved", id="restore"),
-        pytest.param(lambda b: b.mark_persistent(NAME), "reserved", id="mark_persistent"),
+        pytest.param(lambda b: b.promise_persistence(NAME), "reserved", id="promise_persistence"),
         pytest.param(lambda b: b.reserve("ark:12345/live"), "reserve-public", id="reserve a live name"),
         pytest.param(lambda b: b.delete("ark:12345/live"), "delete-public", id="delete a live name"),
         pytest.param(lambda b: b.delete("ark:12345/gone"), "delete-public", id="delete a withdrawn name"),

@@ -57,7 +57,7 @@ UNPUBLISHED = "none"
 """The availability of a persistent name that is not published (POL-020)."""
 
 PERSISTENT = "persistent"
-"""The statement of :meth:`.Bindings.mark_persistent`. Without an availability, "lifetime" is implied (POL-018)."""
+"""The statement of :meth:`.Bindings.promise_persistence`. Without an availability, "lifetime" is implied (POL-018)."""
 
 CODE = "persistence-term"
 """The code of the warnings."""

@@ -79,16 +79,16 @@ def test_a_persistent_name_with_another_availability_is_refused(governed):
 def test_a_name_can_become_persistent_later(governed):
     governed.bind("ark:21206/1b", "/x")
     governed.bind("urn:example:a", "/x")
-    assert governed.mark_persistent("ark:21206/1b", published=False) == "updated"
+    assert governed.promise_persistence("ark:21206/1b", published=False) == "updated"
     assert governed.lookup("ark:21206/1b").metadata == {"erc.persistence": "persistent", "erc.availability": "none"}
-    governed.mark_persistent("ark:21206/1b", availability="subinfinite")
-    governed.mark_persistent("ark:21206/1b", availability="subinfinite")
+    governed.promise_persistence("ark:21206/1b", availability="subinfinite")
+    governed.promise_persistence("ark:21206/1b", availability="subinfinite")
     assert [event.action for event in governed.history("ark:21206/1b")] == ["bound", "updated", "updated"]
     with pytest.raises(BindingError, match="persistent-not-ark"):
-        governed.mark_persistent("urn:example:a")
+        governed.promise_persistence("urn:example:a")
     governed.withdraw("ark:21206/1b")
     with pytest.raises(BindingConflict, match="withdrawn"):
-        governed.mark_persistent("ark:21206/1b")
+        governed.promise_persistence("ark:21206/1b")
 
 
 # POL-048
