@@ -332,3 +332,13 @@ def test_the_audit_has_a_row_for_each_name_in_the_transaction_of_the_change(mana
         ("withdraw", audit_of(management)[-1][1], "no-scheme"),
     ]
     assert "\0" not in str(audit_of(management))
+
+
+def test_a_restoration_by_an_account_is_of_the_recorded_thing(management: Acts, curator: Caller) -> None:
+    management.save(curator, NAME, Fields(target=TARGET, resource="r"))
+    management.withdraw(curator, NAME)
+    with pytest.raises(BindingConflict, match="other-resource"):
+        management.restore(curator, NAME, resource="s")
+    with pytest.raises(BindingConflict):
+        management.bindings.restore(NAME)  # a program states the resource
+    assert management.restore(curator, NAME).after.resource == "r"
