@@ -218,7 +218,9 @@ class Bindings:
 
         The caller decides that the new place leads to the same resource; :meth:`bind` requires the recorded resource
         instead. ``target`` is a URL, a path of this site or all fields in one value. The other ``arguments`` are the
-        fields of :meth:`bind`, from ``kind`` to ``scope``. An argument that is None does not change the recorded value.
+        fields of :meth:`bind`, from ``kind`` to ``scope``. The target is needed, unless ``kind`` is "described".
+        Another argument that is None does not change the recorded value.
+
         Returns "relocated" or "unchanged". Raises :class:`BindingConflict` for a reserved or withdrawn name.
         """
         return self._change(changes.relocate(identifier, _fields(target, arguments), revision=revision), actor)
