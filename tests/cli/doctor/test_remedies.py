@@ -12,6 +12,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -762,3 +763,24 @@ def test_a_remedy_mends_the_fault(server: ReverseProxy, cause: str, world: World
 def test_each_tried_line_is_applied() -> None:
     tried = {(server, cause) for cause, row in remedies().items() for server in row.get("tried", ())}
     assert tried == {(server, cause) for server, table in TABLES.items() for cause in table}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(("days", "state"), [(1, "error"), (10, "warning")])
+@pytest.mark.parametrize("server", ["nginx", "Apache", "Caddy"])
+def test_the_end_of_the_certificate_of_a_real_server_is_found(
+    server: ReverseProxy, days: int, state: str, world: World
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("THE END OF A CERTIFICATE IS NOT TESTED: only root can listen at the ports 80 and 443")
+    fronts = Fronts(world, server, Applied((), (), (), "tls"))
+    assert [row for row in fronts.found() if row["code"].startswith("certificate")] == []
+    authority = trustme.CA()
+    end = datetime.now(UTC) + timedelta(days=days, hours=1)
+    issued = authority.issue_cert(TLS_HOST, not_before=end - timedelta(days=90), not_after=end)
+    issued.private_key_and_cert_chain_pem.write_to_path(str(fronts.folder / "site.pem"))
+    authority.cert_pem.write_to_path(str(fronts.folder / "ca.pem"))
+    [found] = [row for row in fronts.found() if row["code"].startswith("certificate")]
+    assert (found["code"], found["state"]) == ("certificate-ends", state)
+    assert "certbot renew" in found["remedy"]
