@@ -47,7 +47,9 @@ def view(asked: EzidRequest) -> EzidAnswer:
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
     bindings = ezid().accounts.bindings
     answer = public_answer(found, bindings.source.holds(), bindings.now())
-    described = elements.described(answer, ezid().prefix, _owner(known, found), is_public=known is None)
+    # A token without the right to read sees a public name as other clients do.
+    owner = _owner(known, found) if known is not None and known.may("read") else None
+    described = elements.described(answer, ezid().prefix, owner, is_public=known is None)
     return EzidAnswer(text=text, elements=described)
 
 
@@ -167,10 +169,8 @@ def _is_recorded(known: Caller, key: str) -> bool:
     return True
 
 
-def _owner(known: Caller | None, binding: Binding) -> str | None:
-    """Return the owner for a caller with an account. Other clients do not see the names of accounts."""
-    if known is None:
-        return None
+def _owner(known: Caller, binding: Binding) -> str | None:
+    """Return the owner for a caller with the right to read. Other clients do not see the names of accounts."""
     require_reader(known)
     owners = ezid().accounts.bindings.store.first_actors([binding.identifier])
     return elements.owner_of(binding, owners.get(binding.identifier))

@@ -76,6 +76,16 @@ def test_a_token_that_cannot_read_gives_a_reserved_identifier_its_target(
     assert client.view(name).elements["_target"] == "https://example.org/1"
 
 
+def test_a_token_that_cannot_read_views_only_public_identifiers(service: Service, curator: Person) -> None:
+    token = service.accounts.tokens.create(curator.name, "test", rights=["mint", "bind"])[1]
+    public, reserved = (curator.client.mint(curator.shoulder, {"_status": each}) for each in ("public", "reserved"))
+    fields = {"Authorization": f"Bearer {token}"}
+    for path in (f"/id/{public.identifier}", f"/id/{public.identifier}/part?prefix_match=yes"):
+        found = EzidClient(service.base).send("GET", path, fields=fields)
+        assert (found.status, found.elements["_status"], "_owner" in found.elements) == (200, "public", False)
+    assert EzidClient(service.base).send("GET", f"/id/{reserved.identifier}", fields=fields)[:2] == UNKNOWN
+
+
 @pytest.mark.parametrize("spelling", ["ark:/{}", "ark:{}", "ARK:/{}"])
 def test_every_answer_has_the_classic_form(curator: Person, spelling: str) -> None:
     name = spelling.format(f"{curator.key[4:]}a-b")
