@@ -339,3 +339,13 @@ def test_each_callback_is_called_in_order_with_the_result_of_the_change(bindings
     assert seen[5][1] is summary
     import_table(bindings, io.BytesIO(table.getvalue()), format="csv", dry_run=True, actor=noting)
     assert len(seen) == 6, "a dry run is rolled back"
+
+
+def test_an_actor_with_grants_changes_only_names_below_them(bindings: Bindings) -> None:
+    jane = Actor(name="jane", grants=("ark:12345/x5",))
+    assert bindings.bind("ark:12345/x5g", "https://example.org/1", actor=jane) == "bound"
+    bindings.bind("ark:12345/y7g", "https://example.org/1")
+    for name in ("ark:12345/y7g", "ark:12345/y7none"):
+        with pytest.raises(BindingError) as refused:
+            bindings.withdraw(name, actor=jane)
+        assert (refused.value.code, refused.value.identifier) == ("not-granted", name)
