@@ -151,7 +151,11 @@ def title_of(metadata: Mapping[str, str]) -> str:
     >>> title_of({"erc.what": "(:unav)", "dc.title": "Map"}), title_of({"erc.who": "(:unkn) Noah"}), title_of({})
     ('Map', 'Noah', '')
     """
-    return next((text for element in TITLES if (text := without_code(metadata.get(element, "")))), "")
+    for element in TITLES:
+        text = metadata.get(element, "")
+        if text and (not text.startswith("(:") or (text := without_code(text))):
+            return text
+    return ""
 
 
 def sorted_title(metadata: Mapping[str, str]) -> str | None:
