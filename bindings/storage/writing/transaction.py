@@ -120,7 +120,8 @@ def begin(
             if exclusive and database.exclusive_lock_sql:
                 transaction.exclude_writers()
             yield transaction
-            transaction.restore_triggers()
+            if transaction.counted_to is not None:
+                transaction.restore_triggers()
             _commit(database, connection, facts.get("transaction"))
     except DBAPIError as error:
         failure = driver_cause(error)
@@ -225,7 +226,7 @@ class Transaction:
         self._has_deleted = "has deleted names" in facts
         self._has_counters = "has counters" in facts
         # The last row of the bindings that is counted, while the triggers that count new rows are dropped.
-        self._counted_to: int | None = None
+        self.counted_to: int | None = None
         self._held: set[str] = set()  # the names that were read with a hold
         self._clock = clock
         # The names that were read after the date of their publication, by key, until it is written.
@@ -426,16 +427,16 @@ class Transaction:
         if len(new) >= _MANY_ROWS:
             self.drop_triggers()
         self._insert(new, [] if changed or deleted else events)
-        if changed or deleted:
+        if self.counted_to is not None and (changed or deleted):
             self._count_added()
         if changed:
             self.connection.exec_driver_sql(self._statements.update, changed)
         if deleted:
             self._has_deleted = True
             self.connection.exec_driver_sql(self._statements.delete, deleted)
-            if self._counted_to is not None:
+            if self.counted_to is not None:
                 # The number of a deleted row can be given again.
-                self._counted_to = self._last_row()
+                self.counted_to = self._last_row()
         if changed or deleted:
             self._insert([], events)
         if operation is None and not any(sources):
@@ -584,15 +585,15 @@ class Transaction:
 
     def rollback(self) -> None:
         """Undo all changes of this transaction, which then has no effect."""
-        self._counted_to = None
+        self.counted_to = None
         self.is_rolled_back = True
         self.connection.rollback()
 
     def restore_triggers(self) -> None:
         """Create the triggers again that :meth:`drop_triggers` dropped, and count the names that were added."""
-        if self._counted_to is not None:
+        if self.counted_to is not None:
             self._count_added()
-            self._counted_to = None
+            self.counted_to = None
             for trigger in triggers.triggers_of_many():
                 self.connection.exec_driver_sql(trigger.statement)
 
@@ -601,17 +602,17 @@ class Transaction:
 
         Other connections never see the database without them, and no INSERT of this module replaces a row.
         """
-        if self._counted_to is not None or self._database.dialect_name != "sqlite":
+        if self.counted_to is not None or self._database.dialect_name != "sqlite":
             return
-        self._counted_to = self._last_row()
+        self.counted_to = self._last_row()
         for trigger in triggers.triggers_of_many():
             self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
 
     def _count_added(self) -> None:
         """Count the names that were added without the triggers, before one of them is changed."""
-        if self._counted_to is not None and (last := self._last_row()) > self._counted_to:
-            name_counts.add_many(self.connection, self._counted_to)
-            self._counted_to = last
+        if self.counted_to is not None and (last := self._last_row()) > self.counted_to:
+            name_counts.add_many(self.connection, self.counted_to)
+            self.counted_to = last
 
     def _last_row(self) -> int:
         return self.connection.exec_driver_sql("SELECT coalesce(max(rowid), 0) FROM bindings").scalar_one()

@@ -144,7 +144,7 @@ def test_a_minter_is_converted_with_db_dump() -> None:
     for content in (berkeley(0x053162), gzip.compress(berkeley(0x053162))):
         with pytest.raises(TableError, match="db_dump -p") as caught:
             list(dump.read(BytesIO(content), "ezid"))
-        assert "--from noid" in caught.value.message
+        assert "as a dump of noid" in caught.value.message
 
 
 def test_an_archive_is_unpacked_for_a_dump_and_not_for_a_table() -> None:
