@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..names.errors import NoTables
-
 if TYPE_CHECKING:
+    from ..names.errors import NoTables
     from .protocols import Database
 
 VERSION = 5
@@ -40,6 +39,8 @@ def number_of(version: str | None) -> int | None:
 
 def no_database(database: Database) -> NoTables:
     """Return the error for the database ``database`` that does not exist or has no tables of Ararat."""
+    from ..names.errors import NoTables  # loaded here, so that `ararat --version` starts fast
+
     return NoTables(f"{database} does not exist or has no tables of Ararat", str(database))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterator
@@ -150,7 +149,7 @@ def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
     file = file.resolve()
     _delete_rests(file)
     # In a container, the next process often has the same number.
-    place = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
+    place = file.with_name(f".{file.name}.{os.urandom(4).hex()}.part")
     if private:
         create_private(place)
     else:

@@ -246,7 +246,8 @@ def test_many_names_are_counted_without_the_time_limit_of_a_lookup(
     read = Readers.rows
 
     def rows(readers: Readers, query: str, parameters: Sequence[Any]) -> Any:
-        assert "GROUP BY" not in query
+        # The kept numbers are few rows.
+        assert "GROUP BY" not in query or "FROM name_counts" in query
         return read(readers, query, parameters)
 
     monkeypatch.setattr(Readers, "rows", rows)
