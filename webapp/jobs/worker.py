@@ -251,22 +251,25 @@ class Worker:
             _log.exception("job %d failed", job.number)
             self._fail(claim, "internal-error", _DEFECT)
         else:
-            self._log_failure(job.number)
+            self._log_end(job.number)
         finally:
             alive.set()
             reporting.join()
             self._progress.pop(job.number, None)
 
-    def _log_failure(self, number: int) -> None:
-        """Write a line to the log if a job has failed, with the code of the problem and the way back."""
+    def _log_end(self, number: int) -> None:
+        """Write a line to the log if a job has ended, with the way back, and with the code of its problem."""
         job = self._jobs.get(number)
-        if job is None or job.state != "failed":
+        if job is None or not job.is_finished:
             return
         result = job.result or {}
+        operation = result.get("operation")
+        undo = None if operation is None else f"to change its names back, run: ararat undo {operation}"
+        if job.state != "failed":
+            _log.info("job %d (%s) is %s%s", number, job.kind, job.state, f"; {undo}" if undo else "")
+            return
         code = (result.get("problem") or {}).get("code") or "rows or names were refused"
-        back = "it changed nothing; correct its cause, and start it again"
-        if (operation := result.get("operation")) is not None:
-            back = f"to change its names back, run: ararat undo {operation}"
+        back = undo or "it changed nothing; correct its cause, and start it again"
         if job.has_stopped:
             back = f"to continue it, run: ararat jobs --resume {number}; or {back}"
         _log.warning("job %d (%s) failed: %s; %s", number, job.kind, code, back)
@@ -288,7 +291,7 @@ class Worker:
     def _fail(self, claim: Claim, code: str, detail: str) -> None:
         try:
             self._jobs.fail(claim, code, detail)
-            self._log_failure(claim.job.number)
+            self._log_end(claim.job.number)
         except (BindingsUnavailable, ClaimLost) as error:
             _log.warning("job %d failed, which cannot be recorded: %s", claim.job.number, error)
 

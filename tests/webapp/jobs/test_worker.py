@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -109,22 +110,28 @@ def test_a_job_that_raises_an_exception_fails_and_others_go_on(run, add, error, 
     assert finished(jobs, later).state == "done"
 
 
-def test_a_failed_job_has_a_line_in_the_log_with_the_way_back(run, add, caplog):
+def test_a_job_that_ends_has_a_line_in_the_log_with_the_way_back(run, add, caplog):
+    caplog.set_level(logging.INFO)
+
     def work(jobs, claim, progress):
         if claim.job.number == 1:
             jobs.end(claim, "failed", {"operation": 7, "problem": {"code": "role-missing", "detail": "s3cret"}})
-        else:
+        elif claim.job.number == 2:
             raise BindingError("table-column", "s3cret")
+        else:
+            jobs.end(claim, "done", {"operation": 8} if claim.job.number == 3 else {})
 
     jobs, worker, number = run(work)
-    later = add()
+    later = [add(), add(), add()]
     worker.wake()
-    finished(jobs, number)
-    finished(jobs, later)
+    for each in (number, *later):
+        finished(jobs, each)
     wait_for(lambda: worker._thread is None)
     lines = [each.getMessage() for each in caplog.records]
     assert "job 1 (test) failed: role-missing; to change its names back, run: ararat undo 7" in lines
     assert "job 2 (test) failed: table-column; it changed nothing; correct its cause, and start it again" in lines
+    assert "job 3 (test) is done; to change its names back, run: ararat undo 8" in lines
+    assert "job 4 (test) is done" in lines
     assert "s3cret" not in caplog.text
 
 
