@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO, assert_never
 
@@ -112,6 +113,8 @@ def check_by_trace(
         rows = open_files.enter_context(closing(trace_all(texts, run, at_once=_AT_ONCE, stop=stop)))
         try:
             for each in rows:
+                if each.code == "not-asked" and prefix is None:
+                    each = replace(each, sentence=f"{each.sentence} To set it, pass --prefix URL.")
                 if result_file is not None:
                     result_file.write(json.dumps(each.as_dict()) + "\n")
                     result_file.flush()

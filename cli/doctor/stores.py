@@ -24,7 +24,7 @@ _REMEDIES = {
         "Write the file again: ararat snapshot FILE. Copy it under another name, and rename the complete copy.",
     ),
     "unavailable": "Start the database server. For SQLite, check that the file exists and its folder can be "
-    "written (chown, or chmod u+w on the folder).",
+    "written (chown, or chmod u+w on the folder). To create a new database, run: ararat init --database URL.",
 }
 
 

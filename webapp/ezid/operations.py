@@ -47,9 +47,10 @@ def view(asked: EzidRequest) -> EzidAnswer:
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
     bindings = ezid().accounts.bindings
     answer = public_answer(found, bindings.source.holds(), bindings.now())
-    # A token without the right to read sees a public name as other clients do.
-    owner = _owner(known, found) if known is not None and known.may("read") else None
-    described = elements.described(answer, ezid().prefix, owner, is_public=known is None)
+    # A token without the right to read sees a name as clients without an account do.
+    reader = known if known is not None and known.may("read") else None
+    owner = None if reader is None else _owner(reader, found)
+    described = elements.described(answer, ezid().prefix, owner, is_public=reader is None)
     return EzidAnswer(text=text, elements=described)
 
 

@@ -58,6 +58,7 @@ UNION ALL SELECT 'process', pg_backend_pid()::text
 UNION ALL SELECT 'transaction', CASE WHEN pg_is_in_recovery() THEN NULL
 ELSE pg_current_xact_id()::text || ' ' || {TIMELINE} END
 """
+_TRIGGERS = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'bindings'"
 _NEXT_RULES_VERSION = "UPDATE ararat SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = 'rules'"
 
 _logger = logging.getLogger(__name__)
@@ -227,6 +228,7 @@ class Transaction:
         self._has_counters = "has counters" in facts
         # The last row of the bindings that is counted, while the triggers that count new rows are dropped.
         self.counted_to: int | None = None
+        self._dropped: list[triggers.Trigger] = []
         self._held: set[str] = set()  # the names that were read with a hold
         self._clock = clock
         # The names that were read after the date of their publication, by key, until it is written.
@@ -594,7 +596,7 @@ class Transaction:
         if self.counted_to is not None:
             self._count_added()
             self.counted_to = None
-            for trigger in triggers.triggers_of_many():
+            for trigger in self._dropped:
                 self.connection.exec_driver_sql(trigger.statement)
 
     def drop_triggers(self) -> None:
@@ -605,13 +607,17 @@ class Transaction:
         if self.counted_to is not None or self._database.dialect_name != "sqlite":
             return
         self.counted_to = self._last_row()
-        for trigger in triggers.triggers_of_many():
-            self.connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {trigger.name}")
+        # The tables of an older version have no triggers that count.
+        existing = set(self.connection.exec_driver_sql(_TRIGGERS).scalars())
+        self._dropped = [each for each in triggers.triggers_of_many() if each.name in existing]
+        for trigger in self._dropped:
+            self.connection.exec_driver_sql(f"DROP TRIGGER {trigger.name}")
 
     def _count_added(self) -> None:
         """Count the names that were added without the triggers, before one of them is changed."""
         if self.counted_to is not None and (last := self._last_row()) > self.counted_to:
-            name_counts.add_many(self.connection, self.counted_to)
+            if any(each.name in name_counts.ADDED_TRIGGERS for each in self._dropped):
+                name_counts.add_many(self.connection, self.counted_to)
             self.counted_to = last
 
     def _last_row(self) -> int:

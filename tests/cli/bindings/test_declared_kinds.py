@@ -101,7 +101,7 @@ def test_a_declared_operation_is_an_action_of_the_command_and_undone(
     assert json.loads(ararat("show", "--json", NAME).stdout)["metadata"] == {}
     text = " ".join(ararat("change", "--help").stdout.split())
     assert "--box TEXT With archive: the box." in text
-    assert "With withdraw: the reason, which visitors read. With archive: the reason of the archive." in text
+    assert "With withdraw or hold: the reason, which visitors read. With archive: the reason of the archive." in text
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_wrong_arguments_of_a_declared_operation_are_refused(
 def test_an_operation_that_is_not_declared_is_no_action(ararat: Callable[..., Result]) -> None:
     result = ararat("change", "archive", "--all")
     assert result.exit_code == 64
-    assert "'archive' is not one of" in result.output
+    assert "'archive' is not one of" in " ".join(result.output.split())
 
 
 @pytest.mark.usefixtures("archive")

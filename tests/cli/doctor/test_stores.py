@@ -46,7 +46,8 @@ def test_an_old_schema_is_reported_with_the_command(tmp_path: Path) -> None:
 def test_a_missing_file_is_reported_with_the_command(tmp_path: Path) -> None:
     [finding] = stores.examine(str(tmp_path / "bindings.sqlite"))
     assert (finding.code, finding.state) == ("unavailable", "error")
-    assert "the file does not exist; restore it, or create a new one with: ararat init" in finding.message
+    assert "the file does not exist; restore it, or create a new one" in finding.message
+    assert "run: ararat init" in (finding.remedy or "")
 
 
 def test_an_invalid_store_is_bad() -> None:
