@@ -86,7 +86,8 @@ def __getattr__(name: str) -> object:
     if name in __all__:
         return getattr(import_module(".middleware" if name in _OF_MIDDLEWARE else ".identifiers", __name__), name)
     message = f"module {__name__!r} has no attribute {name!r}"
-    if not name.startswith("_") and __package__ == __name__:
+    # pytest loads this file also under the name of its folder, and asks it for setUpModule.
+    if not name.startswith("_") and __name__ == "ararat":
         for package in ("identifiers", "middleware"):
             if name in import_module(f".{package}", __name__).__all__:
                 message += f"; it is in {__name__}.{package}"

@@ -7,6 +7,7 @@ import doctest
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import json
 import re
 import subprocess
@@ -359,6 +360,15 @@ def test_no_module_is_loaded_twice():
     }
     inside = {name for name, file in below.items() if any(file.is_relative_to(ROOT / room) for room in PACKAGES)}
     assert {name for name in inside if not name.startswith("ararat.")} == set()
+
+
+def test_the_package_loaded_under_the_name_of_a_folder_loads_no_other_module():
+    place = ROOT / "__init__.py"
+    spec = importlib.util.spec_from_file_location("folder", place, submodule_search_locations=[str(ROOT)])
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert not hasattr(module, "setUpModule")  # pytest asks for it
+    assert {name for name in sys.modules if name.startswith("folder.")} == set()
 
 
 @pytest.mark.parametrize("module", FRONT_DOORS)
