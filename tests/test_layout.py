@@ -365,6 +365,8 @@ def test_no_module_is_loaded_twice():
 def test_the_package_loaded_under_the_name_of_a_folder_loads_no_other_module():
     place = ROOT / "__init__.py"
     spec = importlib.util.spec_from_file_location("folder", place, submodule_search_locations=[str(ROOT)])
+    assert spec
+    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert not hasattr(module, "setUpModule")  # pytest asks for it
