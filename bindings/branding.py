@@ -69,7 +69,7 @@ class RecordedBranding:
             transaction.noted[None] = "set"
             return "set"
 
-        return self._bindings.write(write, actor=who)
+        return self._bindings.run_in_transaction(write, actor=who)
 
     def current(self) -> Branding:
         """Return the recorded branding of the public pages from the memory of this process.

@@ -114,12 +114,12 @@ class Bindings:
         return RecordedBranding(self, self._rule_cache)
 
     def __repr__(self) -> str:
-        return f"<Bindings {self.where}>"
+        return f"<Bindings {self.location}>"
 
     @property
-    def where(self) -> str:
+    def location(self) -> str:
         """The place of the database or file of these bindings, for messages. It has no user and no password."""
-        return self._opening.where
+        return self._opening.location
 
     @property
     def store(self) -> Store:
@@ -482,7 +482,7 @@ class Bindings:
         results: list[ChangeResult] = []
         similar: dict[str, str] = {}
         confused: list[str] = []
-        for attempt in changes.attempts(self._opening.where, "name"):
+        for attempt in changes.attempts(self._opening.location, "name"):
             with attempt, self.transaction(actor=who) as transaction:
                 results = changes.make(transaction, name_changes, self.now())
                 bound = [each.after.identifier for each in results if each.outcome == "bound"]
@@ -529,17 +529,19 @@ class Bindings:
             if changes_rules:
                 self._rule_cache.invalidate()
 
-    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY) -> T:
-        """Run the function ``write`` in a transaction, and return its result. Repeat it if another writer was faster.
+    def run_in_transaction(
+        self, function: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = NOBODY
+    ) -> T:
+        """Run ``function`` in a transaction, and return its result. Repeat it if another writer was faster.
 
         With ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions
         apply.
 
         Raises :class:`BindingsUnavailable` after some repetitions.
         """
-        for attempt in changes.attempts(self.where, "name"):
+        for attempt in changes.attempts(self.location, "name"):
             with attempt, self.transaction(exclusive=exclusive, actor=actor) as transaction:
-                return write(transaction)
+                return function(transaction)
         raise AssertionError("the last attempt raises an exception")
 
     def _change(self, name_change: NameChange, actor: Actor | str | None) -> Outcome:

@@ -78,9 +78,9 @@ def copy_store(old: Bindings, new: Bindings | None, *, progress: Progress | None
         if new is None:
             return [done for table in TABLES if (done := _read(table, snapshot, report)).rows]
         if new.kind == "file":
-            raise ReadOnlyBindings(f"{new.where} is a file of text, which has no history; copy to a database")
+            raise ReadOnlyBindings(f"{new.location} is a file of text, which has no history; copy to a database")
         with new.store.transaction(exclusive=True) as transaction:
-            return _write(snapshot, transaction, old.where, new.where, report)
+            return _write(snapshot, transaction, old.location, new.location, report)
 
 
 def _read(table: Table, snapshot: Snapshot, report: Progress) -> TableCopy:
@@ -95,7 +95,7 @@ def require_empty(store: Bindings) -> None:
     records.
     """
     with store.store.transaction(large=True) as transaction:
-        require_empty_at(transaction, store.where)
+        require_empty_at(transaction, store.location)
 
 
 def require_empty_at(transaction: Transaction, where: str) -> None:

@@ -114,7 +114,7 @@ def create(
     # Without a condition, other writers wait: no other process draws the same name or binds a name below it.
     is_exclusive = not all(isinstance(each, MintedChange) and each.unless is not None for each in name_changes)
     creation = _Creation(bindings, name_changes)
-    return bindings.write(creation.write, exclusive=is_exclusive, actor=who)
+    return bindings.run_in_transaction(creation.write, exclusive=is_exclusive, actor=who)
 
 
 def mint_one(

@@ -188,10 +188,10 @@ class Recent:
 
 
 def _disk(bindings: Bindings) -> Iterator[DigestFact]:
-    if bindings.where.startswith("postgresql:"):
+    if bindings.location.startswith("postgresql:"):
         return  # another machine
     try:
-        usage = shutil.disk_usage(Path(bindings.where.removeprefix("sqlite:///")).parent)
+        usage = shutil.disk_usage(Path(bindings.location.removeprefix("sqlite:///")).parent)
     except OSError:
         return
     full = usage.free < LEAST_BYTES or usage.free < LEAST_PART * usage.total

@@ -36,7 +36,7 @@ _WRITTEN = 262_144
 class Condition(NamedTuple):
     """The condition of a store, or of one server of a PostgreSQL URL: whether it can be read and written.
 
-    - ``where``: its place without user and password.
+    - ``location``: its location without user and password.
     - ``readable``, ``writable``: whether this process can read and write it.
     - ``standby``: True for a copy of another server, which is only read. ``table``, ``snapshot``: True for a table
       file and for a file of ``ararat snapshot``, which are only read.
@@ -45,7 +45,7 @@ class Condition(NamedTuple):
     - ``free``: the free bytes on the disk of an SQLite file, or None.
     """
 
-    where: str
+    location: str
     readable: bool
     writable: bool
     standby: bool = False
@@ -106,17 +106,17 @@ def health_document(bindings: Bindings | None) -> dict[str, Any]:
 def _of_table(path: Path) -> Condition:
     from .served_file.store import require_succession
 
-    where = str(path)
+    location = str(path)
     try:
         with open_file(path, served=False) as bindings:
             names = bindings.count()
         require_succession(path)
     except (BindingError, BindingsUnavailable) as error:
         code = error.code if isinstance(error, BindingError) else "unavailable"
-        return Condition(where, False, False, table=True, fault=str(error).partition("\n")[0], code=code)
+        return Condition(location, False, False, table=True, fault=str(error).partition("\n")[0], code=code)
     except OSError as error:
-        return Condition(where, False, False, table=True, fault=str(error), code="unavailable")
-    return Condition(where, True, False, table=True, names=names)
+        return Condition(location, False, False, table=True, fault=str(error), code="unavailable")
+    return Condition(location, True, False, table=True, names=names)
 
 
 def _with_names(condition: Condition, database: Database) -> Condition:
@@ -142,12 +142,12 @@ def _with_names(condition: Condition, database: Database) -> Condition:
 
 
 def _of(database: Database) -> Condition:
-    where = str(database)
+    location = str(database)
     try:
         connection = database.connect_to_read()
     except BindingsUnavailable as error:
         code = error.code if isinstance(error, BindingError) else "unavailable"
-        return Condition(where, False, False, fault=str(error).partition("\n")[0], code=code)
+        return Condition(location, False, False, fault=str(error).partition("\n")[0], code=code)
     standby, can_write = False, True
     try:
         row = connection.execute(VERSION_SQL, ()).fetchone()
@@ -155,34 +155,34 @@ def _of(database: Database) -> Condition:
             standby, can_write = connection.execute(database.server_state_sql, ()).fetchone()
     except database.driver_error as error:
         if database.is_missing_table(error):
-            return Condition(where, False, False, fault="it has no tables of Ararat", code="no-tables")
-        return Condition(where, False, False, fault=str(database.unavailable(error)), code="unavailable")
+            return Condition(location, False, False, fault="it has no tables of Ararat", code="no-tables")
+        return Condition(location, False, False, fault=str(database.unavailable(error)), code="unavailable")
     finally:
         connection.close()
     if fault := wrong_version(database, row and row[0]):
-        return Condition(where, False, False, standby, fault=fault, code="schema-version")
+        return Condition(location, False, False, standby, fault=fault, code="schema-version")
     if isinstance(database, SnapshotFile):
-        return Condition(where, True, False, snapshot=True)
+        return Condition(location, True, False, snapshot=True)
     if standby:
-        return Condition(where, True, False, standby=True)
+        return Condition(location, True, False, standby=True)
     if not can_write:
         fault = "the user has no permission to write the tables; grant INSERT and UPDATE"
-        return Condition(where, True, False, fault=fault, code="not-writable")
-    return _try_to_write(database, where)
+        return Condition(location, True, False, fault=fault, code="not-writable")
+    return _try_to_write(database, location)
 
 
-def _try_to_write(database: Database, where: str) -> Condition:
+def _try_to_write(database: Database, location: str) -> Condition:
     try:
         database.require_writable()
         _begin_and_roll_back(database)
     except ReadOnlyBindings as error:
-        return Condition(where, True, False, fault=error.message, code="not-writable")
+        return Condition(location, True, False, fault=error.message, code="not-writable")
     except BindingsLocked as error:
-        return Condition(where, True, False, fault=str(error), code="locked")
+        return Condition(location, True, False, fault=str(error), code="locked")
     except BindingsUnavailable as error:
         code = "disk-full" if _is_full(error.__cause__) else "not-written"
-        return Condition(where, True, False, fault=str(error), code=code)
-    return Condition(where, True, True, free=_free(database))
+        return Condition(location, True, False, fault=str(error), code=code)
+    return Condition(location, True, True, free=_free(database))
 
 
 def _is_full(error: BaseException | None) -> bool:

@@ -224,7 +224,7 @@ def _change_prefix(
             transaction.noted[key] = outcome
         return HoldChange(outcome, key, "prefix")
 
-    return bindings.write(write, actor=by)
+    return bindings.run_in_transaction(write, actor=by)
 
 
 def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:

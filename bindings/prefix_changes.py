@@ -183,7 +183,7 @@ class Prefixes:
                 transaction.rollback()
             return outcome
 
-        outcome = self._bindings.write(write, actor=by)
+        outcome = self._bindings.run_in_transaction(write, actor=by)
         if outcome != "unchanged":
             for warning in prefixes.warnings_about(checked):
                 _log.warning("%s: %s (%s)", key, warning.message, warning.code)
@@ -197,7 +197,7 @@ class Prefixes:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
-        return self._bindings.write(
+        return self._bindings.run_in_transaction(
             lambda transaction: remove_record(transaction, key, self._bindings.now(), by.name), actor=by
         )
 
@@ -262,7 +262,7 @@ class Rules:
                 transaction.rollback()
             return outcome
 
-        return self._bindings.write(write, actor=by)
+        return self._bindings.run_in_transaction(write, actor=by)
 
     def remove(self, prefix: str, *, actor: Actor | str | None = None) -> Literal["removed"]:
         """Delete the redirect rule of the NAAN or shoulder ``prefix``. Its history stays.
@@ -271,7 +271,7 @@ class Rules:
         """
         by = Actor.of(actor)
         key = prefixes.check_prefix(prefix, self._bindings.naming)
-        return self._bindings.write(
+        return self._bindings.run_in_transaction(
             lambda transaction: remove_rule(transaction, key, self._bindings.now(), by.name), actor=by
         )
 

@@ -48,8 +48,10 @@ class Writable(Protocol):
         """Return the time that is recorded with changes."""
         ...
 
-    def write(self, write: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...) -> T:
-        """Run the function ``write`` in a transaction of the store, and return its result.
+    def run_in_transaction(
+        self, function: Callable[[Transaction], T], *, exclusive: bool = False, actor: Actor = ...
+    ) -> T:
+        """Run ``function`` in a transaction of the store, and return its result.
 
         With ``exclusive``, other writers wait until the transaction ends. ``actor`` is the user whose permissions
         apply.

@@ -450,7 +450,7 @@ def open_store() -> Iterator[Callable[..., Bindings]]:
         create, is_read = options.pop("create", True), options.pop("is_read", True)
         opened.append(bindings_at(url_or_path, create=create, **options))
         opened[-1].open()
-        if is_read and opened[-1].where.startswith("sqlite"):
+        if is_read and opened[-1].location.startswith("sqlite"):
             opened[-1].lookup("ark:12345/x")  # A reader keeps the log, so that not each change begins and ends one.
         return opened[-1]
 

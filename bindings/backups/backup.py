@@ -170,7 +170,7 @@ def record(
     if backup is not None:
         fact = _fact(backup.file, backup.began)
     with bindings_at(url_or_path, clock=clock, read_seconds=None).open() as bindings:
-        bindings.write(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
+        bindings.run_in_transaction(lambda transaction: transaction.set_setting(name, json.dumps(fact)))
         delete_all_old(bindings)
 
 
@@ -185,7 +185,7 @@ def _begin(url: str | Path, fact: Mapping[str, str]) -> None:
 
     # A role that can only read makes backups, too.
     with suppress(ReadOnlyBindings), bindings_at(url, read_seconds=None, older=True).open() as bindings:
-        bindings.write(write)
+        bindings.run_in_transaction(write)
 
 
 def _fact(file: Path, began: datetime) -> dict[str, str]:

@@ -85,7 +85,7 @@ class Newer:
     - ``settings``: counters, which advance and never go back, and owners of UUIDs.
     - ``prefixes``: the records of prefixes. ``people``: the accounts, or None.
     - ``compare``: returns what a database still has otherwise.
-    - ``unknown``: what the source cannot know, in words. ``where``: the place of a store, or "".
+    - ``unknown``: what the source cannot know, in words. ``location``: the location of a store, or "".
     """
 
     names: Iterable[Binding | LastEntry]
@@ -94,7 +94,7 @@ class Newer:
     people: People | None = None
     compare: Callable[[Bindings], Iterator[StoreFinding]]
     unknown: Sequence[str] = ()
-    where: str = ""
+    location: str = ""
 
 
 class LastEntry(NamedTuple):
@@ -189,7 +189,7 @@ def _carry_over(bindings: Bindings, newer: Newer, *, dry_run: bool, actor: Actor
             transaction.rollback()
         return done
 
-    return bindings.write(write, actor=who)
+    return bindings.run_in_transaction(write, actor=who)
 
 
 def of_store(other: Bindings, *, is_history: bool = False) -> Newer:
@@ -213,7 +213,7 @@ def of_store(other: Bindings, *, is_history: bool = False) -> Newer:
         prefixes=prefixes,
         people=people,
         compare=lambda bindings: compare(bindings, other, is_history=is_history),
-        where=other.where,
+        location=other.location,
         unknown=[
             *([] if is_database else ["deleted names, and the values that it has no column for"]),
             *([] if people else ["accounts, tokens and grants"]),
@@ -379,7 +379,7 @@ def _advance(bindings: Bindings, settings: Sequence[Setting], *, dry_run: bool, 
             return sum(record_row(row, transaction, now, who.name) for row in _behind(transaction, settings))
         return len(_behind(transaction, settings))
 
-    return bindings.write(write, actor=who)
+    return bindings.run_in_transaction(write, actor=who)
 
 
 def _behind(transaction: Transaction, settings: Sequence[Setting]) -> list[Setting]:

@@ -84,7 +84,7 @@ def verify(bindings: Bindings) -> Iterator[StoreFinding]:
         from ..served_file.store import require_succession
 
         try:
-            require_succession(Path(bindings.where))
+            require_succession(Path(bindings.location))
         except BindingError as error:
             yield finding("file-refused", "", str(error).partition("\n")[0])
         return

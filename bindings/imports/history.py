@@ -156,7 +156,7 @@ def import_history(
         first = next(records, None)
         _require_complete(first, name_of(file))
         with bindings.transaction(exclusive=True) as transaction:
-            require_empty_at(transaction, bindings.where)
+            require_empty_at(transaction, bindings.location)
             for kind, some in groupby(records, key=lambda record: record.kind):
                 if kind == "end":
                     last = next(some)

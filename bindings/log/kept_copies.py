@@ -107,7 +107,7 @@ def delete_all_old(bindings: Bindings) -> None:
     """
     now = bindings.now()
     while isinstance(bindings.store, DatabaseStore) and bindings.store.current_rows(OLD, **limits(now)):
-        bindings.write(lambda transaction: delete_old(transaction.connection, now))
+        bindings.run_in_transaction(lambda transaction: delete_old(transaction.connection, now))
 
 
 def delete_old(connection: Connection, now: datetime) -> None:

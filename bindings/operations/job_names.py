@@ -46,7 +46,7 @@ class JobNames(PlanNames):
         far.
         """
         self.clear()
-        remaining, number, rhythm = iter(keys), 0, BlockPace(self._bindings.where)
+        remaining, number, rhythm = iter(keys), 0, BlockPace(self._bindings.location)
         while block := list(islice(remaining, pace.BLOCK)):
             if number + len(block) > MAX_NAMES:
                 raise BindingError(
@@ -60,7 +60,7 @@ class JobNames(PlanNames):
                 _run(transaction, "INSERT INTO bulk_names (job, place, key) VALUES (?, ?, ?)", rows)
                 beat(transaction.connection, number)
 
-            self._bindings.write(write)
+            self._bindings.run_in_transaction(write)
             rhythm.rest()
         return number
 
@@ -82,12 +82,12 @@ class JobNames(PlanNames):
             [(number,)] = _rows(transaction, "SELECT count(*) FROM bulk_names WHERE job = ?", self._job)
             return number
 
-        return self._bindings.write(write)
+        return self._bindings.run_in_transaction(write)
 
     def clear(self) -> None:
         """Delete the recorded names of the job. The names themselves and their bindings stay."""
         delete = "DELETE FROM bulk_names WHERE job = ?"
-        self._bindings.write(lambda transaction: _run(transaction, delete, [(self._job,)]))
+        self._bindings.run_in_transaction(lambda transaction: _run(transaction, delete, [(self._job,)]))
 
     @staticmethod
     def take_from(connection: Connection, checked: int, job: int) -> int:

@@ -200,7 +200,7 @@ class OperationRun(Generic[R]):
         self._number = number
         self._actor = actor
         self._hooks = hooks or Hooks()
-        self._pace = BlockPace(bindings.where, size, source.least)
+        self._pace = BlockPace(bindings.location, size, source.least)
         self._operation: int | None = None
         self._changed = 0
         self._is_checked = False
@@ -345,12 +345,12 @@ class OperationRun(Generic[R]):
             self._source.result.written = is_written and self._operation is not None
             self._hooks.finish(transaction.connection, self._source.result)
 
-        self._bindings.write(write)
+        self._bindings.run_in_transaction(write)
         return self._source.result
 
     def forget(self) -> None:
         """Delete the progress of an interrupted run, so that the next one begins again."""
-        self._bindings.write(lambda transaction: progress.forget(transaction, self._number))
+        self._bindings.run_in_transaction(lambda transaction: progress.forget(transaction, self._number))
         self._operation, self._changed, self._source.continues = None, 0, None
 
     def _begin(self) -> Source[R]:
@@ -405,7 +405,7 @@ class OperationRun(Generic[R]):
             self._operation, self._changed = begun
             act(transaction)
 
-        self._bindings.write(again, actor=actor)
+        self._bindings.run_in_transaction(again, actor=actor)
 
 
 @contextmanager
@@ -415,7 +415,7 @@ def _collisions(bindings: Bindings) -> Iterator[None]:
         yield
     except Collision as collision:
         message = Translatable(
-            "%(store)s: another process changed the same names; nothing was written, try again", store=bindings.where
+            "%(store)s: another process changed the same names; nothing was written, try again", store=bindings.location
         )
         raise BindingsUnavailable(message) from collision
 
@@ -434,7 +434,7 @@ def stop_operation(bindings: Bindings, number: int, *, actor: Actor | str | None
             transaction.noted[None] = f"operation {number}"
         return transaction.operations.get(number)
 
-    return bindings.write(stop, actor=Actor.of(actor))
+    return bindings.run_in_transaction(stop, actor=Actor.of(actor))
 
 
 def run(

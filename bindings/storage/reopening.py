@@ -53,13 +53,13 @@ def next_attempt(began: float, ended: float) -> float:
 class Opening(Generic[S]):
     """A store that is opened when it is first needed, and again after a failure.
 
-    - ``where``: its place without a password.
+    - ``location``: its place without a password.
     - ``open_``: opens the store and returns it, or raises an exception.
     - ``failure``: the reason why the last attempt failed, in printable ASCII; None if the store is open.
     """
 
-    def __init__(self, where: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
-        self.where = where
+    def __init__(self, location: str, open_: Callable[[], S], clock: Callable[[], float] = time.monotonic) -> None:
+        self.location = location
         self.failure: str | None = None
         self._no_tables: NoTables | None = None
         self._open = open_
@@ -119,7 +119,7 @@ class Opening(Generic[S]):
     def _opened(self) -> S:
         # Wait for the first attempt. Later, answer with the last failure while another thread opens the store.
         if not self._lock.acquire(blocking=self.failure is None):
-            raise BindingsUnavailable(self.failure or self.where)
+            raise BindingsUnavailable(self.failure or self.location)
         try:
             if self._store is not None:
                 return self._store
@@ -130,7 +130,7 @@ class Opening(Generic[S]):
             except BindingsUnavailable:
                 raise
             except Exception as error:
-                raise BindingsUnavailable(self.failure or self.where) from error
+                raise BindingsUnavailable(self.failure or self.location) from error
         finally:
             self._lock.release()
 
@@ -144,7 +144,7 @@ class Opening(Generic[S]):
             self._next_attempt = next_attempt(began, self._clock())
             first_line = str(error).partition("\n")[0]
             if not isinstance(error, BindingError | BindingsUnavailable):
-                first_line = f"{self.where}: {type(error).__name__}: {display.escape(first_line)}"
+                first_line = f"{self.location}: {type(error).__name__}: {display.escape(first_line)}"
             self.failure = first_line
             self._no_tables = error if isinstance(error, NoTables) else None
             raise

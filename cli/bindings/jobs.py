@@ -35,7 +35,9 @@ def jobs_command(resume: int | None, as_json: bool, database: str) -> int:
 
     with open_accounts(database, reading=resume is None) as accounts:
         jobs = Jobs(accounts)
-        if resume is not None and not accounts.bindings.write(lambda transaction: jobs.resume(transaction, resume)):
+        if resume is not None and not accounts.bindings.run_in_transaction(
+            lambda transaction: jobs.resume(transaction, resume)
+        ):
             raise CommandError(
                 f"the job {resume} cannot be continued: it runs, has ended, or does not exist",
                 ("Fix", "choose a stopped job of the list: ararat jobs"),

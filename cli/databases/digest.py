@@ -29,7 +29,7 @@ def digest_command(as_json: bool, database: str) -> int:
     from ...bindings.digest import facts
 
     with open_store(database, reading=True) as bindings:
-        all_facts, where, now = facts(bindings), bindings.where, bindings.now()
+        all_facts, where, now = facts(bindings), bindings.location, bindings.now()
     problems = sum(fact.problem for fact in all_facts)
     if as_json:
         streams.dump(

@@ -73,7 +73,7 @@ def recover_command(
         open_store(database, older=True, reading=dry_run) as bindings,
         opened(newer, policy_file, vkey, destinations) as source,
     ):
-        if newer == database or _is_one_file(bindings.where, source.where):
+        if newer == database or _is_one_file(bindings.location, source.location):
             raise CommandError(
                 "--from names the database itself", ("Fix", "name the newer database, an export or a log")
             )

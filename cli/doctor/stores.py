@@ -53,7 +53,7 @@ def examine(url_or_path: str, only: Literal["names", "desk"] | None = None) -> I
     for number, condition in enumerate(servers, 1):
         shown = "database" if len(servers) == 1 else f"server {number}"
         yield _of_role(_finding(condition, shown, alone=len(servers) == 1), only)
-        if condition.where.startswith("sqlite:") and (lacks := library_fault()):
+        if condition.location.startswith("sqlite:") and (lacks := library_fault()):
             fault, change = lacks
             yield HealthFinding(
                 "database", "sqlite-library", "warning", "SQLite", sentence(f"SQLite {fault}"), sentence(change)
@@ -84,7 +84,7 @@ def _of_role(finding: HealthFinding, only: Literal["names", "desk"] | None) -> H
 
 
 def _finding(condition: Condition, shown: str, *, alone: bool) -> HealthFinding:
-    where = display.escape(condition.where)
+    where = display.escape(condition.location)
     if condition.code == "not-writable":
         message = f"{where} can be read, as documented for a site that only reads, but this user cannot write it."
         return HealthFinding("database", "not-writable", "warning", shown, message, _REMEDIES["not-writable"])

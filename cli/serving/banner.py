@@ -67,7 +67,7 @@ def lines(
     note = " (temporary; names are lost when the server stops)" if is_demo else ""
     if bindings.kind != "database":
         note = " (read again when it changes, never written)"
-    yield from sheet.field("Bindings", f"{bindings.where}{note}")
+    yield from sheet.field("Bindings", f"{bindings.location}{note}")
     if is_demo:
         yield from sheet.field("Keep names", "run this command instead:")
         # It is not wrapped, so that a copy of it works.

@@ -38,7 +38,7 @@ def fact(store: Bindings, code: str) -> DigestFact:
 
 
 def add(store: Bindings, table: Any, **values: Any) -> None:
-    store.write(lambda transaction: transaction.connection.execute(insert(table).values(**values)))
+    store.run_in_transaction(lambda transaction: transaction.connection.execute(insert(table).values(**values)))
 
 
 def test_a_new_store_has_only_a_missing_backup(store: Bindings) -> None:
@@ -63,7 +63,7 @@ def test_a_backup_is_right_then_old_then_failed_then_right_again(
 
 
 def test_a_backup_that_another_program_recorded_is_a_problem(store: Bindings) -> None:
-    store.write(lambda transaction: transaction.set_setting("backup", "[1]"))
+    store.run_in_transaction(lambda transaction: transaction.set_setting("backup", "[1]"))
     assert "Another program" in fact(store, "backup").message
 
 
@@ -100,12 +100,14 @@ ROUND = {"time": "2026-11-26T10:00:00Z", "days": 30.0, "due": 9, "overdue": 0, "
 def test_targets_that_missed_a_round(
     store: Bindings, recorded: dict[str, int], problem: bool, message: str, fix: str
 ) -> None:
-    store.write(lambda transaction: transaction.set_setting(digest.LAST_ROUND, json.dumps(ROUND | recorded)))
+    store.run_in_transaction(
+        lambda transaction: transaction.set_setting(digest.LAST_ROUND, json.dumps(ROUND | recorded))
+    )
     assert fact(store, "overdue") == DigestFact("overdue", problem, recorded["overdue"], message, fix)
 
 
 def test_a_round_that_another_program_recorded_is_a_problem(store: Bindings) -> None:
-    store.write(lambda transaction: transaction.set_setting(digest.LAST_ROUND, '{"days": null}'))
+    store.run_in_transaction(lambda transaction: transaction.set_setting(digest.LAST_ROUND, '{"days": null}'))
     assert "Another program" in fact(store, "overdue").message
 
 

@@ -41,7 +41,7 @@ def test_a_healthy_store_is_readable_writable_and_not_changed(
     bindings.bind(NAME, "/x")
     condition = one(database)
     assert (condition.readable, condition.writable, condition.fault) == (True, True, None)
-    assert condition.where == str(bindings.store)
+    assert condition.location == str(bindings.store)
     assert len(bindings.history(NAME)) == 1
 
 
@@ -165,8 +165,8 @@ def test_each_server_of_a_url_is_checked_without_showing_the_password(cluster: A
     url = cluster.new_schema()
     open_bindings(url, create=True).close()
     there, gone = conditions(several(url, cluster.port, unused_port))
-    assert (there.where, there.writable) == (f"postgresql://127.0.0.1:{cluster.port}/{cluster.database}", True)
-    assert (gone.where, gone.readable, gone.code) == (
+    assert (there.location, there.writable) == (f"postgresql://127.0.0.1:{cluster.port}/{cluster.database}", True)
+    assert (gone.location, gone.readable, gone.code) == (
         f"postgresql://127.0.0.1:{unused_port}/{cluster.database}",
         False,
         "unavailable",

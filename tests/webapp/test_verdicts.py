@@ -167,7 +167,7 @@ def test_a_row_of_a_list_has_the_verdict(case: Case, client: FlaskClient, read_p
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_the_command_has_the_verdict(case: Case, client: FlaskClient, bindings: Bindings) -> None:
-    database = str(bindings.where)
+    database = str(bindings.location)
     result = CliRunner().invoke(main, ["inspect", "--json", "--database", database, case.name])
     assert json.loads(result.output)["verdict"] == _in_json(case, client)
     shown = CliRunner().invoke(main, ["inspect", "--database", database, case.name], env={"COLUMNS": "300"}).output

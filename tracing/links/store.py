@@ -282,7 +282,7 @@ class Links:
     def _store(self) -> DatabaseStore:
         store = self.bindings.store
         if not isinstance(store, DatabaseStore):
-            raise ReadOnlyBindings(f"{self.bindings.where} is a file of text, which has no traces; use a database")
+            raise ReadOnlyBindings(f"{self.bindings.location} is a file of text, which has no traces; use a database")
         return store
 
 

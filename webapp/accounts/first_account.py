@@ -94,10 +94,10 @@ def command(bindings: Bindings, *, with_place: bool = True) -> str:
     server runs as a user without a shell, such as that of a service, the command runs as this user.
     """
     parts = [program(), "account", "add", _NAME, "--role", "administrator", "--password-stdin"]
-    if with_place and bindings.where.startswith("sqlite:"):
-        place = bindings.where
-    elif with_place and not bindings.where.startswith("postgresql"):
-        place = os.path.abspath(bindings.where)  # noqa: PTH100 - no link is followed
+    if with_place and bindings.location.startswith("sqlite:"):
+        place = bindings.location
+    elif with_place and not bindings.location.startswith("postgresql"):
+        place = os.path.abspath(bindings.location)  # noqa: PTH100 - no link is followed
     else:
         place = "DATABASE"
     return f"{_as_user()}{' '.join(parts)} --database {shlex.quote(place)}"

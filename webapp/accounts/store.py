@@ -115,12 +115,12 @@ class Accounts:
         found = rows.found(self.read(rows.ACCOUNT_OF_NAME, connection, name=read_name(name)))
         return found[0].account if found else None
 
-    def write(self, change: Callable[[Connection], T]) -> T:
+    def run_in_transaction(self, change: Callable[[Connection], T]) -> T:
         """Return the result of ``change`` in a transaction, which is repeated if another writer was faster.
 
         Raises :class:`ReadOnlyBindings` for a file or a standby, and :class:`BindingsUnavailable`.
         """
-        for attempt in changes.attempts(self.bindings.where, "account"):
+        for attempt in changes.attempts(self.bindings.location, "account"):
             with attempt, self._store().transaction() as transaction:
                 return change(transaction.connection)
         raise AssertionError("the last attempt raises an exception")
@@ -146,7 +146,7 @@ class Accounts:
     def _store(self) -> DatabaseStore:
         store = self.bindings.store
         if not isinstance(store, DatabaseStore):
-            raise ReadOnlyBindings(f"{self.bindings.where} is a file of text, which has no accounts; use a database")
+            raise ReadOnlyBindings(f"{self.bindings.location} is a file of text, which has no accounts; use a database")
         return store
 
     def change_account(
@@ -168,7 +168,7 @@ class Accounts:
             audit.record(connection, by, operation, name, outcome, when=self.bindings.now())
             return find(connection, name)
 
-        return self.write(write)
+        return self.run_in_transaction(write)
 
     def is_valid(self, created: datetime, expires: datetime | None) -> bool:
         """Return whether a token or session is valid now.
@@ -222,7 +222,7 @@ class Accounts:
             audit.record(connection, by, "account.add", name, " ".join(words), when=now)
             return find(connection, name)
 
-        added = self.write(write)
+        added = self.run_in_transaction(write)
         self._set_existence(True)
         return added
 
@@ -449,7 +449,7 @@ class Accounts:
             audit.record(connection, by, "account.password", account.name, "set by a link", when=self.bindings.now())
             return find(connection, account.name)
 
-        return self.write(write)
+        return self.run_in_transaction(write)
 
     def _replace_password(self, connection: Connection, account: Account, hashed: str | None) -> None:
         _update(connection, account, password=hashed, link=None, link_expires=None)
@@ -492,7 +492,7 @@ class Accounts:
         """
         is_unchanged = tables.accounts.c.id == account.number, tables.accounts.c.password == old
         replace = update(tables.accounts).where(*is_unchanged).values(password=new)
-        return bool(self.write(lambda each: each.execute(replace).rowcount))
+        return bool(self.run_in_transaction(lambda each: each.execute(replace).rowcount))
 
 
 def _hashed(password: str | None, account: str) -> str | None:

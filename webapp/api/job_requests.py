@@ -49,7 +49,7 @@ def start_job(
                 one.store(connection, reply)
             return reply
 
-        return accounts().write(write)
+        return accounts().run_in_transaction(write)
 
     response = idempotency.answer(accounts(), who, act)
     known.worker.wake()

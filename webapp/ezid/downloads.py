@@ -117,7 +117,7 @@ def _add(accounts: Accounts, account: int, parameters: str) -> int:
         connection.execute(delete(jobs).where(*expired))
         return new_row_number(connection, jobs, row)
 
-    return accounts.write(write)
+    return accounts.run_in_transaction(write)
 
 
 def _stored(number: int, secret: str) -> dict[str, Any] | None:

@@ -176,12 +176,14 @@ class ExportJobs:
                 # The rows are written first, so that the snapshot is not open while the parts are stored.
                 names, size = self._write(claim, file, progress)
                 file.seek(0)
-                self.accounts.write(lambda connection: _delete(connection, number))
+                self.accounts.run_in_transaction(lambda connection: _delete(connection, number))
                 for place in count():
                     if not (part := file.read(_PART_BYTES)):
                         break
                     row = {"job": number, "place": place, "data": part}
-                    self.accounts.write(lambda connection, row=row: self._store(connection, claim, row, names))
+                    self.accounts.run_in_transaction(
+                        lambda connection, row=row: self._store(connection, claim, row, names)
+                    )
                     pass_on()
         except BindingsUnavailable:
             raise  # a database that cannot be read now
@@ -198,7 +200,7 @@ class ExportJobs:
             for each in older:
                 _delete(connection, each)
 
-        self.accounts.write(finish)
+        self.accounts.run_in_transaction(finish)
 
     def _write(self, claim: Claim, to: SpooledTemporaryFile[bytes], progress: Callable[[int], None]) -> tuple[int, int]:
         """Write the compressed file, and return the numbers of its names and of its bytes before the compression."""

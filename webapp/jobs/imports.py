@@ -131,7 +131,7 @@ class Imports:
                 exports.require_few(transaction.connection, job.account)
             return self.jobs.resume(transaction, job.number)
 
-        is_resumed = job.has_stopped and self.accounts.bindings.write(resume)
+        is_resumed = job.has_stopped and self.accounts.bindings.run_in_transaction(resume)
         self.worker.wake()
         return is_resumed
 

@@ -205,7 +205,9 @@ class Jobs:
             marked = json.dumps({**job.parameters, **marks, "claim": secrets.token_hex(8), "waits": None})
             claimed = Claim(job, json.dumps(dict(job.parameters)))
             values = {"state": "running", "parameters": marked, "changed": rfc3339(now), "progress": 0}
-            if not self.accounts.write(lambda connection, held=claimed, new=values: _update(connection, held, **new)):
+            if not self.accounts.run_in_transaction(
+                lambda connection, held=claimed, new=values: _update(connection, held, **new)
+            ):
                 continue
             claimed = Claim(_job_with(job, marked), marked)
             if marks["deaths"] < MAX_DEATHS:
@@ -227,7 +229,7 @@ class Jobs:
         The clock of a file is that of its host.
         """
         now = self.accounts.bindings.now()
-        if self.accounts.bindings.where.startswith("sqlite"):
+        if self.accounts.bindings.location.startswith("sqlite"):
             return now
         ((time,),) = self.accounts.read(_CLOCK, connection) if connection is None else connection.execute(_CLOCK)
         return now + (time - utc_now())
@@ -280,7 +282,7 @@ class Jobs:
         """
         parameters = {**claim.job.parameters, "claim": "", "waits": waits}
         values = {"state": "waiting", "parameters": json.dumps(parameters)}
-        self.accounts.write(lambda connection: _update(connection, claim, **values))
+        self.accounts.run_in_transaction(lambda connection: _update(connection, claim, **values))
 
     def report(self, claim: Claim, progress: int) -> None:
         """Record that the worker still runs, and its progress.
@@ -289,7 +291,7 @@ class Jobs:
         :class:`ClaimLost`.
         """
         values = {"progress": progress, "changed": rfc3339(self._now())}
-        if not self.accounts.write(lambda connection: _update(connection, claim, **values)):
+        if not self.accounts.run_in_transaction(lambda connection: _update(connection, claim, **values)):
             raise ClaimLost(str(claim.job.number))
 
     def advance(self, connection: Connection, claim: Claim, progress: int) -> None:
@@ -337,7 +339,7 @@ class Jobs:
             ended = problem(connection, code, detail, *found or ())
             self.finish(connection, claim, "failed", result | {"problem": ended})
 
-        self.accounts.write(write)
+        self.accounts.run_in_transaction(write)
 
     def end(self, claim: Claim, state: State, result: Mapping[str, Any], lines: int | None = None) -> None:
         """End a job whose work wrote nothing.
@@ -348,7 +350,7 @@ class Jobs:
 
         Raises :class:`ClaimLost`.
         """
-        self.accounts.write(lambda connection: self.finish(connection, claim, state, result, lines))
+        self.accounts.run_in_transaction(lambda connection: self.finish(connection, claim, state, result, lines))
 
 
 def problem(

@@ -198,7 +198,7 @@ class UploadJobs:
             self.uploads.replace(connection, upload.number, claim.job.number, proposal)
             self.jobs.finish(connection, claim, "done", {}, proposal.rows)
 
-        self.uploads.accounts.write(write)
+        self.uploads.accounts.run_in_transaction(write)
 
     def _converted(self, content: bytes, name: str) -> Proposal:
         while True:
@@ -279,7 +279,7 @@ class _Work:
             summary = run.check()
             for begin in range(0, len(self._outcomes), _BLOCK):
                 some = self._outcomes[begin : begin + _BLOCK]
-                self._uploads.accounts.write(lambda connection, some=some: self._refuse(connection, some))
+                self._uploads.accounts.run_in_transaction(lambda connection, some=some: self._refuse(connection, some))
         else:
             self._uploads.clear_rows(self._upload.number)
             summary = run.check()
@@ -300,7 +300,7 @@ class _Work:
             of = self._upload.number, self._job.number
             return self._uploads.add_rows(connection, *of, self._outcomes, new), new
 
-        is_mine, new = self._uploads.accounts.write(write)
+        is_mine, new = self._uploads.accounts.run_in_transaction(write)
         if not is_mine:
             raise ClaimLost(str(self._job.number))
         self._counted.update(new - self._counted)

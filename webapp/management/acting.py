@@ -214,7 +214,9 @@ def refused(accounts: Accounts, caller: Caller | None, operation: str, name: Nam
         return
     when = accounts.bindings.now()
     try:
-        accounts.write(lambda connection: audit.record(connection, caller, operation, text_of(name), code, when=when))
+        accounts.run_in_transaction(
+            lambda connection: audit.record(connection, caller, operation, text_of(name), code, when=when)
+        )
     except (BindingsUnavailable, BindingError) as error:
         _log.warning("The audit does not have the refused %s of %s (%s): %s", operation, caller.actor, code, error)
 

@@ -85,7 +85,7 @@ def set_record(
             if outcomes == {"unchanged"}:
                 transaction.rollback()
 
-        accounts.bindings.write(write, actor=actor)
+        accounts.bindings.run_in_transaction(write, actor=actor)
         return get(accounts.bindings, key)
 
 
@@ -109,7 +109,7 @@ def remove_record(accounts: Accounts, caller: Caller | None, prefix: str, *, eta
             if rule is not None:
                 prefix_changes.remove_rule(transaction, key, accounts.bindings.now(), actor.name)
 
-        accounts.bindings.write(write, actor=actor)
+        accounts.bindings.run_in_transaction(write, actor=actor)
 
 
 def succeed(

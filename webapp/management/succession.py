@@ -115,7 +115,7 @@ def succeed(
             transaction.result = result
         return result
 
-    return bindings.write(write, actor=who)
+    return bindings.run_in_transaction(write, actor=who)
 
 
 def _lineage(existing: PrefixRecord | None, to: str, today: str) -> dict[str, str]:

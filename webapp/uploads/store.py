@@ -357,7 +357,9 @@ class Uploads:
                 last := found[0][0]
             ):
                 some = upload_rows.c.upload == upload, upload_rows.c.part == part, upload_rows.c.number <= last
-                self.accounts.write(lambda connection, some=some: connection.execute(delete(upload_rows).where(*some)))
+                self.accounts.run_in_transaction(
+                    lambda connection, some=some: connection.execute(delete(upload_rows).where(*some))
+                )
 
     def add_rows(
         self, connection: Connection, upload: int, job: int, rows: Sequence[RowOutcome], counted: Counter[Part]

@@ -111,7 +111,7 @@ def _isbn_digit(digits: str) -> str:
     return _ean_digit(digits) if len(digits) == 12 else _mod_11_digit(digits)
 
 
-def _isbn_folds(nss: str) -> str:
+def _isbn_canonicalize(nss: str) -> str:
     # A book can have two spellings: the ISBN-13 has 978 before the first nine digits, and another check digit. A number
     # with a wrong check digit is not an ISBN, so it is not converted to an ISBN-13.
     number = _compact(nss)
@@ -120,7 +120,7 @@ def _isbn_folds(nss: str) -> str:
     return f"978{number[:9]}{_ean_digit(f'978{number[:9]}')}"
 
 
-def _isbn_checks(nss: str) -> Iterator[Fault]:
+def _isbn_validate(nss: str) -> Iterator[Fault]:
     if not _ISBN.fullmatch(nss):
         yield Fault(
             0,
@@ -132,7 +132,7 @@ def _isbn_checks(nss: str) -> Iterator[Fault]:
         yield from _check_digit_faults(nss, _isbn_digit)
 
 
-def _isbn_shows(nss: str) -> str:
+def _isbn_format(nss: str) -> str:
     if not _is_isbn(nss):
         return display.decoded(nss)
     try:
@@ -142,10 +142,10 @@ def _isbn_shows(nss: str) -> str:
     return isbn.format(_compact(nss))
 
 
-def _isbn_tells(nss: str) -> Mapping[str, str]:
+def _isbn_describe(nss: str) -> Mapping[str, str]:
     if not _is_isbn(nss):
         return {}
-    number = _isbn_folds(nss)
+    number = _isbn_canonicalize(nss)
     try:
         from stdnum import isbn, numdb
     except ModuleNotFoundError:
@@ -156,16 +156,16 @@ def _isbn_tells(nss: str) -> Mapping[str, str]:
 
 
 def _is_isbn(nss: str) -> bool:
-    return not any(_isbn_checks(nss))
+    return not any(_isbn_validate(nss))
 
 
-def _issn_folds(nss: str) -> str:
+def _issn_canonicalize(nss: str) -> str:
     number = _compact(nss)
     # RFC 3044, section 2.2: "two groups of four digits separated by a hyphen"
     return f"{number[:4]}-{number[4:]}" if _ISSN.fullmatch(number) else number
 
 
-def _issn_checks(nss: str) -> Iterator[Fault]:
+def _issn_validate(nss: str) -> Iterator[Fault]:
     if not _ISSN.fullmatch(nss):
         yield Fault(
             0,
@@ -177,8 +177,8 @@ def _issn_checks(nss: str) -> Iterator[Fault]:
         yield from _check_digit_faults(nss, _mod_11_digit)
 
 
-def _issn_shows(nss: str) -> str:
-    return _issn_folds(nss) if _ISSN.fullmatch(nss) else display.decoded(nss)
+def _issn_format(nss: str) -> str:
+    return _issn_canonicalize(nss) if _ISSN.fullmatch(nss) else display.decoded(nss)
 
 
 def _check_digit_faults(nss: str, check_digit: Callable[[str], str]) -> Iterator[Fault]:
@@ -197,13 +197,13 @@ def _check_digit_faults(nss: str, check_digit: Callable[[str], str]) -> Iterator
 _WITH_GERMAN_DIGIT = frozenset(("de", "ch"))
 
 
-def _nbn_folds(nss: str) -> str:
+def _nbn_canonicalize(nss: str) -> str:
     # "parsers therefore MUST treat these [NBN strings] as case sensitive"
     prefix, hyphen, string = nss.partition("-")
     return f"{prefix.lower()}-{string}" if hyphen and _NBN_PREFIX.fullmatch(prefix) else nss
 
 
-def _nbn_checks(nss: str) -> Iterator[Fault]:
+def _nbn_validate(nss: str) -> Iterator[Fault]:
     prefix, hyphen, string = nss.partition("-")
     if not _NBN_PREFIX.fullmatch(prefix):
         yield Fault(
@@ -228,7 +228,7 @@ def _nbn_checks(nss: str) -> Iterator[Fault]:
         )
 
 
-def _nbn_tells(nss: str) -> Mapping[str, str]:
+def _nbn_describe(nss: str) -> Mapping[str, str]:
     prefix, hyphen, string = nss.partition("-")
     if not (hyphen and _NBN_PREFIX.fullmatch(prefix)):
         return {}
@@ -269,10 +269,10 @@ ISBN = Namespace(
     security="A check digit detects typing errors, not forgeries. A well-formed ISBN may not be assigned, and some "
     "ISBNs are printed in two different books.",
     example="0451450523",
-    folds=_isbn_folds,
-    checks=_isbn_checks,
-    shows=_isbn_shows,
-    tells=_isbn_tells,
+    canonicalize=_isbn_canonicalize,
+    validate=_isbn_validate,
+    format=_isbn_format,
+    describe=_isbn_describe,
 )
 
 ISSN = Namespace(
@@ -286,9 +286,9 @@ ISSN = Namespace(
     "Only the ISSN register knows which ISSNs belong together.",
     security="A check digit detects typing errors, not forgeries. A well-formed ISSN may not be assigned.",
     example="0167-6423",
-    folds=_issn_folds,
-    checks=_issn_checks,
-    shows=_issn_shows,
+    canonicalize=_issn_canonicalize,
+    validate=_issn_validate,
+    format=_issn_format,
 )
 
 NBN = Namespace(
@@ -308,7 +308,7 @@ NBN = Namespace(
     "that assigned them knows them.",
     security="The prefix names the responsible national library. It does not prove an assignment.",
     example="fi-fe201003181510",
-    folds=_nbn_folds,
-    checks=_nbn_checks,
-    tells=_nbn_tells,
+    canonicalize=_nbn_canonicalize,
+    validate=_nbn_validate,
+    describe=_nbn_describe,
 )

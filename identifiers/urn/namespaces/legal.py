@@ -25,13 +25,13 @@ _MEASURE = re.compile(f"{_ALF_DOT}{_UNITS}")
 _ELEMENTS = (("jurisdiction", _JURISDICTION), ("authority", _AUTHORITY), ("measure", _MEASURE))
 
 
-def _folds(nss: str) -> str:
+def _canonicalize(nss: str) -> str:
     # RFC 9676, section 3.3: "names that differ only in case ... MUST be considered equivalent". Percent-encoded
     # characters are not changed: each jurisdiction has its own rules for the case of letters outside ASCII.
     return nss.lower()
 
 
-def _checks(nss: str) -> Iterator[Fault]:
+def _validate(nss: str) -> Iterator[Fault]:
     # Check only the elements at the start of every name. Published names continue in other forms, for example with a
     # "!" before an article, which RFC 9676 reserves.
     start = 0
@@ -54,8 +54,8 @@ def _checks(nss: str) -> Iterator[Fault]:
         )
 
 
-def _tells(nss: str) -> Mapping[str, str]:
-    if any(_checks(nss)):
+def _describe(nss: str) -> Mapping[str, str]:
+    if any(_validate(nss)):
         return {}
     return {name: part for (name, _), part in zip(_ELEMENTS, nss.lower().split(":", 3), strict=False)}
 
@@ -72,7 +72,7 @@ LEX = Namespace(
     security="Anyone can compose a well-formed name. Only the registrar of the jurisdiction knows whether the law "
     "exists.",
     example="it:stato:legge:2003-09-21;456",
-    folds=_folds,
-    checks=_checks,
-    tells=_tells,
+    canonicalize=_canonicalize,
+    validate=_validate,
+    describe=_describe,
 )

@@ -24,10 +24,10 @@ from ...text import display, iri
 NSS = re.compile("(?!/)" + iri.run(f"{iri.PCHAR}/"))
 
 
-def folded(nss: str, folds: Callable[[str], str] | None) -> str:
-    """Return the representative of the name ``nss`` by the function ``folds``, after the general rule (URN-053)."""
+def canonical(nss: str, canonicalize: Callable[[str], str] | None) -> str:
+    """Return the representative of the name ``nss``: apply the general rule, then ``canonicalize`` (URN-053)."""
     general = iri.upper_hex(nss)
-    representative = iri.upper_hex(folds(general)) if folds else general
+    representative = iri.upper_hex(canonicalize(general)) if canonicalize else general
     return representative if NSS.fullmatch(representative) else general
 
 
@@ -104,14 +104,14 @@ class Namespace:
     - ``functional``: how to find out whether two different names identify the same thing (URN-055).
     - ``security``: the security considerations (URN-061).
     - ``example``: an NSS in the namespace.
-    - ``folds``: maps an NSS to a representative; names with the same representative are equivalent.
-    - ``checks``: yields the faults of an NSS.
-    - ``shows``: returns a readable form of an NSS, for display only.
-    - ``tells``: returns the facts in an NSS by label, for display only.
+    - ``canonicalize``: maps an NSS to a representative; names with the same representative are equivalent.
+    - ``validate``: yields the faults of an NSS.
+    - ``format``: returns a readable form of an NSS, for display only.
+    - ``describe``: returns the facts in an NSS by label, for display only.
 
     >>> shelf = Namespace(
     ...     nid="example-shelf", title="Shelf marks", reference="our handbook", special="", security="None known.",
-    ...     equivalence="Shelf marks differ in case alone.", folds=str.lower, example="A-12",
+    ...     equivalence="Shelf marks differ in case alone.", canonicalize=str.lower, example="A-12",
     ... )
     >>> shelf.canonical("A-12"), shelf.check("A-12"), shelf.display("caf%C3%A9")
     ('a-12', (), 'caf\u00e9')
@@ -127,10 +127,10 @@ class Namespace:
     functional: str = ""
     security: str = ""
     example: str = ""
-    folds: Callable[[str], str] | None = None
-    checks: Callable[[str], Iterable[Fault]] | None = None
-    shows: Callable[[str], str] | None = None
-    tells: Callable[[str], Mapping[str, str]] | None = None
+    canonicalize: Callable[[str], str] | None = None
+    validate: Callable[[str], Iterable[Fault]] | None = None
+    format: Callable[[str], str] | None = None
+    describe: Callable[[str], Mapping[str, str]] | None = None
 
     def check(self, nss: str, start: int = 0) -> tuple[Problem, ...]:
         """Check a name of the namespace. Return a warning "nss-invalid" for each fault, at most :data:`MAX_FAULTS`.
@@ -151,7 +151,7 @@ class Namespace:
                 fault.expected,
                 self.reference,
             )
-            for fault in islice(self.checks(nss) if self.checks else (), MAX_FAULTS)
+            for fault in islice(self.validate(nss) if self.validate else (), MAX_FAULTS)
         )
 
     def canonical(self, nss: str) -> str:
@@ -165,7 +165,7 @@ class Namespace:
         >>> namespaces.lookup("issn").canonical("0317847x")
         '0317-847X'
         """
-        return folded(nss, self.folds)
+        return canonical(nss, self.canonicalize)
 
     def display(self, nss: str) -> str:
         """Return a readable form of ``nss``, a name of the namespace, for example an ISBN with hyphens.
@@ -176,7 +176,7 @@ class Namespace:
         >>> namespaces.lookup("issn").display("01676423")
         '0167-6423'
         """
-        return self.shows(nss) if self.shows else display.decoded(nss)
+        return self.format(nss) if self.format else display.decoded(nss)
 
     def details(self, nss: str) -> dict[str, str]:
         """Return the facts that the namespace reads from the name ``nss``, by short label, in display order.
@@ -187,7 +187,7 @@ class Namespace:
         >>> namespaces.lookup("oid").details("2.5.4.3")
         {'root': 'ISO and ITU-T together'}
         """
-        return dict(self.tells(nss)) if self.tells else {}
+        return dict(self.describe(nss)) if self.describe else {}
 
     def allows(self, fragment: str) -> bool:
         """Return whether the namespace allows the fragment ``fragment`` after its names, by one of the rules in

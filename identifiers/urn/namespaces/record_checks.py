@@ -75,7 +75,7 @@ def _characters(namespace: Namespace) -> Iterator[RecordFault]:
 def _words(namespace: Namespace) -> Iterator[RecordFault]:
     if not namespace.security:
         yield RecordFault("error", "security", "the value is missing", "URN draft, section 8")
-    if namespace.folds and not namespace.equivalence:
+    if namespace.canonicalize and not namespace.equivalence:
         # "Additional lexical equivalences MUST be documented"
         yield RecordFault("error", "equivalence", "the equivalences are not described in words", "URN draft, section 5")
     if not namespace.functional:
@@ -103,7 +103,7 @@ def _fragments(namespace: Namespace) -> Iterator[RecordFault]:
 def _functions(namespace: Namespace) -> Iterator[RecordFault]:
     """Check that the functions treat the example correctly."""
     if not namespace.example:
-        if namespace.folds or namespace.checks:
+        if namespace.canonicalize or namespace.validate:
             yield RecordFault(
                 "warning", "example", "an example for a test of the functions is missing", "URN draft, section 2"
             )

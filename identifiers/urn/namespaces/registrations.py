@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from ...text.translatable import Translatable
-from .model import folded
+from .model import canonical
 
 Folded = Literal["all", "none", "first", "prefix", "ul", "imei"]
 """The part of a name whose case does not matter. "first" ends at the first colon, and "prefix" at the first hyphen."""
@@ -41,7 +41,7 @@ class EquivalenceRule(NamedTuple):
 
     def canonical(self, nss: str) -> str:
         """Return the name that represents all names equivalent to ``nss``, a name of the namespace."""
-        return folded(nss, _FOLDS[self.part])
+        return canonical(nss, _FOLDS[self.part])
 
 
 def _first(nss: str) -> str:

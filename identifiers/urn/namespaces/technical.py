@@ -56,12 +56,12 @@ _SERIES = {"rfc": "RFC", "fyi": "FYI", "std": "STD", "bcp": "BCP"}
 _IETF_STRING = re.compile(r"[0-9A-Za-z\-]++")
 
 
-def _uuid_folds(nss: str) -> str:
+def _uuid_canonicalize(nss: str) -> str:
     # RFC 4122, section 3: "output as lower case characters and are case insensitive on input"
     return nss.lower() if _UUID.fullmatch(nss) else nss
 
 
-def _uuid_checks(nss: str) -> Iterator[Fault]:
+def _uuid_validate(nss: str) -> Iterator[Fault]:
     match = _UUID.match(nss)
     if match is None:
         yield Fault(0, len(nss), Translatable("this is not a UUID"), _UUID_FORM)
@@ -69,7 +69,7 @@ def _uuid_checks(nss: str) -> Iterator[Fault]:
         yield Fault(match.end(), len(nss), Translatable("there are characters after the UUID"), _UUID_FORM)
 
 
-def _uuid_tells(nss: str) -> Mapping[str, str]:
+def _uuid_describe(nss: str) -> Mapping[str, str]:
     if not _UUID.fullmatch(nss):
         return {}
     number = nss.lower()
@@ -82,7 +82,7 @@ def _uuid_tells(nss: str) -> Mapping[str, str]:
     return {"variant": variant, "version": f"{version}, {_VERSIONS.get(version, 'reserved')}"}
 
 
-def _oid_checks(nss: str) -> Iterator[Fault]:
+def _oid_validate(nss: str) -> Iterator[Fault]:
     start = 0
     for number in nss.split("."):
         if wrong := _number_fault(number, first=start == 0):
@@ -102,18 +102,18 @@ def _number_fault(number: str, *, first: bool) -> tuple[str, str] | None:
     return None
 
 
-def _oid_tells(nss: str) -> Mapping[str, str]:
-    return {} if any(_oid_checks(nss)) else {"root": _ROOTS[nss[0]]}
+def _oid_describe(nss: str) -> Mapping[str, str]:
+    return {} if any(_oid_validate(nss)) else {"root": _ROOTS[nss[0]]}
 
 
-def _ietf_folds(nss: str) -> str:
+def _ietf_canonicalize(nss: str) -> str:
     # RFC 2648: "The entire URN is case-insensitive." But RFC 3553, for names that begin with params: "Lexical
     # equivalence is achieved by exact string match".
     series = nss.partition(":")[0].lower()
     return nss if series == "params" else nss.lower()
 
 
-def _ietf_checks(nss: str) -> Iterator[Fault]:
+def _ietf_validate(nss: str) -> Iterator[Fault]:
     # Check only the series of RFC 2648; "any system ... should be written with the awareness that" more may come.
     series, _, rest = nss.partition(":")
     start = len(series) + 1
@@ -133,7 +133,7 @@ def _ietf_checks(nss: str) -> Iterator[Fault]:
         )
 
 
-def _ietf_tells(nss: str) -> Mapping[str, str]:
+def _ietf_describe(nss: str) -> Mapping[str, str]:
     series, _, number = nss.partition(":")
     document = _SERIES.get(series.lower())
     return {"document": f"{document} {number}"} if document and _DIGITS.fullmatch(number) else {}
@@ -150,9 +150,9 @@ UUID = Namespace(
     security="A UUID is not a secret. Version 1 or 6 can reveal the time and the machine of its creation. A forged "
     "UUID cannot be detected.",
     example="f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
-    folds=_uuid_folds,
-    checks=_uuid_checks,
-    tells=_uuid_tells,
+    canonicalize=_uuid_canonicalize,
+    validate=_uuid_validate,
+    describe=_uuid_describe,
 )
 
 OID = Namespace(
@@ -164,8 +164,8 @@ OID = Namespace(
     functional="None. Names are compared as written, and an arc of the tree is never assigned twice.",
     security="An object identifier does not prove that the holder of an arc assigned it.",
     example="1.3.6.1.4.1",
-    checks=_oid_checks,
-    tells=_oid_tells,
+    validate=_oid_validate,
+    describe=_oid_describe,
 )
 
 IETF = Namespace(
@@ -178,7 +178,7 @@ IETF = Namespace(
     "lists them.",
     security="Only names without percent-encoding can be names of documents.",
     example="rfc:2648",
-    folds=_ietf_folds,
-    checks=_ietf_checks,
-    tells=_ietf_tells,
+    canonicalize=_ietf_canonicalize,
+    validate=_ietf_validate,
+    describe=_ietf_describe,
 )

@@ -234,7 +234,7 @@ def counted(bindings: Bindings) -> None:
 
 
 def owned(bindings: Bindings) -> None:
-    bindings.write(lambda transaction: transaction.set_setting(f"uuid {UUID}", "painting"))
+    bindings.run_in_transaction(lambda transaction: transaction.set_setting(f"uuid {UUID}", "painting"))
 
 
 def disabled(bindings: Bindings) -> None:
@@ -580,7 +580,7 @@ def test_the_owner_of_a_uuid_is_never_replaced(tmp_path: Path) -> None:
         back_up(newer, old)
         owned(bindings)
     with open_bindings(old) as restored:
-        restored.write(lambda transaction: transaction.set_setting(f"uuid {UUID}", "sculpture"))
+        restored.run_in_transaction(lambda transaction: transaction.set_setting(f"uuid {UUID}", "sculpture"))
     code, listed = differing("recover", "--database", old, "--from", newer)
     assert (code, [row["code"] for row in listed]) == (1, ["diverged"])
 

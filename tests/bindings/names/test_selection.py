@@ -342,7 +342,7 @@ PLANS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.fixture
 def many(bindings: Bindings) -> Bindings:
     """Bindings with 3,000 names of two changes, whose statistics the database knows."""
-    is_sqlite = bindings.where.startswith("sqlite")
+    is_sqlite = bindings.location.startswith("sqlite")
     with bindings.store.transaction() as transaction:
         rows = [(f"ark:12345/{number:05}",) * 5 for number in range(3000)]
         insert = (
@@ -375,7 +375,7 @@ def test_a_page_is_read_from_an_index_without_sorting(
     if is_next_page:
         values = ("ark:12345/00010",) if selection.order == "name" else ("https://old.example/1", "ark:12345/00010")
         after = listing.cursor(*values)
-    explain = "EXPLAIN QUERY PLAN" if many.where.startswith("sqlite") else "EXPLAIN"
+    explain = "EXPLAIN QUERY PLAN" if many.location.startswith("sqlite") else "EXPLAIN"
     for statement, parameters in statements(store, selection, after, 100):
         plan = rows_of(many, f"{explain} {statement}", parameters)
         assert index in plan
@@ -451,7 +451,7 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, descendin
     # An import gives all its names the same time.
     store, time = bindings.store, rfc3339(START)
     assert isinstance(store, DatabaseStore)
-    is_sqlite = bindings.where.startswith("sqlite")
+    is_sqlite = bindings.location.startswith("sqlite")
     with store.transaction() as transaction:
         insert = (
             "INSERT INTO bindings "

@@ -30,7 +30,7 @@ def jobs(database: str, open_store: Callable[..., Bindings]) -> Jobs:
 def test_jobs_are_listed_and_a_stopped_one_is_continued_with_its_data(jobs: Jobs, database: str) -> None:
     assert ararat("jobs", "--database", database).stdout == "No job waits, runs or has stopped.\n"
     add = lambda connection: jobs.add(connection, 1, "import", {}, b"a table", 3).number  # noqa: E731
-    first, second = jobs.accounts.write(add), jobs.accounts.write(add)
+    first, second = jobs.accounts.run_in_transaction(add), jobs.accounts.run_in_transaction(add)
     claim = jobs.claim()
     assert claim
     jobs.fail(claim, "attempts", "The process of the job ended 3 times without progress.")
@@ -56,5 +56,7 @@ def test_jobs_are_listed_and_a_stopped_one_is_continued_with_its_data(jobs: Jobs
 
 
 def test_a_job_of_an_unknown_account_is_listed_without_it(jobs: Jobs, database: str) -> None:
-    number = jobs.accounts.write(lambda connection: jobs.add(connection, 99, "import", {}, b"a table", 3).number)
+    number = jobs.accounts.run_in_transaction(
+        lambda connection: jobs.add(connection, 99, "import", {}, b"a table", 3).number
+    )
     assert f"{number} import: waiting, 0 of 3;" in unwrapped(ararat("jobs", "--database", database).stdout)

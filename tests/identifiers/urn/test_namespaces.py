@@ -245,7 +245,7 @@ def test_a_namespace_only_adds_equivalences(a, b):
 
 @given(names(), st.functions(like=lambda nss: "", returns=st.text(), pure=True))
 def test_any_record_adds_equivalences_and_returns_names(name, rule):
-    record = shelf(folds=rule, equivalence="Whatever.")
+    record = shelf(canonicalize=rule, equivalence="Whatever.")
     folded = record.canonical(name.nss)
     other_case = re.sub("%..", lambda octet: octet[0].swapcase(), name.nss)
     assert record.canonical(other_case) == folded
@@ -504,10 +504,10 @@ def test_a_registered_namespace_is_replaced_only_with_replace(register):
 def test_a_record_of_a_site_affects_all_functions(register):
     register(
         equivalence="The case of the letters does not matter.",
-        folds=str.upper,
-        checks=lambda nss: [] if "-" in nss else [namespaces.Fault(0, 1, "there is no hyphen", "a hyphen")],
-        shows=lambda nss: nss.replace("-", " \u2192 "),
-        tells=lambda nss: {"hall": nss[0]},
+        canonicalize=str.upper,
+        validate=lambda nss: [] if "-" in nss else [namespaces.Fault(0, 1, "there is no hyphen", "a hyphen")],
+        format=lambda nss: nss.replace("-", " \u2192 "),
+        describe=lambda nss: {"hall": nss[0]},
     )
     a, b = urn.parse("urn:example-shelf:a-%c3%a9"), urn.parse("urn:EXAMPLE-SHELF:A-%C3%A9")
     assert equivalence(a, b).by == ("urnbis-01", "example-shelf")

@@ -211,7 +211,7 @@ def test_bounds_and_names_are_read_from_the_index_of_the_keys(bindings: Bindings
     store = bindings.store
     assert isinstance(store, DatabaseStore)
     bindings.reserve("ark:12345/1")
-    ranges, is_sqlite = store.ranges(), bindings.where.startswith("sqlite")
+    ranges, is_sqlite = store.ranges(), bindings.location.startswith("sqlite")
     statements: list[tuple[str, tuple[Any, ...]]] = [
         (ranges.nth_sql, ("ark:", "ark:\x7f", 100)),
         (ranges.last_sql, ("ark:12345/1", "ark:12345/2")),

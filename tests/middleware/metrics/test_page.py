@@ -203,7 +203,7 @@ application = ResolverMiddleware(
 @pytest.mark.long
 @pytest.mark.parametrize("preload", [False, True])
 def test_all_processes_of_a_server_share_the_metrics(wsgi_server, names, metrics, authorized, read, tmp_path, preload):
-    database = str(Path(names.where.removeprefix("sqlite:///")))
+    database = str(Path(names.location.removeprefix("sqlite:///")))
     source = SITE.format(database=database, token=metrics["metrics_token_file"])
     folder = tmp_path / "shared"
     folder.mkdir()

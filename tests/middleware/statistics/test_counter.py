@@ -322,7 +322,7 @@ def test_a_wrong_place_is_refused_and_a_missing_one_is_tried_again(names, tmp_pa
     with pytest.raises(ValueError, match=r"statistics: counts\.csv is not the name of a database"):
         ResolverMiddleware(site, names, statistics="counts.csv")
     with pytest.raises(ValueError, match=r"statistics: .*use another file for the statistics"):
-        ResolverMiddleware(site, names, statistics=names.where)
+        ResolverMiddleware(site, names, statistics=names.location)
     path = tmp_path / "later" / "counts.sqlite"
     application = ResolverMiddleware(site, names, statistics=str(path))
     assert "The statistics cannot be written now" in caplog.text
@@ -355,7 +355,7 @@ application = ResolverMiddleware(site, open_bindings({database!r}), statistics={
 @pytest.mark.long
 @pytest.mark.parametrize("preload", [False, True])
 def test_workers_count_together_and_a_killed_one_loses_seconds(wsgi_server, names, database, tmp_path, preload):
-    source = SITE.format(database=names.where, statistics=database)
+    source = SITE.format(database=names.location, statistics=database)
     server = wsgi_server(source, workers=3, preload=preload)
     counts = CountStore.at(database)
 
@@ -384,7 +384,11 @@ def test_workers_count_together_and_a_killed_one_loses_seconds(wsgi_server, name
 @pytest.mark.long
 def test_uvicorn_writes_the_counts_at_its_end(start_server, names, tmp_path):
     place = tmp_path / "counts.sqlite"
-    variables = {"ARARAT_DATABASE": names.where, "ARARAT_PREFIX": "https://r.example", "ARARAT_STATISTICS": str(place)}
+    variables = {
+        "ARARAT_DATABASE": names.location,
+        "ARARAT_PREFIX": "https://r.example",
+        "ARARAT_STATISTICS": str(place),
+    }
     command = [sys.executable, "-m", "uvicorn", "--port", "0", "--workers", "2", "ararat.asgi:application"]
     server = start_server(command, variables, tmp_path)
     server.port = int(server.wait_for(r"http://127\.0\.0\.1:(\d+)"))

@@ -111,11 +111,13 @@ def test_the_pause_of_a_host_is_kept_for_the_next_process(bindings, site, monkey
         "--allow-network",
         "127.0.0.0/8",
         "--database",
-        bindings.where,
+        bindings.location,
         "--json",
     ]
-    if bindings.where.startswith("sqlite"):
-        assert '"code": "too-often"' in CliRunner().invoke(main.main, [*arguments, "--database", bindings.where]).stdout
+    if bindings.location.startswith("sqlite"):
+        assert (
+            '"code": "too-often"' in CliRunner().invoke(main.main, [*arguments, "--database", bindings.location]).stdout
+        )
     assert site.asked == ["/busy"]
     assert states(bindings) == {"/busy": "unclear"}
     later = bindings.now() + timedelta(seconds=601)

@@ -52,7 +52,7 @@ def audit_of() -> Callable[[Accounts], list[dict[str, Any]]]:
     from ararat.bindings.storage.tables.account_tables import audit
 
     def read(accounts: Accounts) -> list[dict[str, Any]]:
-        return accounts.write(
+        return accounts.run_in_transaction(
             lambda each: [dict(row) for row in each.execute(audit.select().order_by("id")).mappings()]
         )
 

@@ -39,7 +39,7 @@ def fail(accounts, name="jane", address=HOME, *, password="wrong horse battery")
 
 
 def counted(accounts):
-    return accounts.write(lambda each: [tuple(row) for row in each.execute(select(sign_ins))])
+    return accounts.run_in_transaction(lambda each: [tuple(row) for row in each.execute(select(sign_ins))])
 
 
 def test_the_right_password_identifies_the_account(accounts, jane):
@@ -247,7 +247,7 @@ def test_requests_with_the_same_credential_share_one_check(accounts, jane, monke
 def test_attempts_are_counted_while_the_database_is_locked_and_written_when_it_is_free(accounts, jane, monkeypatch):
     monkeypatch.setattr(attempts, "WAIT_SECONDS", 0.05)
     monkeypatch.setattr(attempts, "RETRY_SECONDS", 0.05)
-    lock = sqlite3.connect(accounts.bindings.where.removeprefix("sqlite:///"), isolation_level=None)
+    lock = sqlite3.connect(accounts.bindings.location.removeprefix("sqlite:///"), isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     began = monotonic()
     for number in range(attempts.OF_BOTH):
@@ -409,7 +409,7 @@ def test_failures_are_in_the_audit(accounts, jane, audit_of):
 
 def test_a_hash_with_other_parameters_is_renewed(accounts, jane):
     old = argon2.PasswordHasher(time_cost=2, memory_cost=16, parallelism=1).hash(PASSWORD)
-    accounts.write(lambda each: each.execute(accounts_table.update().values(password=old)))
+    accounts.run_in_transaction(lambda each: each.execute(accounts_table.update().values(password=old)))
     assert sign_in(accounts, "jane", PASSWORD, HOME)
     _, new = accounts.password_of("jane")
     assert new != old
@@ -420,7 +420,7 @@ def test_a_hash_with_other_parameters_is_renewed(accounts, jane):
 @pytest.mark.parametrize("is_remembered", [False, True], ids=["of another process", "of this process"])
 def test_two_sign_ins_at_once_renew_a_hash_once(accounts, jane, monkeypatch, is_remembered):
     old = argon2.PasswordHasher(time_cost=2, memory_cost=16, parallelism=1).hash(PASSWORD)
-    accounts.write(lambda each: each.execute(accounts_table.update().values(password=old)))
+    accounts.run_in_transaction(lambda each: each.execute(accounts_table.update().values(password=old)))
     hash_password, sessions = passwords.hash_password, []
 
     def renew(password):
@@ -438,7 +438,7 @@ def test_two_sign_ins_at_once_renew_a_hash_once(accounts, jane, monkeypatch, is_
 
 
 def test_a_hash_that_another_program_wrote_is_a_wrong_password(accounts, jane):
-    accounts.write(lambda each: each.execute(accounts_table.update().values(password="$2b$12$abc")))
+    accounts.run_in_transaction(lambda each: each.execute(accounts_table.update().values(password="$2b$12$abc")))
     fail(accounts, password=PASSWORD)
 
 

@@ -253,7 +253,7 @@ def test_the_database_has_only_hashes_of_secrets(accounts):
     session = accounts.sessions.start(jane)
     accounts.tokens.caller(secret)
     for table in account_tables.TABLES:
-        rows = accounts.write(lambda each, table=table: each.execute(select(table)).all())
+        rows = accounts.run_in_transaction(lambda each, table=table: each.execute(select(table)).all())
         assert not any(text in str(row) for row in rows for text in (secret, session, PASSWORD))
 
 
@@ -348,7 +348,7 @@ def test_expired_sessions_are_deleted(accounts, clock):
     accounts.sessions.start(jane)
     clock.move(hours=13)
     accounts.sessions.start(jane)
-    assert len(accounts.write(lambda each: each.execute(select(account_tables.sessions)).all())) == 1
+    assert len(accounts.run_in_transaction(lambda each: each.execute(select(account_tables.sessions)).all())) == 1
 
 
 @pytest.mark.both_stores

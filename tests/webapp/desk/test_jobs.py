@@ -71,7 +71,7 @@ def test_a_job_of_another_account_does_not_exist(method, path, kind, imports, ja
     monkeypatch.setattr(imports.worker, "wake", lambda: None)
     owner = imports.accounts.get("jane").number
     add = lambda connection: imports.jobs.add(connection, owner, kind, {"action": "edit"}, b"", 0)  # noqa: E731
-    job = imports.accounts.write(add)
+    job = imports.accounts.run_in_transaction(add)
     for number in (job.number, job.number + 1, 2**31, 10**30):
         assert getattr(rita, method)(path.format(number)).status_code == 404
     # The owner and an administrator reach it; the file of a waiting export does not exist yet.

@@ -250,7 +250,7 @@ def fill(desk: Desk) -> None:
     assert ada
     assert jane
     _, reading, lines = sheet.stored(TABLE, "names.csv")
-    accounts.write(
+    accounts.run_in_transaction(
         lambda connection: Uploads(accounts).add(connection, jane.number, "names.csv", TABLE, reading, lines)
     )
     done = bulk.relocate_prefix(accounts, Caller(account=ada), "https://old.example/", "https://new.example/")

@@ -205,7 +205,7 @@ def test_a_download_expires(service: Service, curator: Person) -> None:
     url = service.local(url_of(curator.client.request_download(("format", "anvl"))))
     number = int(url.rpartition("/")[2].partition("-")[0])
     old = jobs.update().where(jobs.c.id == number).values(created="2020-01-01T00:00:00.000000Z")
-    service.accounts.write(lambda each: each.execute(old))
+    service.accounts.run_in_transaction(lambda each: each.execute(old))
     with pytest.raises(urllib.error.HTTPError) as error:
         EzidClient(service.base).download(url)
     assert error.value.read().startswith(b"error: bad request - this download does not exist or has expired")
@@ -213,7 +213,7 @@ def test_a_download_expires(service: Service, curator: Person) -> None:
     # The next request deletes it.
     curator.client.request_download(("format", "anvl"))
     expired = jobs.select().where(jobs.c.created < "2021")
-    assert service.accounts.write(lambda each: each.execute(expired).first()) is None
+    assert service.accounts.run_in_transaction(lambda each: each.execute(expired).first()) is None
 
 
 def test_many_names_are_streamed_and_imported_again(

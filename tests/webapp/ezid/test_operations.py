@@ -422,7 +422,7 @@ def test_each_change_is_in_the_audit(curator: Person, service: Service) -> None:
     name = curator.client.mint(curator.shoulder, {"_status": "reserved"}).identifier
     curator.client.delete(name)
     number = getattr(service.accounts.get(curator.name), "number", None)
-    rows = service.accounts.write(
+    rows = service.accounts.run_in_transaction(
         lambda each: each.execute(audit.select().where(audit.c.account == number).order_by("id")).mappings().all()
     )
     found = [(row["operation"], row["name"], row["outcome"], row["address"]) for row in rows]

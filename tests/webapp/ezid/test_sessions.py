@@ -148,4 +148,4 @@ def test_too_many_failed_attempts_are_refused(new_person: Callable[..., Person],
     # Later tests sign in from the same address.
     from ararat.bindings.storage.tables.account_tables import sign_ins
 
-    service.accounts.write(lambda each: each.execute(sign_ins.delete()))
+    service.accounts.run_in_transaction(lambda each: each.execute(sign_ins.delete()))

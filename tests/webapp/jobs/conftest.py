@@ -38,7 +38,9 @@ def add(jobs: Jobs, accounts: Accounts) -> Callable[..., int]:
     """add(data=b"") adds a job of the kind "test" and returns its number."""
 
     def add(data: bytes = b"", **parameters: str) -> int:
-        return accounts.write(lambda connection: jobs.add(connection, 1, "test", parameters, data, 3)).number
+        return accounts.run_in_transaction(
+            lambda connection: jobs.add(connection, 1, "test", parameters, data, 3)
+        ).number
 
     return add
 

@@ -74,7 +74,7 @@ def fill(imports, accounts, *, reserved):
     lines = (f"ark:12345/x5{number},https://old.example/{number},{state}\n" for number in range(NAMES))
     table = "identifier,target,status\n" + "".join(lines)
     caller = Caller(account=accounts.get("jane"))
-    accounts.write(lambda connection: imports.add(connection, caller, table.encode(), format="csv"))
+    accounts.run_in_transaction(lambda connection: imports.add(connection, caller, table.encode(), format="csv"))
     imports.worker.wake()
     wait_for(lambda: not imports.jobs.unfinished())
     return caller
@@ -107,10 +107,12 @@ def test_a_change_of_a_killed_process_is_one_whole_operation(imports, accounts, 
     caller = fill(imports, accounts, reserved=outcome in ("bound", "deleted"))
     imports.worker.wake = lambda: None  # this process carries out no job from now on
     selection = {"prefix": "ark:12345/x5"}
-    checked = accounts.write(lambda connection: imports.bulk.check(connection, caller, operation, selection=selection))
+    checked = accounts.run_in_transaction(
+        lambda connection: imports.bulk.check(connection, caller, operation, selection=selection)
+    )
     found = killed_while_it_runs(imports, worker, checked.number)
     assert (found.kind, found.state, found.result["counts"]) == (CHECK, "done", {outcome: NAMES})
-    change = accounts.write(lambda connection: imports.bulk.change(connection, caller, found))
+    change = accounts.run_in_transaction(lambda connection: imports.bulk.change(connection, caller, found))
     done = killed_while_it_runs(imports, worker, change.number)
     assert (done.kind, done.state, done.result["counts"]) == (CHANGE, "done", {outcome: NAMES})
     number = done.result["operation"]

@@ -58,7 +58,7 @@ def number(imports, accounts):
         b"ark:12345/x5%d,https://example.org/%d\n" % (line, line) for line in range(LINES)
     )
     caller = Caller(account=accounts.get("jane"))
-    return accounts.write(lambda connection: imports.add(connection, caller, table, format="csv")).number
+    return accounts.run_in_transaction(lambda connection: imports.add(connection, caller, table, format="csv")).number
 
 
 @pytest.fixture

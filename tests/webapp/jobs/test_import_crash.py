@@ -58,7 +58,9 @@ def test_an_import_of_killed_processes_mints_no_name_twice(
     options = Options(key="Inventarnummer", mint="ark:12345/x5", state="live")
     proposal = stored._replace(reading=options.reading(stored.content, stored.reading, "a.csv"))
     caller = Caller(account=jane)
-    added = accounts.write(lambda connection: imports.uploads.add(connection, caller, "a.csv", proposal, dry_run=False))
+    added = accounts.run_in_transaction(
+        lambda connection: imports.uploads.add(connection, caller, "a.csv", proposal, dry_run=False)
+    )
     assert added
 
     def job() -> Job:

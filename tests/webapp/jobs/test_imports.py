@@ -41,7 +41,7 @@ def started(imports: Imports, accounts: Accounts) -> Claim:
     account = accounts.get("jane")
     assert account is not None
     caller = Caller(account=account, token=token)
-    accounts.write(lambda connection: imports.add(connection, caller, TABLE, format="csv"))
+    accounts.run_in_transaction(lambda connection: imports.add(connection, caller, TABLE, format="csv"))
     claim = imports.jobs.claim()
     assert claim is not None
     return claim

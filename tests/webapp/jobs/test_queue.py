@@ -91,7 +91,7 @@ def test_the_work_of_a_lost_claim_is_rolled_back(jobs, add, accounts, expire):
         jobs.finish(connection, lost, "done", {})
 
     with pytest.raises(ClaimLost):
-        accounts.write(work)
+        accounts.run_in_transaction(work)
     assert len(jobs.unfinished()) == 1
 
 
@@ -132,7 +132,7 @@ def test_a_written_block_is_progress_also_below_the_number_of_checked_rows(jobs,
             connection.execute(delete(bulk_progress))
             connection.execute(insert(bulk_progress), {"job": number, "operation": 1, "result": str(block)})
 
-        accounts.write(write)
+        accounts.run_in_transaction(write)
         jobs.report(claim, block)
     for _ in range(MAX_DEATHS):
         expire()
@@ -158,9 +158,12 @@ def test_a_released_claim_never_counts(jobs, add, expire):
 def test_unfinished_jobs_are_limited_by_account(jobs, add, accounts):
     for _ in range(queue.MAX_UNFINISHED):
         add()
-    assert [accounts.write(lambda each, n=number: jobs.is_full(each, n)) for number in (1, 2)] == [True, False]
+    assert [accounts.run_in_transaction(lambda each, n=number: jobs.is_full(each, n)) for number in (1, 2)] == [
+        True,
+        False,
+    ]
     jobs.end(jobs.claim(), "done", {})
-    assert not accounts.write(lambda each: jobs.is_full(each, 1))
+    assert not accounts.run_in_transaction(lambda each: jobs.is_full(each, 1))
 
 
 def test_claims_begin_with_accounts_that_have_no_running_job_and_with_changes(accounts, clock):
@@ -168,7 +171,9 @@ def test_claims_begin_with_accounts_that_have_no_running_job_and_with_changes(ac
     jobs = Jobs(accounts, 30.0, reading=frozenset({"export"}))
 
     def add(account, kind, **parameters):
-        return accounts.write(lambda connection: jobs.add(connection, account, kind, parameters, b"", 1)).number
+        return accounts.run_in_transaction(
+            lambda connection: jobs.add(connection, account, kind, parameters, b"", 1)
+        ).number
 
     first, export, change = add(1, "export"), add(1, "export"), add(1, "change")
     checked, other = add(2, "change", dry_run=True), add(2, "export")
@@ -192,7 +197,7 @@ def test_a_job_whose_worker_ended_is_carried_out_alone(jobs, add, expire):
 
 
 def test_servers_whose_clocks_differ_compare_claims_by_the_clock_of_the_database(jobs, add, accounts, monkeypatch):
-    if accounts.bindings.where.startswith("sqlite"):
+    if accounts.bindings.location.startswith("sqlite"):
         pytest.skip("the clock of a file is that of its host")
     number = add()
     assert jobs.claim() is not None

@@ -110,11 +110,11 @@ class Storm:
     def add_import(self, table: str) -> int:
         content = table.encode()
         add: Any = lambda connection: self.imports.add(connection, self.jane, content, format="csv")  # noqa: E731
-        return self.accounts.write(add).number
+        return self.accounts.run_in_transaction(add).number
 
     def check(self, operation: dict[str, Any], prefix: str | None) -> int:
         selection = None if prefix is None else {"prefix": prefix}
-        return self.accounts.write(
+        return self.accounts.run_in_transaction(
             lambda connection: self.imports.bulk.check(connection, self.jane, operation, selection=selection)
         ).number
 
@@ -126,7 +126,7 @@ class Storm:
             raise _Permitted
 
         try:
-            self.accounts.write(add)
+            self.accounts.run_in_transaction(add)
         except _Permitted:
             return None
         except BindingError as error:
@@ -134,11 +134,13 @@ class Storm:
 
     def change(self, checked: Job) -> int:
         assert (checked.state, checked.result and checked.result["refusals"]) == ("done", 0), checked
-        return self.accounts.write(lambda connection: self.imports.bulk.change(connection, self.jane, checked)).number
+        return self.accounts.run_in_transaction(
+            lambda connection: self.imports.bulk.change(connection, self.jane, checked)
+        ).number
 
     def add_export(self, prefix: str) -> int:
         chain, file = [select(prefix=prefix)], FileFormat("csv")
-        return self.accounts.write(
+        return self.accounts.run_in_transaction(
             lambda connection: self.imports.exports.add(connection, self.jane, chain, file)
         ).number
 
@@ -153,7 +155,7 @@ class Storm:
             assert uploads.preview(connection, self.jane, upload, read)
             return upload.number
 
-        return self.accounts.write(add)
+        return self.accounts.run_in_transaction(add)
 
     def job_of(self, upload: int) -> int:
         found = self.imports.uploads.uploads.get(upload)
@@ -165,7 +167,7 @@ class Storm:
         uploads, upload = self.imports.uploads, self.imports.uploads.uploads.get(number)
         assert upload
         start: Any = lambda connection: uploads.import_rows(connection, self.jane, upload, skip_refused=False)  # noqa: E731
-        assert self.accounts.write(start)
+        assert self.accounts.run_in_transaction(start)
 
     def changed(self, operation: dict[str, Any], prefix: str | None) -> Job:
         """Check an operation and carry it out, both by processes that are killed."""

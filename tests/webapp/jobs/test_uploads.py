@@ -29,10 +29,12 @@ def previewed(imports: Imports, content: bytes) -> Upload:
     data, read, lines = sheet.stored(content, "names.csv")
     reading = Reading(**{**read.as_dict(), "columns": ["identifier", "target"]})
     uploads = imports.uploads.uploads
-    added = accounts.write(lambda connection: uploads.add(connection, account.number, "n.csv", data, reading, lines))
+    added = accounts.run_in_transaction(
+        lambda connection: uploads.add(connection, account.number, "n.csv", data, reading, lines)
+    )
     caller = Caller(account=account)
     assert added
-    assert accounts.write(lambda connection: imports.uploads.preview(connection, caller, added, reading))
+    assert accounts.run_in_transaction(lambda connection: imports.uploads.preview(connection, caller, added, reading))
     found = uploads.get(added.number)
     assert found
     return found
@@ -58,8 +60,8 @@ def test_a_table_is_previewed_and_imported(database: str, open_store: Callable[.
     assert account
     caller = Caller(account=account)
     start = imports.uploads.import_rows
-    assert accounts.write(lambda connection: start(connection, caller, upload, skip_refused=True))
-    assert not accounts.write(lambda connection: uploads.begin(connection, upload, "new", None))
+    assert accounts.run_in_transaction(lambda connection: start(connection, caller, upload, skip_refused=True))
+    assert not accounts.run_in_transaction(lambda connection: uploads.begin(connection, upload, "new", None))
     carry_out(imports)
     assert uploads.counts(upload.number) == {"added": {"bound": ROWS}, "refused": {"left out": 1}}
     assert accounts.bindings.count().number == ROWS
@@ -67,7 +69,7 @@ def test_a_table_is_previewed_and_imported(database: str, open_store: Callable[.
     assert [(number, row.line, row.changes) for number, row in rows] == [
         (n + 1, n + 2, {"target": ("", f"https://example.org/{n}")}) for n in (ROWS - 2, ROWS - 1)
     ]
-    accounts.write(lambda connection: uploads.delete(connection, upload.number))
+    accounts.run_in_transaction(lambda connection: uploads.delete(connection, upload.number))
     assert uploads.get(upload.number) is None
     assert uploads.rows(upload.number, "added", 0, 1) == []
 

@@ -303,7 +303,7 @@ def test_a_process_deletes_old_replies_and_uploads_without_a_request(accounts, c
         row = {"account": 1, "key": "k", "request": "", "status": 201, "response": "{}", "created": rfc3339(clock())}
         connection.execute(insert(idempotency), row)
 
-    accounts.write(write)
+    accounts.run_in_transaction(write)
     kept = select(idempotency.c.key)
     delete_all_old(accounts.bindings)
     assert accounts.read(kept)

@@ -234,7 +234,7 @@ def test_jobs(desk: Desk, jane: Pages, ada: Pages, monkeypatch: pytest.MonkeyPat
     number = int(many.rpartition("/")[2])
     with monkeypatch.context() as patch:
         patch.setattr(Worker, "wake", lambda self: None)
-        desk.accounts.write(
+        desk.accounts.run_in_transaction(
             lambda connection: connection.execute(
                 update(jobs_table).where(jobs_table.c.id >= number).values(state="waiting", result="eJwDAAAAAAE=")
             )

@@ -74,7 +74,7 @@ def audit_of(management: Acts) -> list[tuple[str, str | None, str]]:
     """Return operation, name and outcome of each row of the audit about names, oldest first."""
     columns = audit.c
     query = select(columns.operation, columns.name, columns.outcome).order_by(columns.id)
-    rows = management.accounts.write(lambda connection: connection.execute(query).all())
+    rows = management.accounts.run_in_transaction(lambda connection: connection.execute(query).all())
     return [(row[0], row[1], row[2]) for row in rows if not row[0].startswith("account.")]
 
 
@@ -82,7 +82,7 @@ def imported(management: Acts, caller: Caller | None, content: bytes) -> Mapping
     """Import a CSV table as the JSON API does, by a job, and return its result."""
     imports = Imports(management.accounts)
     who = require_account(caller)
-    management.accounts.write(lambda connection: imports.add(connection, who, content, format="csv"))
+    management.accounts.run_in_transaction(lambda connection: imports.add(connection, who, content, format="csv"))
     claim = imports.jobs.claim()
     assert claim is not None
     imports.carry_out(claim, lambda lines: None)

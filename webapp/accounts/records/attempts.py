@@ -244,7 +244,7 @@ class Unwritten:
         try:
             self._write_all()
         except Exception:  # noqa: BLE001 - the thread has no caller
-            _log.exception("attempts to sign in cannot be written to %s", self._accounts.bindings.where)
+            _log.exception("attempts to sign in cannot be written to %s", self._accounts.bindings.location)
             with self.lock:
                 self._end()
 
@@ -259,7 +259,7 @@ class Unwritten:
                 further, written, self._written = self._further, self._written, threading.Event()
                 self._further = []
             try:
-                self._accounts.write(partial(self._in_transaction, failures, since, forgotten, further))
+                self._accounts.run_in_transaction(partial(self._in_transaction, failures, since, forgotten, further))
             except (BindingsUnavailable, ReadOnlyBindings):
                 # Another writer holds the lock of the database, or the database is down. Requests report that.
                 with self.lock:

@@ -76,7 +76,7 @@ class Sessions:
             caller = Caller(account=account, token=token, address=address)
             audit.record(connection, caller, "sign-in", None, "session", when=now)
 
-        self._accounts.write(write)
+        self._accounts.run_in_transaction(write)
         return session
 
     def caller(self, session: str, *, idle: timedelta | None = None) -> Caller | None:
@@ -128,7 +128,7 @@ class Sessions:
             connection.execute(update(tables.sessions).where(of_session).values(answers=json.dumps(kept)))
             return number
 
-        return self._accounts.write(write)
+        return self._accounts.run_in_transaction(write)
 
     def _add_ended(self, connection: Connection, session: str, account: Account) -> None:
         now = self._accounts.bindings.now()
@@ -153,7 +153,7 @@ class Sessions:
         """End a session. An unknown or ended session is not changed. ``session`` is the secret id."""
         ended = rfc3339(self._accounts.bindings.now())
         is_open = tables.sessions.c.id == secret_hash(session), tables.sessions.c.ended.is_(None)
-        self._accounts.write(
+        self._accounts.run_in_transaction(
             lambda connection: connection.execute(
                 update(tables.sessions).where(*is_open).values(ended=ended, answers=None)
             )

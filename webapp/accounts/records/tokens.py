@@ -126,7 +126,7 @@ class Tokens:
             if revoke_in(connection, number, now):
                 audit.record(connection, by, "account.revoke-token", None, f"token {number}", when=now)
 
-        self._accounts.write(write)
+        self._accounts.run_in_transaction(write)
 
     def caller(self, secret: str | int) -> Caller | None:
         """Return the caller with a token, or None if the token is not valid or the account is disabled.
@@ -155,7 +155,7 @@ class Tokens:
         """
         now = self._accounts.bindings.now()
         name = validation.shown(request, 400)
-        self._accounts.write(
+        self._accounts.run_in_transaction(
             lambda connection: audit.record(connection, caller, "emergency-request", name, "received", when=now)
         )
 
@@ -185,7 +185,7 @@ class Tokens:
             self._uses.clear()
         self._uses[used] = time.monotonic() + USE_SECONDS
         try:
-            self._accounts.write(lambda connection: connection.execute(statement()))
+            self._accounts.run_in_transaction(lambda connection: connection.execute(statement()))
         except (BindingsUnavailable, BindingError):
             return  # the time of the last use is not worth a failed request
 

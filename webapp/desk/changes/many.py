@@ -101,7 +101,7 @@ def add_job(add: Callable[[Connection], Job]) -> Job:
             )
         return add(connection)
 
-    job = accounts().write(write)
+    job = accounts().run_in_transaction(write)
     known.worker.wake()
     return job
 

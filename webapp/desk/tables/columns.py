@@ -96,7 +96,7 @@ def send(number: int) -> AnyResponse:
             )
         named, _, _ = _sample(known, reading)
         reading = _remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
-        accounts().write(lambda connection: uploads().begin(connection, known, "new", None, reading))
+        accounts().run_in_transaction(lambda connection: uploads().begin(connection, known, "new", None, reading))
         return see_other("desk.table_columns", number=number)
     named, _, problem = _sample(known, reading)
     selected = [_selected(place) for place in range(len(named))]

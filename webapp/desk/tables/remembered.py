@@ -31,6 +31,6 @@ def forget() -> AnyResponse:
     is_known = (headings, prefix) in {each[:2] for each in uploads().mappings(who.account.number)}
     if is_known:
         number = who.account.number
-        accounts().write(lambda connection: uploads().forget(connection, number, headings, prefix))
+        accounts().run_in_transaction(lambda connection: uploads().forget(connection, number, headings, prefix))
         messages.put(Translatable("The columns for these headings are forgotten. They are guessed again."))
     return see_other("desk.remembered_columns")

@@ -110,7 +110,7 @@ def upload() -> AnyResponse:
         else:
             store, account = uploads(), who.account.number
             proposal = store.with_remembered(proposal, account, name)
-            added = accounts().write(
+            added = accounts().run_in_transaction(
                 lambda connection: store.add(connection, account, name, *proposal, original=content)
             )
             if added is not None:
@@ -144,7 +144,7 @@ def delete(number: int) -> AnyResponse:
             Translatable("The table is being read, so it cannot be deleted now. Wait until the job ends."), "warn"
         )
         return see_other("desk.table", number=number)
-    accounts().write(lambda connection: uploads().delete(connection, number))
+    accounts().run_in_transaction(lambda connection: uploads().delete(connection, number))
     messages.put(Translatable("The uploaded table was deleted. No name was changed."))
     return see_other("desk.tables")
 
@@ -187,7 +187,7 @@ def start_job(begin: Callable[[Connection], bool]) -> bool:
         return None
 
     try:
-        warning = accounts().write(write)
+        warning = accounts().run_in_transaction(write)
     except _Changed:
         warning = CHANGED
     if warning is not None:

@@ -358,7 +358,7 @@ def test_an_exception_in_a_transaction_leaves_no_lock(
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        bindings.write(fail)
+        bindings.run_in_transaction(fail)
     with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert other.execute("SELECT count(*) FROM ararat WHERE name = 'never'").fetchone() == (0,)
@@ -375,7 +375,7 @@ def test_a_connection_is_not_used_again_after_a_failed_statement(
         transaction.set_setting("large", "x" * 10_000_000)
 
     with pytest.raises(BindingsUnavailable, match="full"):
-        bindings.write(fill)
+        bindings.run_in_transaction(fill)
     assert not is_open(opened[0])
     binds(bindings, "after")
     assert len(opened) == 2
@@ -390,7 +390,7 @@ def test_an_interrupted_statement_leaves_no_change(bindings: Bindings, opened: l
         transaction.connection.exec_driver_sql(endless)
 
     with pytest.raises(BindingsUnavailable, match="interrupted"):
-        bindings.write(wait)
+        bindings.run_in_transaction(wait)
     binds(bindings, "after")
     with bindings.store.transaction() as transaction:
         assert transaction.setting("never") is None

@@ -69,7 +69,7 @@ def test_a_transaction_sees_its_own_records_and_others_do_not_if_it_fails(bindin
         raise BindingError("prefix-text")
 
     with pytest.raises(BindingError):
-        bindings.write(write)
+        bindings.run_in_transaction(write)
     assert bindings.bind(f"{SHOULDER}b2", "/x") == "bound"
 
 

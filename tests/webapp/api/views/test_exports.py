@@ -118,7 +118,7 @@ def test_a_file_that_is_deleted_during_a_download_is_not_complete(app, curator):
     parts = known.content(job)
     next(parts)
     export_ids = "DELETE FROM export_parts WHERE place > 0"
-    known.accounts.write(lambda connection: connection.exec_driver_sql(export_ids))
+    known.accounts.run_in_transaction(lambda connection: connection.exec_driver_sql(export_ids))
     with pytest.raises(BindingError, match="was deleted meanwhile") as caught:
         list(parts)
     assert caught.value.code == "export-deleted"
@@ -133,7 +133,7 @@ def test_a_file_is_deleted_by_age_by_number_and_by_a_redaction(app, curator, bin
     clock.move(days=30, seconds=1)
     new = export(curator)
     accounts = accounts_of(app)
-    accounts.write(lambda connection: kept_copies.delete_old(connection, clock()))
+    accounts.run_in_transaction(lambda connection: kept_copies.delete_old(connection, clock()))
     assert_problem(file_of(curator, kept[1]), 404, "export-deleted")
     assert file_of(curator, new).status_code == 200
     with monkeypatch.context() as waiting:

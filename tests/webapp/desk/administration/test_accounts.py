@@ -29,7 +29,7 @@ def change(browser: Browser, name: str, action: str, **form: str) -> Any:
 
 def audited(desk: Desk) -> list[tuple[Any, ...]]:
     query = select(audit.c.account, audit.c.operation, audit.c.name, audit.c.outcome).order_by(audit.c.id)
-    return desk.accounts.write(lambda connection: [tuple(row) for row in connection.execute(query)])
+    return desk.accounts.run_in_transaction(lambda connection: [tuple(row) for row in connection.execute(query)])
 
 
 def test_accounts_are_listed(desk: Desk, ada: Browser) -> None:

@@ -184,5 +184,7 @@ def test_an_operation_that_is_not_declared_is_refused_everywhere(desk: Desk, jan
     imports = desk.app.extensions["ararat_imports"]
     caller = desk.accounts.tokens.caller(secret)
     with pytest.raises(BindingError) as unknown:
-        desk.accounts.write(lambda each: imports.bulk.check(each, caller, {"action": "archive"}, names=NAMES))
+        desk.accounts.run_in_transaction(
+            lambda each: imports.bulk.check(each, caller, {"action": "archive"}, names=NAMES)
+        )
     assert unknown.value.code == "operation-kind"

@@ -151,7 +151,7 @@ def test_a_check_whose_texts_were_deleted_changes_nothing(desk, jane):
     _, path = finished(jane, jane.post("/desk/moves", MOVE))
     later = desk.bindings.now() + COPIES_KEPT + timedelta(hours=1)
     current = desk.app.extensions["ararat_imports"].accounts
-    current.write(lambda connection: kept_copies.delete_old(connection, later))
+    current.run_in_transaction(lambda connection: kept_copies.delete_old(connection, later))
     jane = desk.signed_in("jane")
     assert jane.get(path).status_code == 200
     answer = jane.post(path, {"skip": "1"})

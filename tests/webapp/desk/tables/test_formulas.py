@@ -146,7 +146,7 @@ def test_the_command_exports_formulas_only_for_programs(
     filled: Desk, tmp_path: Path, copied: Callable[..., Bindings], options: tuple[str, ...]
 ) -> None:
     file = tmp_path / "names.csv"
-    done = CliRunner().invoke(main.main, ["export", *options, "--database", filled.bindings.where, str(file)])
+    done = CliRunner().invoke(main.main, ["export", *options, "--database", filled.bindings.location, str(file)])
     assert done.exit_code == 0, done.output
     assert (formulas(file.read_text("utf-8")) == []) is bool(options)
     with copied(file.read_bytes()) as copy:
@@ -228,7 +228,7 @@ def test_a_report_of_an_import_has_no_formula_and_can_be_imported(tmp_path: Path
     with open_bindings(tmp_path / "corrected.sqlite", create=True) as bindings:
         file = tmp_path / "corrected.csv"
         file.write_text(corrected, "utf-8")
-        arguments = ["import", "--ignore-unknown", "--database", bindings.where, str(file)]
+        arguments = ["import", "--ignore-unknown", "--database", bindings.location, str(file)]
         assert CliRunner().invoke(main.main, arguments).exit_code == 0
         found = [bindings.lookup(name) for name in ("ark:12345/x2", "ark:12345/x3")]
         assert [dict(each.metadata) for each in found if each] == [
