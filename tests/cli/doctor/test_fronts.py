@@ -39,7 +39,7 @@ async def asgi_site(scope, receive, send):
         await send({{"type": "http.response.start", "status": status, "headers": []}})
         await send({{"type": "http.response.body", "body": b""}})
 
-application = Resolver{kind}Middleware({site}, open_bindings({database!r}), prefix={prefix!r})
+application = Resolver{kind}Middleware({site}, open_bindings({database!r}, missing_ok=True), prefix={prefix!r})
 """
 NAMES_ONLY = "location ~* ^/(ark|urn): {{ proxy_pass http://ararat; proxy_set_header Host $host; }}\n"
 
@@ -146,7 +146,8 @@ def replaced(name: str, text: str, by: str) -> Case:
 
 def read_only(world: World) -> Doctor:
     """Run the command as a user who can only read the file. The process of the tests is often root's."""
-    world.database.chmod(0o444)
+    for database in (world.database, world.other):
+        database.chmod(0o444)
     # A user without the folder of the packages can only run what is already loaded.
     program = """\
 import os, sys
