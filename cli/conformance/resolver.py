@@ -22,9 +22,9 @@ from ..sites.requests import UNREACHABLE, RunningSite, unavailable
 Outcome = Literal["pass", "fail", "advice"]
 """``advice`` is a failure of a row that no standard requires of each resolver."""
 
-_ADVICE = ("data", "preflight", "cors")
+_ADVICE = ("data", "script", "preflight", "cors")
 # These are about rules that a front server has for programs. An honest check does not pretend to be another program.
-_OTHER_AGENTS = ("requests", "curl", "harvester", "fields")
+_OF_FRONTS = ("requests", "curl", "harvester", "no-agent", "programs", "phone", "shared", "fields")
 _MOST_HOPS = 5
 _CORS = "Access-Control-Allow-Origin"
 
@@ -52,7 +52,7 @@ def examine(site: RunningSite, name: str, expected: ExpectedAnswer) -> Iterator[
     name = path_of(name)[1:]
     for row in REQUESTS:
         sent = row.spelling(name)
-        if sent is None or row.code in _OTHER_AGENTS:
+        if sent is None or row.code in _OF_FRONTS:
             continue
         fields = {field: text for field, text in row.fields.items() if field != "User-Agent"}
         url = f"{site.address}/{sent}"

@@ -19,8 +19,8 @@ Cause = Literal[
     "extension", "long", "head", "not-forwarded", "no-process", "intercepted", "slash", "redirected", "redirect-query",
     "password", "rate-limit", "inspector", "client-address", "cache", "hsts", "cache-key", "cached", "vary",
     "other-database", "two-databases", "buffer", "location", "fields", "link", "served", "no-redirect",
-    "dead-redirect", "agent", "referrer", "cors", "robots", "clock", "addresses", "host", "server-merges", "wrap",
-    "response", "preflight", "unknown",
+    "dead-redirect", "agent", "by-field", "referrer", "cors", "robots", "clock", "addresses", "host",
+    "server-merges", "wrap", "response", "preflight", "unknown",
 ]  # fmt: skip
 """The possible faults of a deployment. docs/doctor-findings.md describes them by their codes."""
 

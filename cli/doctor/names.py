@@ -7,6 +7,7 @@ Without a database, the answers for one name are compared with one another.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,9 +25,9 @@ from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from ...net.url import BadURL, WebURL, parse
 from ..output import counted
+from ..sites.reader_requests import PROGRAMS, REQUESTS, ReaderRequest, losses, said
 from ..sites.reader_requests import REDIRECTS as _REDIRECTS
-from ..sites.reader_requests import REQUESTS, ReaderRequest, losses, said
-from .deployment.deployment import ReachedDeployment
+from .deployment.deployment import Deployment
 from .deployment.probes import GATEWAY, answered_by, parse_echo, redirected
 from .finding import HealthFinding, ProbeHop, State
 from .fixes import Cause, reverse_proxy
@@ -39,7 +40,7 @@ MAX_NAMES = 16
 _MAX_SHOULDERS = 10
 _MOST_COUNTED = 200_000
 _LISTED = 100
-_DETAILED = 4
+_DETAILED = 6
 _AGAIN = 6
 _SHOWN = 100
 _NAMED = 3
@@ -50,14 +51,16 @@ _REFUSED = (401, 403, 405, 406, 418, 429, 451, 501, 999)
 # The causes of wrong answers to requests of readers, if the probes and experiments find no other one.
 _USUAL: dict[str, Cause] = {
     **dict.fromkeys(("label", "classic", "encoded-colon"), "label"),
-    **dict.fromkeys(("requests", "curl", "harvester"), "agent"),
+    **dict.fromkeys(("requests", "curl", "harvester", "no-agent", "programs"), "agent"),
     **dict.fromkeys(("fields", "data"), "fields"),
     **dict.fromkeys(("encoded-hyphen", "encoded-slash"), "rewritten"),
-    **dict.fromkeys(("info", "question-marks"), "arguments"),
+    **dict.fromkeys(("info", "question-marks", "shared"), "arguments"),
     "question-mark": "empty-query",
     "head": "head",
+    "preflight": "preflight",
 }
-_OF_PROGRAMS = ("Content-Language", "Vary", "Access-Control-Expose-Headers")
+_OF_FIELDS: dict[str, Cause] = {"Referer": "referrer", "User-Agent": "agent"}
+_OF_PROGRAMS = ("Content-Language", "Vary", "Access-Control-Expose-Headers", "Set-Cookie")
 _BROKEN = 500
 _MOST_HOPS = 20
 
@@ -185,9 +188,7 @@ class _Fault(NamedTuple):
     response: SiteAnswer | None = None
 
 
-def examine(
-    reached: ReachedDeployment, names: Sequence[str], expected: ReferenceResolver | None
-) -> Iterator[HealthFinding]:
+def examine(reached: Deployment, names: Sequence[str], expected: ReferenceResolver | None) -> Iterator[HealthFinding]:
     """Request each name from the site, compare the responses with the right ones, and yield the findings.
 
     - ``reached``: the deployment to which requests are sent.
@@ -203,7 +204,7 @@ def examine(
 class _Check:
     """The check of several names. The faults are collected, so that each kind is reported once."""
 
-    def __init__(self, reached: ReachedDeployment, expected: ReferenceResolver | None) -> None:
+    def __init__(self, reached: Deployment, expected: ReferenceResolver | None) -> None:
         self._reached = reached
         self._expected = expected
         self._mount = reached.url.target.rstrip("/")
@@ -216,6 +217,7 @@ class _Check:
         hops: list[ProbeHop] = []
         summary = ""
         faults: list[tuple[Cause, State, str, SiteAnswer | None]]
+        expected: SiteAnswer | None = None
         try:
             first = self._chain(name, hops)
             expected = self._wanted("GET", name)
@@ -229,6 +231,11 @@ class _Check:
             summary = self._summary(first, expected)
         except HopFailed as failed:
             faults = [("stopped", "error", f"No answer for {_short(name)}: {failed.sentence}", None)]
+        answers = self._reached.by_address(f"{self._mount}/{name}") if is_first and expected is not None else {}
+        for address, answer in answers.items():
+            if isinstance(answer, SiteAnswer) and not self._is_right(answer, expected, answer):
+                message = f"{_short(name)} is answered by {said(answer)} at the address {address}"
+                faults.append(("addresses", "error", message, answer))
         if not any(state == "error" for _, state, _, _ in faults):
             yield HealthFinding("url", "name", "ok", _label(name), summary, sent=_short(name), hops=tuple(hops))
         for cause, state, message, response in faults:
@@ -410,7 +417,8 @@ class _Check:
             if expected.status < 400:
                 yield from self._fields(name, first, expected)
             yield from self._lost(REQUESTS[0], name, f"GET {_short(name)}", first, expected, "unknown")
-        kind = f"{name.partition(':')[0]} {first.status}"
+        beginning = re.match("[^:]*:/?[^/:]*", name)
+        kind = f"{beginning and beginning[0].lower()} {first.status}"
         if kind in self._detailed or len(self._detailed) >= _DETAILED or (expected is None and first.status >= 400):
             return
         self._detailed.add(kind)
@@ -425,16 +433,23 @@ class _Check:
         if described and described not in (first.field("Link") or ""):
             seen = "another field Link" if first.field("Link") else "no field Link"
             yield "link", "warning", f"The answer for {shown} has {seen}; Ararat links {described[1:]}", first
-        seen, right = first.field("Cache-Control"), expected.field("Cache-Control")
-        if seen == right:
+
+    def _kept(
+        self, asked: str, answer: SiteAnswer, expected: SiteAnswer
+    ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
+        """Compare the time for which caches and browsers keep an answer."""
+        seen, right = answer.field("Cache-Control"), expected.field("Cache-Control")
+        kind = (f"cache {_value(seen)}", expected.status)
+        if seen == right or kind in self._seen or (expected.status == 404 and "cache-control" in self._reached.causes):
             return
-        message = f"The answer for {shown} has Cache-Control {_value(seen)}; Ararat sets {_value(right)}"
+        self._seen.add(kind)
+        message = f"{asked} is answered with Cache-Control {_value(seen)}; Ararat sets {_value(right)}"
         seconds, allowed = _seconds(seen), _seconds(right)
         longer = seconds is None or allowed is None or seconds > max(allowed, _MAX_SECONDS)
         if longer or (self._expected is not None and self._expected.are_known):
-            yield "cache", "error", message, first
+            yield "cache", "error", message, answer
         else:
-            yield "cache", "warning", f"{message} by default. This is right if the setting cache is set", first
+            yield "cache", "warning", f"{message} by default. This is right if the setting cache is set", answer
 
     def _readers(
         self, name: str, first: SiteAnswer, expected: SiteAnswer | None
@@ -442,7 +457,7 @@ class _Check:
         """Send the requests of readers for a name, and compare the answers with those of Ararat."""
         for row in REQUESTS[1:]:
             sent = row.spelling(name)
-            if sent is None or ("question" in row.code and not self._reached.shows_empty_query):
+            if sent is None or ("question" in row.code and not (self._reached.raw and self._reached.shows_empty_query)):
                 continue
             cause = self._reached.causes.get(row.code, _USUAL.get(row.code, "rule"))
             right = self._wanted(row.method, sent, row.fields)
@@ -480,7 +495,14 @@ class _Check:
         if row.want == "data" and answer.status == right.status and None is not _target(answer) != _target(right):
             told, known = (_short(_target(each) or "nothing") for each in (answer, right))
             yield "response", "error", f"{asked}: the description has {told}, not {known}", answer
-        for loss in losses(answer, right):
+        lost = [*losses(answer, right)]
+        if not any(loss.part in ("status", "location", "body") for loss in lost) and row.want != "preflight":
+            yield from self._kept(asked, answer, right)
+            item = re.search('<([^<>]*)>; rel="item"', right.field("Link") or "")
+            linked = item[1].replace("&", "&amp;").encode() if item and right.media_type == "text/html" else b""
+            if row.method == "GET" and linked in right.body and linked not in answer.body:
+                yield "response", "warning", f"{asked}: the page does not have the target of the name", answer
+        for loss in lost:
             if (
                 loss.part in ("status", "location")
                 and refused
@@ -502,7 +524,7 @@ class _Check:
                 case "robots" | "cors":
                     yield loss.part, "warning" if loss.part == "robots" else "error", message, answer
                 case "repeated":
-                    yield "unknown", "error", message, answer
+                    yield "response", "error", message, answer
                 case "body" if answer.field("Access-Control-Expose-Headers"):
                     # Ararat answers in another form.
                     again = self._ask(row.method, _fresh(sent), row.fields)
@@ -512,38 +534,59 @@ class _Check:
                     if not self._reached.is_intercepted and row.code not in self._reached.causes:
                         yield "intercepted", "error", message, answer
                 case _:
-                    yield self._why(row, sent, answer, right, usual), "error", message, answer
+                    cause, more = self._why(row, sent, answer, right, usual)
+                    yield cause, "error", f"{message}{more}", answer
 
-    def _why(self, row: ReaderRequest, sent: str, answer: SiteAnswer, right: SiteAnswer, usual: Cause) -> Cause:
-        """Return why the answer to a request of a reader is wrong, although the plain request is answered rightly."""
+    def _why(
+        self, row: ReaderRequest, sent: str, answer: SiteAnswer, right: SiteAnswer, usual: Cause
+    ) -> tuple[Cause, str]:
+        """Return why the answer to a request of a reader is wrong, and for the message the field that decides it."""
+        cause = self._usual(row, sent, answer, right, usual)
+        if not row.fields or cause not in (usual, "fields", "rule", "redirected"):
+            return cause, ""
+        if usual in ("fields", "rule"):
+            again = self._ask(row.method, _fresh(sent), row.fields)
+            if not any(loss.part in ("status", "location", "language") for loss in losses(again, right)):
+                return "vary", ""
+        if cause == "fields":
+            return cause, ""
+        if row.code == "programs":
+            alone = [each for each in PROGRAMS if self._is_lost(row, sent, {"User-Agent": each}, right)]
+            return cause, f". Refused: {', '.join(alone or ['all of them together'])}"
+        for name in row.fields if usual != "agent" else ():
+            others = {field: value for field, value in row.fields.items() if field != name}
+            if not self._is_lost(row, sent, others, self._wanted(row.method, sent, others) or right):
+                return _OF_FIELDS.get(name, "by-field"), f". Without the field {name} the answer is right"
+        return cause, ""
+
+    def _is_lost(self, row: ReaderRequest, sent: str, fields: Mapping[str, str], right: SiteAnswer) -> bool:
+        try:
+            answer = self._ask(row.method, sent, fields)
+        except HopFailed:
+            return True
+        return any(loss.part in ("status", "location", "body") for loss in losses(answer, right))
+
+    def _usual(self, row: ReaderRequest, sent: str, answer: SiteAnswer, right: SiteAnswer, usual: Cause) -> Cause:
+        """Return why the answer is wrong by what it contains alone."""
         if answer.status == 429:
             return "rate-limit"
         if "cache-key" in self._reached.causes.values():
             return "cache-key"
         where = answer.field("Location")
         is_redirected = where is not None and answer.status in _REDIRECTS
-        if where and is_redirected and answer.status != right.status and where.partition("?")[0].endswith("/"):
+        if where and is_redirected and where.partition("?")[0].endswith(f"/{sent.partition('?')[0]}/"):
             return "slash"
         if "?" in sent and (cause := self._reached.causes.get("info")):
             return cause
         if right.status >= 400 and self._reached.is_intercepted:
             return "intercepted"
-        if row.fields and "Origin" not in row.fields:
-            if "Referer" in row.fields:
-                others = {field: value for field, value in row.fields.items() if field != "Referer"}
-                if answer.status != right.status and _signature(self._ask(row.method, sent, others)) == _signature(
-                    right
-                ):
-                    return "referrer"
-            if usual in ("fields", "rule"):
-                again = self._ask(row.method, _fresh(sent), row.fields)
-                if not any(loss.part in ("status", "location", "language") for loss in losses(again, right)):
-                    return "vary"
-                if answer.status == right.status or row.code in ("fields", "data"):
-                    return "fields"
+        if usual in ("fields", "rule") and (row.code == "fields" or (answer.status == right.status and not where)):
+            return "fields"
+        if answer.status in (401, 407):
+            return "password"
         if parse_echo(answer) is None and answer.status in _REFUSED:
-            return usual if usual in ("agent", "head") else "rule"
-        if is_redirected and row.want == "name" and usual == "label":
+            return usual if usual in ("agent", "head", "preflight") else "rule"
+        if is_redirected and row.want == "name" and usual in ("label", "arguments"):
             return "redirected"
         return usual
 

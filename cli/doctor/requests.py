@@ -47,14 +47,15 @@ def raw_request(
       kept.
     - ``method``: the HTTP method.
     - ``accept``: the header field Accept.
-    - ``fields``: further header fields.
+    - ``fields``: further header fields. An empty one, such as ``User-Agent``, is not sent.
     - ``seconds``: the longest time to wait for the response.
 
     Raises :class:`~ararat.net.hop.HopFailed` if ``target`` is not visible ASCII, or if no response arrives
     in time.
     """
-    sent = [*({"User-Agent": "ararat-doctor", "Accept": accept} | dict(fields or {})).items()]
-    return send(url, method, target=target, fields=sent, to=CHOSEN_BY_OPERATOR, seconds=seconds)
+    sent = {"User-Agent": "ararat-doctor", "Accept": accept} | dict(fields or {})
+    given = [(name, value) for name, value in sent.items() if value]
+    return send(url, method, target=target, fields=given, to=CHOSEN_BY_OPERATOR, seconds=seconds)
 
 
 class ProbeClient(Protocol):

@@ -97,10 +97,14 @@ def clock_error(answer: SiteAnswer, now: float | None = None) -> float | None:
 def refused_robots(robots: SiteAnswer, path: str) -> list[str]:
     """Return the robots that ``robots.txt`` does not let read a path, of the usual ones.
 
+    With an error of the server (5xx), they read nothing (RFC 9309, section 2.3.1.4).
+
     >>> text = b"User-agent: *\\nDisallow: /ark:"
     >>> refused_robots(SiteAnswer(200, (("Content-Type", "text/plain"),), text), "/ark:1/x")
     ['Googlebot', '*']
     """
+    if robots.status >= 500:
+        return [*_ROBOTS]
     if robots.status != 200 or robots.media_type != "text/plain":
         return []
     parser = RobotFileParser()

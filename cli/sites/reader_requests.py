@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from werkzeug.http import parse_options_header
+
 from ...identifiers.text import display
 from ...net.response import PROBLEM, SiteAnswer
 
@@ -32,13 +34,26 @@ BROWSER = {
 }
 """The header fields of a browser that follows a link of another site."""
 
+_PHONE = {
+    "Accept": BROWSER["Accept"],
+    "Accept-Language": "en-GB,en;q=0.8",
+    "User-Agent": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148",
+}
+PROGRAMS = (
+    "libwww-perl/6.77", "Wget/1.24", "Go-http-client/1.1", "Apache-HttpClient/4.5", "okhttp/4.12", "axios/1.7",
+    "node-fetch", "Ruby", "GuzzleHttp/7", "heritrix/3.4", "LinkChecker/10.4", "Zotero/7.0",
+)  # fmt: skip
+"""Programs of readers. One request names all of them, because a rule looks for a word in the field User-Agent."""
+
 _SHOWN = 100
 # Fields that Ararat sends at most once. A browser refuses an answer in which the first one is repeated.
-_ONCE = ("Access-Control-Allow-Origin", "Location", "Content-Type", "Content-Language")
+_ONCE = ("Access-Control-Allow-Origin", "Location", "Content-Type", "Content-Language", "Content-Security-Policy")
 _CORS = "Access-Control-Allow-Origin"
-_KEPT = ("Content-Type", "Content-Language", "Vary", "Access-Control-Expose-Headers")
-# A browser saves an answer with the first one, and leaves that with the second one.
-_NEVER = ("Content-Disposition", "Refresh")
+_LISTS = ("Vary", "Access-Control-Expose-Headers")
+_KEPT = ("Content-Type", "Content-Language", *_LISTS)
+# A browser saves an answer with the first one, and leaves that with the second one. No request allows the third one. A
+# cache does not keep an answer with the last one.
+_NEVER = ("Content-Disposition", "Refresh", "Content-Encoding", "Clear-Site-Data", "Set-Cookie")
 
 
 def _plain(name: str) -> str:
@@ -102,6 +117,10 @@ REQUESTS = (
     ReaderRequest("requests", "a program in Python", _plain, "name", _STATUS, fields={"User-Agent": "python-requests"}),
     ReaderRequest("curl", "a program with curl", _plain, "name", _STATUS, fields={"User-Agent": "curl/8.5.0"}),
     ReaderRequest("harvester", "a harvester", _plain, "name", _STATUS, fields={"User-Agent": "Java/17.0.9"}),
+    ReaderRequest("no-agent", "a program without a User-Agent", _plain, "name", _STATUS, fields={"User-Agent": ""}),
+    ReaderRequest("programs", "other programs", _plain, "name", _STATUS, fields={"User-Agent": " ".join(PROGRAMS)}),
+    ReaderRequest("phone", "a phone", _plain, "name", _STATUS, fields=_PHONE),
+    ReaderRequest("shared", "a link shared in social media", _with("?fbclid=IwAR2x&utm_source=post"), "name", _STATUS),
     ReaderRequest("fields", "a program that asks for no redirect", _plain, "description", "ARK draft, section 7.1.2",
                   fields={"No-Redirect": "1"}),
     ReaderRequest("info", "a description", _with("?info"), "description", _INFLECTIONS),
@@ -110,7 +129,10 @@ REQUESTS = (
     ReaderRequest("page", "a description in a browser", _with("?info"), "description", _INFLECTIONS, fields=BROWSER),
     ReaderRequest("data", "a description as JSON", _with("?info"), "data", "RFC 9110, section 12.5.1",
                   fields={"Accept": "application/json"}),
-    ReaderRequest("encoded-slash", "a part that is not bound", _with("%2Fararat-doctor"), "refusal", _SPELLINGS),
+    ReaderRequest("script", "a script on another site", _with("?info"), "data", "Fetch standard, CORS protocol",
+                  fields={"Accept": "application/json", "Origin": OTHER_SITE}),
+    ReaderRequest("part", "a part that is not bound", _with("/ararat-doctor"), "refusal", _NOT_BOUND),
+    ReaderRequest("encoded-slash", "a part with %2F", _with("%2Fararat-doctor"), "refusal", _SPELLINGS),
     ReaderRequest("missing", "a name that is not bound", _with("0ararat0missing"), "refusal", _NOT_BOUND),
     ReaderRequest("preflight", "a script on another site", _plain, "preflight", "Fetch standard, CORS protocol",
                   "OPTIONS", {"Origin": OTHER_SITE, "Access-Control-Request-Method": "GET"}),
@@ -160,13 +182,20 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
         if len(values) > 1 and right.field(name) is not None:
             part = "cors" if name == _CORS else "repeated"
             yield Loss(part, f"{name} is sent {len(values)} times: {_shown(', '.join(values))}")
-    if (expected := right.field(_CORS)) is not None and answer.field(_CORS) is None:
-        yield Loss("cors", f"{_CORS} is missing; Ararat sends {_shown(expected)}")
+    if (expected := right.field(_CORS)) is not None and expected not in _values(allowed := answer.field(_CORS)):
+        yield Loss("cors", f"{_CORS} is {_shown(allowed or 'missing')}; Ararat sends {_shown(expected)}")
     robots = (answer.field("X-Robots-Tag") or "").lower()
     if re.search("noindex|none", robots) and not right.field("X-Robots-Tag"):
         yield Loss("robots", f"X-Robots-Tag is {_shown(robots)}, so search engines do not list it")
-    for name in (name for name in _KEPT if right.field(name) and not answer.field(name)):
-        yield Loss("field", f"{name} is missing; Ararat sends {_shown(right.field(name))}")
+    for name in _KEPT:
+        seen = answer.field(name)
+        if right.field(name) and not seen:
+            yield Loss("field", f"{name} is missing; Ararat sends {_shown(right.field(name))}")
+        elif name in _LISTS and "*" not in _values(seen) and (lost := _values(right.field(name)) - _values(seen)):
+            yield Loss("field", f"{name} is {_shown(seen)}, without {_shown(', '.join(sorted(lost)))}")
+    charset, expected = _charset(answer), _charset(right)
+    if expected and charset not in ("", expected):
+        yield Loss("field", f"Content-Type has the charset {_shown(charset)}, not {expected}")
     for name in (name for name in _NEVER if answer.field(name) and not right.field(name)):
         yield Loss("field", f"{name} is added: {_shown(answer.field(name))}")
     language, said_language = right.field("Content-Language"), answer.field("Content-Language")
@@ -185,6 +214,15 @@ def said(answer: SiteAnswer) -> str:
         return f"{answer.status} to {display.percent(where[:_SHOWN])}"
     code = answer.problem.get("code") if answer.media_type == PROBLEM else None
     return f"{answer.status} ({display.escape(code[:40])})" if isinstance(code, str) else str(answer.status)
+
+
+def _charset(answer: SiteAnswer) -> str:
+    return parse_options_header(answer.field("Content-Type"))[1].get("charset", "").lower()
+
+
+def _values(field: str | None) -> set[str]:
+    """Return the values of a field that is a list, in lower case."""
+    return {value.strip().lower() for value in (field or "").split(",")} - {""}
 
 
 def _shown(text: str | None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -17,6 +19,7 @@ from ....net.hop import HopFailed
 from ....net.response import SiteAnswer
 from ....net.url import WebURL
 from ...sites import hosts
+from ...sites.reader_requests import REDIRECTS
 from .. import inspector
 from ..finding import HealthFinding, State
 from ..fixes import Cause
@@ -27,6 +30,7 @@ from .probes import (
     OBLIGATION,
     PROBES,
     SHOWN,
+    SUB_DELIMS,
     Echo,
     Probe,
     cut,
@@ -35,6 +39,7 @@ from .probes import (
     prefix_of,
     proxy_of,
     redirected,
+    redirected_to,
     same,
     status_of,
 )
@@ -108,10 +113,20 @@ def _identifiers(site: Deployment) -> Iterator[HealthFinding]:
             yield _probed(site, probe)
 
 
-def _probed(site: Deployment, probe: Probe) -> HealthFinding:
-    sent = site.base + probe.rest
+def _probed(site: Deployment, probe: Probe, base: str | None = None) -> HealthFinding:
+    """Send a probe. If it is lost, send its parts one after the other, to name those that are lost."""
+    found = _sent(site, probe, sent := (base or site.base) + probe.rest)
+    if found.state != "error" or not probe.each:
+        return found
+    others = {part: sent.removesuffix(probe.rest) + probe.each.format(part) for part in probe.shown.split()}
+    lost = [part for part, other in others.items() if _sent(site, probe, other).state == "error"]
+    alone = f"Lost alone: {' '.join(lost)}" if lost else "Each alone arrives"
+    return found._replace(message=f"{found.message} {alone}.")
+
+
+def _sent(site: Deployment, probe: Probe, sent: str) -> HealthFinding:
     try:
-        response = site.ask(probe.rest)
+        response = site.asked("GET", f"{site.mount}/{sent}")
     except HopFailed as failed:
         return _stopped(site, probe, sent, f"No answer: {failed.sentence}.")
     echo = parse_echo(response)
@@ -160,6 +175,8 @@ def _cause_of_change(site: Deployment, probe: Probe, sent: str, echo: Echo) -> C
         return "no-raw-target"
     if sent.lower() == echo.identifier.lower():
         return "case"
+    if probe.code == "query" and echo.identifier.startswith(sent.partition("?")[0]):
+        return "arguments"
     # A path in proxy_pass, a frequent fault of nginx, keeps a query that is not empty.
     if _loses(site, "x?info"):
         return "arguments"
@@ -195,6 +212,12 @@ def _stopped(
     if response is not None and 400 <= response.status < 500 and probe.lost == NAMES_NOTHING:
         message = f"{status_of(response)} by a server in front of Ararat. Such a URL names nothing."
         return HealthFinding("url", probe.code, "ok", probe.shown, message, sent=cut(sent))
+    where = None if response is None or response.status not in REDIRECTS else response.field("Location")
+    if where is not None:
+        target = redirected_to(site.url, where)[1]
+        cause = "slash" if target.partition("?")[0] == f"{site.mount}/{sent.partition('?')[0]}/" else "redirected"
+        cause = "case" if target.lower() == f"{site.mount}/{sent}".lower() else cause
+        message = f"{message[:-1]}. It is redirected to {display.percent(where[:SHOWN])}."
     if response is not None and response.status in RULE and cause != "long":
         cause = "rule"
         message = f"{status_of(response)}, not by Ararat: a rule in front of it refuses such names."
@@ -264,8 +287,7 @@ def _cache_control(site: Deployment) -> HealthFinding:
     if expected is None or seen == expected:
         return HealthFinding("url", "cache-control", "ok", "Cache-Control", "Arrives as Ararat set it.")
     message = f"A refusal has {display.escape((seen or 'no value')[:SHOWN])}; Ararat sets {expected}."
-    change = site.remedy("cache")
-    return HealthFinding("url", "cache-control", "error", "Cache-Control", message, change, "RFC 9111, section 5.2")
+    return site.bad("cache-control", "Cache-Control", message, "cache", "RFC 9111, section 5.2")
 
 
 def _bindings(site: Deployment) -> Iterator[HealthFinding]:
@@ -283,6 +305,7 @@ def _bindings(site: Deployment) -> Iterator[HealthFinding]:
         yield HealthFinding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
     else:
         yield HealthFinding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
+        yield _probed(site, SUB_DELIMS, "urn:example:ararat-")
 
 
 def _urns(site: Deployment, response: SiteAnswer) -> Iterator[HealthFinding]:
@@ -301,7 +324,7 @@ def _inspector(site: Deployment) -> Iterator[HealthFinding]:
 def _announced(site: Deployment) -> HealthFinding | list[HealthFinding]:
     """Check the prefix of links."""
     code, shown = "prefix", "prefix"
-    site.root = root = _announced_root(site)
+    site.announced = root = _announced_root(site)
     if site.is_local:
         return []
     if root is None:
@@ -356,7 +379,7 @@ def _well_known(site: Deployment) -> HealthFinding:
     body = response.body[:SHOWN].decode("utf-8", "replace").strip()
     if body == expected:
         return HealthFinding("url", code, "ok", shown, f"The host announces the resolver at {expected}.")
-    if site.root is not None and body == f"{urlsplit(site.root).path.rstrip('/')}/":
+    if site.announced is not None and body == f"{urlsplit(site.announced).path.rstrip('/')}/":
         message = f"The host announces a resolver at {display.percent(body)}, the path of the prefix of links."
         return HealthFinding("url", code, "warning", shown, message, f'Set prefix="{site.here}".', reference)
     is_path = body.startswith("/") and "<" not in body
@@ -375,9 +398,10 @@ def _hsts(site: Deployment) -> HealthFinding:
         message = "Strict-Transport-Security is sent over http."
         change = f"Send it over https only: move the line that sets it to the server for https. {site.remedy('hsts')}"
         return HealthFinding("url", code, "warning", shown, message, change, "RFC 6797, section 7.2")
-    if seen is not None:
+    ends = re.search(r'(?i)max-age\s*=\s*"?0*(?!\d)', seen or "")
+    if seen is not None and not ends:
         return HealthFinding("url", code, "ok", shown, f"Sent: {display.escape(seen[:SHOWN])}.")
-    message = "Strict-Transport-Security is not sent."
+    message = f"Strict-Transport-Security is {'sent with max-age=0, which ends it' if ends else 'not sent'}."
     return HealthFinding("url", code, "warning", shown, message, site.remedy("hsts"), "ARK draft, section 8")
 
 
@@ -391,7 +415,8 @@ def _host(site: Deployment) -> Iterator[HealthFinding]:
     with suppress(HopFailed):
         robots = site.asked("GET", "/robots.txt")
         if refused := hosts.refused_robots(robots, f"{site.mount}/ark:12345/x"):
-            message = f"/robots.txt does not let {' and '.join(refused)} read {site.mount}/ark:."
+            answer = f" ({robots.status})" if robots.status >= 500 else ""
+            message = f"/robots.txt{answer} does not let {' and '.join(refused)} read {site.mount}/ark:."
             yield HealthFinding("url", "robots", "warning", "robots.txt", message, site.remedy("robots"))
     if not site.is_on_network:
         return
@@ -439,8 +464,12 @@ def _over_http(site: Deployment) -> Iterator[HealthFinding]:
         if not findings:
             yield HealthFinding("url", "http", "ok", "http", f"{shown} redirects to https with the whole target.")
     elif parse_echo(response) is not None:
-        site.http = plain
-        yield HealthFinding("url", "http", "ok", "http", f"Ararat answers at {shown}.")
+        site.http, other = plain, copy(site)
+        other.url, other.causes, other.lost = plain, {}, {}
+        wrong = [found for found in _identifiers(other) if found.state == "error" and found.code not in site.causes]
+        yield from (found._replace(shown=f"http, {found.shown}") for found in wrong)
+        if not wrong:
+            yield HealthFinding("url", "http", "ok", "http", f"Ararat answers at {shown}.")
     else:
         message = f"{shown} is answered by {response.status}, not by Ararat: links that begin with http fail."
         change = site.remedy("no-redirect", proxy_of(response))

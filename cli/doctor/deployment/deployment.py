@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Generator, Iterator, Mapping
 
 from ....identifiers.text import display
 from ....middleware.http.answer_builder import METHODS
@@ -18,7 +17,7 @@ from ...sites import hosts
 from ..configuration import FrontConfiguration
 from ..finding import HealthFinding
 from ..fixes import Cause, ReverseProxy, remedy, reverse_proxy
-from ..requests import PatientClient, ProbeClient
+from ..requests import PatientClient
 from .probes import (
     GATEWAY,
     NAMES_NOTHING,
@@ -53,29 +52,6 @@ class NotAnswered(Exception):
     """Raised when no server answers at the URL of the deployment. The text is the reason."""
 
 
-class ReachedDeployment(NamedTuple):
-    """A deployment whose resolver answers, and the facts that the probes found out about it.
-
-    - ``start``: the address that was checked. ``url``: the resolver prefix to which it redirects, often the same.
-      ``http``: the prefix over http, if that is another one that answers; or None.
-    - ``client``: sends the requests. ``announced``: the prefix of links, or None.
-    - ``remedy``: returns the fix for a fault, with the lines of the configuration.
-    - ``shows_empty_query``: whether a question mark at the end can arrive.
-    - ``causes``: the causes of the faults that were found, by the codes of their findings.
-    - ``is_intercepted``: whether error pages are replaced.
-    """
-
-    start: WebURL
-    url: WebURL
-    http: WebURL | None
-    client: ProbeClient
-    announced: str | None
-    remedy: Callable[[Cause, ReverseProxy | None], str]
-    shows_empty_query: bool
-    causes: Mapping[str, Cause]
-    is_intercepted: bool
-
-
 class Deployment:
     """One deployment, and the facts that its first answers contain.
 
@@ -85,6 +61,10 @@ class Deployment:
     - ``is_local``: whether the application is called in this process, so that there is no network to check.
     - ``is_on_network``: whether the client uses the network, so that the addresses and the certificate can be checked.
     - ``plain``: the first answer of Ararat, after :meth:`reach`. ``echo``: the request as it received it.
+    - ``start``: the address that was checked. ``url`` is then the prefix to which it redirects.
+      ``http``: the prefix over http, if that is another one that answers; or None.
+    - ``announced``: the prefix of links, or None. ``is_intercepted``: whether error pages are replaced.
+    - ``causes``: the causes of the faults that were found, by the codes of their findings.
     """
 
     plain: SiteAnswer
@@ -116,7 +96,7 @@ class Deployment:
         self.server: str | None = None
         self.origins = {url.origin}
         self.raw = True
-        self.root: str | None = None
+        self.announced: str | None = None
         self.http: WebURL | None = None
         self.causes: dict[str, Cause] = {}
         self.lost: dict[str, bool] = {}
@@ -125,21 +105,9 @@ class Deployment:
         self.answers = False
 
     @property
-    def reached(self) -> ReachedDeployment | None:
-        """The facts about the deployment after :func:`.checks.findings`. None if it does not answer for names."""
-        if not self.answers:
-            return None
-        return ReachedDeployment(
-            self.start,
-            self.url,
-            self.http,
-            self.client,
-            self.root,
-            self.remedy,
-            self.raw and self.shows_empty_query,
-            self.causes,
-            self.is_intercepted,
-        )
+    def reached(self) -> Deployment | None:
+        """The deployment after :func:`.checks.findings`. None if it does not answer for names."""
+        return self if self.answers else None
 
     def remedy(self, cause: Cause, proxy: ReverseProxy | None = None) -> str:
         """Return the fix for a fault as a text. The lines of the configuration that can cause the fault are at its
@@ -269,8 +237,7 @@ class Deployment:
 
     def addresses(self) -> Iterator[HealthFinding]:
         """Send a request to each address of the host: a reader can get any of them."""
-        sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor"}
-        answers = hosts.by_address(self.url, f"{self.mount}/{self.base}x", sent)
+        answers = self.by_address(f"{self.mount}/{self.base}x")
         wrong = {
             address: answer.sentence if isinstance(answer, HopFailed) else status_of(answer)
             for address, answer in answers.items()
@@ -285,6 +252,11 @@ class Deployment:
             )
             change = self.remedy("addresses") if wrong else None
             yield HealthFinding("url", "addresses", "error" if wrong else "ok", "addresses", message, change)
+
+    def by_address(self, target: str) -> dict[str, SiteAnswer | HopFailed]:
+        """Send a request to each address of the host, and return the answers if it has several addresses."""
+        sent = {"Accept": PROBLEM, "User-Agent": "ararat-doctor"}
+        return hosts.by_address(self.url, target, sent) if self.is_on_network else {}
 
     def ask(self, rest: str, method: str = "GET") -> SiteAnswer:
         """Return the answer to a request for the name that ends with ``rest``."""
@@ -326,11 +298,16 @@ class Deployment:
         if response.status in RULE:
             return found("rule", f"{answer}: a rule refuses /{self.base}x.", "rule")
         if response.field("Access-Control-Expose-Headers") == "Link, Location" and response.status in (400, 404):
+            if encoding := response.field("Content-Encoding"):
+                message = f"Answers have Content-Encoding: {display.escape(encoding[:SHOWN])}, which was not requested."
+                return found("response", message, "response")
             if not response.media_type:
                 return found("response", "Content-Type is missing in the answers of Ararat.", "response")
             kind = display.escape((response.field("Content-Type") or "")[:SHOWN])
-            message = f"Ararat answers as {kind}, not as application/problem+json: the request field Accept is lost."
-            return found("fields", message, "fields")
+            message = f"Ararat answers as {kind}, not as application/problem+json"
+            if response.body.startswith(b"{"):
+                return found("response", f"{message}: Content-Type is changed.", "response")
+            return found("fields", f"{message}: the request field Accept is lost.", "fields")
         if self._works_without_errors():
             self.answers = self.is_intercepted = True
             message = f"{answer}: Ararat answers other requests at this address, but its error pages are replaced."

@@ -36,6 +36,7 @@ class Probe(NamedTuple):
     """A test of a deployment with one kind of identifier, such as one with two slashes in a row.
 
     ``rest`` is the identifier without its beginning. ``lost`` names the consequence if it does not arrive unchanged.
+    ``each`` is an identifier with one part of ``shown``, to find out which of them is lost, or empty.
     """
 
     code: str
@@ -43,6 +44,7 @@ class Probe(NamedTuple):
     shown: str
     lost: str
     reference: str
+    each: str = ""
 
 
 class Echo(NamedTuple):
@@ -71,18 +73,25 @@ PROBES = (
     Probe("dot-segment", "a/../b", "/../", NAMES_NOTHING, OBLIGATION),
     Probe("encoded-dot-segment", "a/%2E%2E/b", "/%2E%2E/", NAMES_NOTHING, OBLIGATION),
     Probe("letter-case", "aB", "capitals", "ark:12345/aB and ark:12345/ab become one name", OBLIGATION),
-    Probe("punctuation", "a=~*+@_$b", "= ~ * + @ _ $", "names with these characters do not reach it", OBLIGATION),
+    Probe("punctuation", "a=*+@_$~", "= * + @ _ $ ~", "names with these characters do not reach it", OBLIGATION, "a{}"),
+    Probe("encoded-reserved", "a%25%3F%23%20%22%3C%C3%A9b", "%25 %3F %23 %20 %22 %3C %C3%A9",
+          "names with these characters do not reach it", OBLIGATION, "a{}b"),
+    Probe("parts", "a/.b/c.d/e/f/g.", "a/b a/.b a/b.c a/b/c/d/e/f a.", "parts and variants do not reach it", OBLIGATION,
+          "{}"),
     Probe("encoded-hyphen", "a%2Db", "%2D", "%2D arrives as another character", OBLIGATION),
     Probe("question-mark", "x?", "a bare ?", "x? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("question-marks", "x??", "??", "x?? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("info", "x?info", "?info", "no name can be described", "ARK draft, section 3.4"),
-    *(
-        Probe(f"extension-{end}", f"x.{end}", f".{end}", f"names that end in .{end} do not reach it", OBLIGATION)
-        for end in ("pdf", "css", "js", "png", "jpg", "php", "xml", "sql", "bak", "log", "zip")
-    ),
+    Probe("query", "x?b=2&a=1;c&utm_source='(d),!*:@/~$+_%20", "; = & ' ( ) , ! * : @ / ~ $ + %20 utm_source=d",
+          "queries with these characters do not reach it", "RFC 3986, section 3.4", "x?a{}b"),
+    *(Probe(f"extension-{end}", f"x.{end}", f".{end}", f"names that end in .{end} do not reach it", OBLIGATION)
+      for end in re.findall(r"\w+", "pdf css js png jpg php xml sql bak log zip html json svg txt tif")),
     Probe("long", "x" * _LONG, f"{_LONG:,} bytes", "long names do not reach the resolver", "ARK draft, section 7.1.1"),
-)
+)  # fmt: skip
 """The probes."""
+SUB_DELIMS = Probe("sub-delims", "a;b!c&d'e(f)g,h:i", "; ! & ' ( ) , :", "URNs with these characters do not reach it",
+                   "RFC 8141, section 2", "a{}b")  # fmt: skip
+"""The probe with the characters that URNs can have, and ARKs cannot."""
 
 
 def redirected(url: WebURL, name: str, response: SiteAnswer) -> WebURL | None:

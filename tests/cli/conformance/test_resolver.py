@@ -70,7 +70,7 @@ def outcomes(ran: Result) -> dict[str, str]:
 def test_ararat_conforms(check: Check, ararat_itself: Answer) -> None:
     ran = check(ararat_itself)
     assert (ran.exit_code, {*outcomes(ran).values()}) == (0, {"pass"}), ran.output
-    assert len(outcomes(ran)) == 16
+    assert len(outcomes(ran)) == 18
 
 
 def redirect(status: int, where: str) -> SiteAnswer:
@@ -97,11 +97,11 @@ PAGE = SiteAnswer(200, (("Content-Type", "text/html"),), b"<title>page</title>")
         pytest.param(lambda method, target, answer: redirect(302, TARGET) if "?" in target else answer,
                      {"info", "question-mark", "question-marks", "page"}, id="no inflections"),
         pytest.param(lambda method, target, answer: PAGE if answer.status == 404 else answer,
-                     {"encoded-slash", "missing"}, id="soft 404"),
+                     {"encoded-slash", "missing", "part"}, id="soft 404"),
         pytest.param(lambda method, target, answer: SiteAnswer(500, ()) if answer.status == 404 else answer,
-                     {"encoded-slash", "missing"}, id="errors of the server"),
+                     {"encoded-slash", "missing", "part"}, id="errors of the server"),
         pytest.param(lambda method, target, answer: redirect(302, TARGET) if answer.status == 404 else answer,
-                     {"encoded-slash", "missing"}, id="parts lead to the whole"),
+                     {"encoded-slash", "missing", "part"}, id="parts lead to the whole"),
         pytest.param(lambda method, target, answer: answer._replace(body=b"x") if method == "HEAD" else answer,
                      {"head"}, id="a body after HEAD"),
         pytest.param(lambda method, target, answer: redirect(302, "https://elsewhere.example/")
@@ -156,8 +156,8 @@ def test_a_table_and_the_reports(check: Check, ararat_itself: Answer, tmp_path: 
     table.write_text(f"identifier,target\n{NAME},{TARGET}\n", "utf-8")
     ran = check(ararat_itself, "--table", table, "--html", tmp_path / "r.html", "--junit", tmp_path / "r.xml")
     assert ran.exit_code == 0, ran.output
-    assert (tmp_path / "r.html").read_bytes().count(b"<td>pass") == 16
-    assert (tmp_path / "r.xml").read_bytes().count(b"<testcase ") == 16
+    assert (tmp_path / "r.html").read_bytes().count(b"<td>pass") == 18
+    assert (tmp_path / "r.xml").read_bytes().count(b"<testcase ") == 18
 
 
 def test_private_hosts_need_permission() -> None:

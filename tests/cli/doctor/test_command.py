@@ -90,7 +90,7 @@ def test_a_fix_is_printed_once_for_all_its_findings(ararat: Callable[..., Result
     said = ararat("--url", wsgiref).stdout
     assert "To change, for raw target, %2F, a bare ?:\n" in said
     assert said.count("gunicorn") == 1
-    assert said.splitlines()[-1] == "1 to change, 2 warnings."
+    assert said.splitlines()[-1] == "1 to change, 3 warnings."
 
 
 def test_a_server_that_is_not_ararat_is_reported(ararat: Callable[..., Result], ararat_server: Any) -> None:

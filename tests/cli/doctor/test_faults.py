@@ -469,11 +469,37 @@ READERS: dict[str, tuple[Callable[[Bindings, Bindings, Path], Findings], str, st
         "error",
         "$http_user_agent",
     ),
+    "programs without a User-Agent": (
+        faulty(before=at(403, lambda method, target, fields: fields.get("User-Agent") != "")),
+        "agent",
+        "error",
+        "$http_user_agent",
+    ),
+    "one program": (
+        faulty(before=at(406, lambda method, target, fields: "Zotero" not in fields.get("User-Agent", ""))),
+        "agent",
+        "error",
+        "$http_user_agent",
+    ),
+    "a semicolon": (faulty(before=refused("(?!.*;)", 403)), "sub-delims", "error", "Allow all paths"),
+    "a semicolon in the query": (faulty(before=refused(r"(?!.*\?.*;)", 403)), "query", "error", "Allow all paths"),
+    "a language": (
+        faulty(
+            before=lambda method, target, fields: (
+                page(302, ("Location", f"{PREFIX}/en{target}"))
+                if fields.get("Accept-Language", "").startswith("en")
+                else target
+            )
+        ),
+        "by-field",
+        "error",
+        "move the if of this field",
+    ),
     "browsers": (
         faulty(before=at(503, lambda method, target, fields: "Mozilla" not in fields.get("User-Agent", ""))),
-        "rule",
+        "agent",
         "error",
-        "look for deny",
+        "$http_user_agent",
     ),
     "CORS twice": (
         faulty(after=named_field("Access-Control-Allow-Origin", "*")),
@@ -484,9 +510,9 @@ READERS: dict[str, tuple[Callable[[Bindings, Bindings, Path], Findings], str, st
     "no CORS": (faulty(after=with_field("Access-Control-Allow-Origin", None)), "cors", "error", "once"),
     "no preflight": (
         faulty(before=at(405, lambda method, target, fields: method != "OPTIONS")),
-        "rule",
+        "preflight",
         "error",
-        "look for deny",
+        "remove if ($request_method = OPTIONS)",
     ),
     "noindex": (faulty(after=named_field("X-Robots-Tag", "noindex", 302)), "robots", "warning", "X-Robots-Tag"),
     "robots.txt": (

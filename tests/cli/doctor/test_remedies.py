@@ -192,6 +192,11 @@ NGINX: dict[str, Applied] = {
         without("if ($http_user_agent ~* (curl|wget|python|java)) { return 403; }"),
         ("remove the if or map of $http_user_agent",),
     ),
+    "by-field": Applied(
+        in_server('if ($http_accept_language ~ "^en") { return 302 /en$request_uri; }'),
+        moved_to_site('if ($http_accept_language ~ "^en") { return 302 /en$request_uri; }'),
+        ("move the if of this field, such as $http_accept_language, into location /",),
+    ),
     "referrer": Applied(
         in_server("valid_referers none blocked server_names; if ($invalid_referer) { return 403; }"),
         without("valid_referers none blocked server_names; if ($invalid_referer) { return 403; }"),
@@ -264,6 +269,7 @@ def rule(line: str, condition: str) -> tuple[Change, Change]:
     return in_host(f"RewriteEngine On\n    {line}"), ((line, f"{condition}\n    {line}"),)
 
 
+ENGLISH = "RewriteCond %{HTTP:Accept-Language} ^en\n    RewriteRule ^/(.*)$ /en/$1 [R=302,L]"
 EXPIRES = "ExpiresActive On\n        ExpiresDefault A2592000"
 APACHE: dict[str, Applied] = {
     "rewritten": Applied(
@@ -382,6 +388,11 @@ APACHE: dict[str, Applied] = {
         ),
         without("RewriteCond %{HTTP_USER_AGENT} (curl|wget|python|java) [NC]\n    RewriteRule ^ - [F]"),
         ("remove the RewriteCond or SetEnvIf of User-Agent",),
+    ),
+    "by-field": Applied(
+        in_host(f"RewriteEngine On\n    {ENGLISH}"),
+        ((ENGLISH, f"{ALSO}\n    {ENGLISH}"),),
+        (f"{ALSO} before the RewriteRule",),
     ),
     "referrer": Applied(
         in_host(
@@ -572,6 +583,11 @@ CADDY: dict[str, Applied] = {
         refused("header_regexp User-Agent (?i)(curl|wget|python|java)"),
         without(REFUSAL),
         ("remove header User-Agent from the matcher",),
+    ),
+    "by-field": Applied(
+        matched("header Accept-Language en*", "redir @matched /en{uri} 302"),
+        left_out(NOT_ANNOUNCED),
+        (f"{NOT_ANNOUNCED.strip()} in the matcher with header",),
     ),
     "referrer": Applied(
         refused("header Referer *\n        not header Referer *127.0.0.1*"),
