@@ -257,7 +257,7 @@ class Ararat:
     ) -> int:
         """Write the names that meet the conditions ``selection`` to the file ``path``. Return their number."""
         job = self._send("POST", "exports", json={"format": format, "selection": selection}).json()
-        job = self._finished("exports", job, progress)
+        job = self._wait_for("exports", job, progress)
         place = Path(path)
         # A device or a pipe is written directly.
         part = place if place.exists() and not place.is_file() else Path(f"{path}.part")
@@ -306,7 +306,7 @@ class Ararat:
             content=Path(path).read_bytes(),
             headers={"Content-Type": media_type},
         )
-        return self._finished("imports", answer.json(), progress)["result"]
+        return self._wait_for("imports", answer.json(), progress)["result"]
 
     def operations(self) -> Iterator[dict[str, Any]]:
         """Yield the operations on many names, the newest first."""
@@ -324,9 +324,9 @@ class Ararat:
         Names that were changed since are left out: the result lists them as ``refused``.
         """
         body = {"operation": {"action": "undo", "operation": operation}}
-        checked = self._finished("changes", self._send("POST", "changes", json=body).json(), None)
+        checked = self._wait_for("changes", self._send("POST", "changes", json=body).json(), None)
         job = self._send("POST", f"changes/{checked['number']}/apply", params={"skip_refused": "1"}).json()
-        return self._finished("changes", job, progress)["result"]
+        return self._wait_for("changes", job, progress)["result"]
 
     def _mint(self, rows: list[dict[str, Any]], once: bool, key: str | None) -> list[Name]:
         body = {"names": rows, **({"unless": "resource"} if once else {})}
@@ -343,7 +343,7 @@ class Ararat:
         answer = self._send(method, path, json=body, headers=fields)
         return Name.of(answer.json(), answer.headers["ETag"])
 
-    def _finished(self, kind: str, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    def _wait_for(self, kind: str, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
         """Wait for the end of a job, and return it. Raise :class:`Problem` if it failed."""
         while job["state"] not in _ENDED:
             answer = self._send("GET", f"{kind}/{job['number']}")

@@ -94,7 +94,7 @@ def ararat_site(ararat_bindings: Bindings) -> Iterator[SiteFactory]:
     def site(app: Any, /, **settings: Any) -> Client:
         from werkzeug.test import Client
 
-        wrapped, is_asgi = _wrapped(app, ararat_bindings, {"prefix": _ORIGIN} | settings)
+        wrapped, is_asgi = _wrap(app, ararat_bindings, {"prefix": _ORIGIN} | settings)
         if not is_asgi:
             return Client(wrapped)
         bridge = _Bridge(wrapped)
@@ -122,7 +122,7 @@ def ararat_live_site(ararat_bindings: Bindings) -> Iterator[LiveSiteFactory]:
             free.bind(("127.0.0.1", 0))
             free.listen(128)
             url = f"http://127.0.0.1:{free.getsockname()[1]}"
-            wrapped, is_asgi = _wrapped(app, ararat_bindings, {"prefix": url} | settings)
+            wrapped, is_asgi = _wrap(app, ararat_bindings, {"prefix": url} | settings)
             ends.append(_run_asgi(wrapped, free.dup()) if is_asgi else _run_wsgi(wrapped, free))
         return LiveSite(url)
 
@@ -333,7 +333,7 @@ def _content(answer: Any) -> bytes:
     return bytes(answer.content)
 
 
-def _wrapped(app: Any, bindings: Bindings, settings: dict[str, Any]) -> tuple[Any, bool]:
+def _wrap(app: Any, bindings: Bindings, settings: dict[str, Any]) -> tuple[Any, bool]:
     """Return the application behind the resolver, and whether it is an ASGI application."""
     from .middleware import ResolverASGIMiddleware, ResolverMiddleware
     from .middleware.asgi_detection import is_asgi

@@ -160,7 +160,7 @@ class _Lines:
 
     def copied(self) -> TableCopy:
         """Return the number of rows so far and their checksum."""
-        return TableCopy(self._table, self._rows, _shown(self._sum))
+        return TableCopy(self._table, self._rows, _format_checksum(self._sum))
 
 
 def _text(value: object) -> str:
@@ -169,7 +169,7 @@ def _text(value: object) -> str:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _shown(total: int) -> str:
+def _format_checksum(total: int) -> str:
     return f"{total % 2**64:016x}"
 
 
@@ -206,14 +206,14 @@ def _copy(connection: CoreConnection, table: Table, lines: _Lines, rows: Iterabl
                 text = "\n".join(texts)
                 plain = text.count("\n") < len(block) and text.count(_BETWEEN) == between * len(block)
                 if binary or not plain or "\\" in text or "\r" in text:
-                    text = "\n".join(_BETWEEN.join(map(_escaped, row)) for row in block)
+                    text = "\n".join(_BETWEEN.join(map(_escape, row)) for row in block)
                 copy.write(f"{text}\n")
         if table.autoincrement_column is not None:
             name = f"pg_get_serial_sequence('{table}', 'id')"
             cursor.execute(f"SELECT setval({name}, max(id)) FROM {table} HAVING max(id) IS NOT NULL")
 
 
-def _escaped(value: object) -> str:
+def _escape(value: object) -> str:
     if type(value) is str:
         return value.translate(_ESCAPES)
     return f"\\\\x{value.hex()}" if isinstance(value, bytes) else _text(value)
@@ -230,4 +230,4 @@ def _sum_in_server(connection: CoreConnection, table: Table) -> TableCopy:
         f"('x' || left(encode(sha256(convert_to({line}, 'UTF8')), 'hex'), {2 * _BYTES}))::bit({8 * _BYTES})::bigint"
     )
     ((rows, total),) = connection.exec_driver_sql(f"SELECT count(*), coalesce(sum({number}), 0) FROM {table}")
-    return TableCopy(table.name, rows, _shown(int(total)))
+    return TableCopy(table.name, rows, _format_checksum(int(total)))

@@ -212,7 +212,7 @@ def _last_backup(store: DatabaseStore, now: datetime) -> DigestFact:
     try:
         rows = {name: json.loads(value) for name, value in store.current_rows(_BACKUPS)}
         times = {name: datetime.fromisoformat(row["time"]) for name, row in rows.items()}
-        restored = _restored(store)
+        restored = _restore_time(store)
     except (ValueError, TypeError, KeyError):
         message = Translatable("Another program wrote the record of the backup.")
         return DigestFact("backup", True, None, message, _backup_now())
@@ -232,7 +232,7 @@ def _last_backup(store: DatabaseStore, now: datetime) -> DigestFact:
     return DigestFact("backup", old, hours, message, fix if old else "")
 
 
-def _restored(store: DatabaseStore) -> datetime | None:
+def _restore_time(store: DatabaseStore) -> datetime | None:
     """Return the time of the dump from which a PostgreSQL database was restored, or None. It was recorded as begun."""
     if not str(store).startswith("postgresql:"):
         return None
@@ -268,7 +268,7 @@ def _links(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     message = Translatable.counted("%(number)s dead link.", "%(number)s dead links.", number)
     if number > MAX_COUNTED:
         message = Translatable("More than %(number)s dead links.", number=f"{MAX_COUNTED:,}")
-    yield _counted("links", number, message, fix)
+    yield _count_fact("links", number, message, fix)
 
 
 def _overdue(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
@@ -295,7 +295,7 @@ def _overdue(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
                 need=math.ceil(need),
                 days=f"{days:g}",
             )
-        yield _counted("overdue", number, message, fix)
+        yield _count_fact("overdue", number, message, fix)
 
 
 def _log(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
@@ -330,7 +330,7 @@ def _tokens(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
         number,
         days=TOKEN_DAYS,
     )
-    yield _counted("tokens", number, message, fix)
+    yield _count_fact("tokens", number, message, fix)
 
 
 def _imports(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
@@ -338,7 +338,7 @@ def _imports(store: DatabaseStore, now: datetime) -> Iterator[DigestFact]:
     message = Translatable.counted(
         "%(number)s uploaded table waits for its import.", "%(number)s uploaded tables wait for their import.", number
     )
-    yield _counted("imports", number, message, Translatable("import or delete them on the page Tables of the desk"))
+    yield _count_fact("imports", number, message, Translatable("import or delete them on the page Tables of the desk"))
 
 
 _SUBJECTS: dict[str, Callable[[DatabaseStore, datetime], Iterator[DigestFact]]] = {
@@ -352,7 +352,7 @@ _SUBJECTS: dict[str, Callable[[DatabaseStore, datetime], Iterator[DigestFact]]] 
 }
 
 
-def _counted(code: str, number: int, message: Translatable, fix: Translatable) -> DigestFact:
+def _count_fact(code: str, number: int, message: Translatable, fix: Translatable) -> DigestFact:
     return DigestFact(code, number > 0, number, message, fix if number else "")
 
 

@@ -240,7 +240,7 @@ def current(bindings: Bindings, *, with_ended: bool = False) -> list[Holding]:
         for binding in page.names:
             if binding.hold is not None:
                 is_few = len(holdings) < MAX_LISTED
-                since, actor = _recorded(bindings.history(binding.identifier)) if is_few else (None, None)
+                since, actor = _recorded_by(bindings.history(binding.identifier)) if is_few else (None, None)
                 holdings.append(Holding(binding.hold, since, actor, binding.hold.until > now))
         after = page.next
         if after is None:
@@ -297,7 +297,7 @@ def hold_for(bindings: Bindings, key: str) -> Hold | None:
     return held.over(key, now) if binding is None else public_answer(binding, held, now).hold
 
 
-def _recorded(events: Sequence[Event]) -> tuple[datetime | None, str | None]:
+def _recorded_by(events: Sequence[Event]) -> tuple[datetime | None, str | None]:
     """Return the time and the actor of the change that recorded the current hold of a name."""
     for event in reversed(events):
         if event.before is None or _hold_of(event.before) != _hold_of(event.after):

@@ -317,7 +317,7 @@ class Drawing:
         misses = 0
         while len(names) < count:
             batch = list(dict.fromkeys(islice(candidates, min(count - len(names), _BATCH))))
-            unused = self._unused(batch)
+            unused = self._select_unused(batch)
             misses = 0 if unused else misses + len(batch)
             if not batch or (misses > _MAX_MISSES and not sequential and pattern.numbers > _MAX_SHUFFLED):
                 raise BindingError("names-exhausted", identifier=pattern.beginning)
@@ -330,7 +330,7 @@ class Drawing:
             self._transaction.set_setting(pattern.counter, "0")
         return names
 
-    def _unused(self, names: Sequence[str]) -> list[str]:
+    def _select_unused(self, names: Sequence[str]) -> list[str]:
         """Return the permitted names that were never reserved or bound, are not above a bound one, have no rule, and
         are not below a prefix that is delegated or retired.
         """

@@ -66,9 +66,9 @@ class Sheet:
         >>> Sheet().paint("a\\x1b[2J", "error")
         'a\\\\u{1b}[2J'
         """
-        return self._coloured(self._visible(text), style)
+        return self._colour(self._visible(text), style)
 
-    def _coloured(self, text: str, style: Style) -> str:
+    def _colour(self, text: str, style: Style) -> str:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
 
     def prose(self, text: str, *, indent: int = 0, style: Style = "") -> Iterator[str]:
@@ -81,7 +81,7 @@ class Sheet:
         ['  one two', '  three']
         """
         for line in text.split("\n"):
-            for wrapped in _wrapped(self._visible(line), self.width - indent, self.cut) or [""]:
+            for wrapped in _wrap(self._visible(line), self.width - indent, self.cut) or [""]:
                 yield (" " * indent + self.paint(wrapped, style)).rstrip()
 
     @property
@@ -104,7 +104,7 @@ class Sheet:
         above them.
         """
         text = display.visible(text, ascii_only=not self.letters)
-        return (" " * self._margin + self._coloured(text, style)).rstrip()
+        return (" " * self._margin + self._colour(text, style)).rstrip()
 
     def field(self, label: str, text: str, *, style: Style = "", level: int = 0) -> Iterator[str]:
         r"""Yield the lines of a label and its text, side by side, or stacked on a narrow terminal.
@@ -116,7 +116,7 @@ class Sheet:
           Name          x6-np1
         """
         deeper = min(2 * level, max(0, self.room - 24))
-        yield from self._beside(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
+        yield from self._label_lines(label, list(self.prose(text, indent=self._margin + deeper, style=style)))
 
     def fields(self, label: str, rows: Iterable[tuple[str, Style]]) -> Iterator[str]:
         r"""Yield the lines of several texts below each other, beside one label.
@@ -146,14 +146,14 @@ class Sheet:
             first, *others = self.prose(text, indent=self._margin + column, style=style)
             padded = key + " " * (column - display.columns(key))
             first = f"{' ' * self._margin}{self.paint(padded, 'soft')}{first[self._margin + column :]}"
-            yield from self._beside(label, [first.rstrip(), *others])
+            yield from self._label_lines(label, [first.rstrip(), *others])
             label = ""
 
     def _visible(self, text: str) -> str:
         # Every output passes here, some of it twice: the second time it does not change.
         return display.visible(display.restored(text)) if self.letters else display.visible(text, ascii_only=True)
 
-    def _beside(self, label: str, lines: list[str]) -> Iterator[str]:
+    def _label_lines(self, label: str, lines: list[str]) -> Iterator[str]:
         if label and self.width >= _NARROW:
             first, *lines = lines
             yield f"  {self.paint(label.ljust(_LABELS), 'soft')}{first[self._margin :]}".rstrip()
@@ -203,7 +203,7 @@ def _is_utf8_locale() -> bool:
     return locale.nl_langinfo(locale.CODESET).replace("-", "").lower() == "utf8"
 
 
-def _wrapped(text: str, width: int, cut: bool) -> list[str]:
+def _wrap(text: str, width: int, cut: bool) -> list[str]:
     width = max(width, 8)
     lines: list[str] = []
     line = ""

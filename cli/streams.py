@@ -100,10 +100,10 @@ def matches(file: str) -> Iterator[StreamMatch]:
         for chunk in _chunks(stream):
             seen = 0
             for match in in_running_text(chunk):
-                line, column = _advanced(chunk[seen : match.start], line, column)
+                line, column = _advance(chunk[seen : match.start], line, column)
                 seen = match.start
                 yield StreamMatch(match, start + match.start, line, column)
-            line, column = _advanced(chunk[seen:], line, column)
+            line, column = _advance(chunk[seen:], line, column)
             start += len(chunk)
 
 
@@ -246,6 +246,6 @@ def _chunks(stream: BinaryIO) -> Iterator[str]:
         yield waiting
 
 
-def _advanced(text: str, line: int, column: int) -> tuple[int, int]:
+def _advance(text: str, line: int, column: int) -> tuple[int, int]:
     breaks = text.count("\n")
     return (line + breaks, len(text) - text.rfind("\n")) if breaks else (line, column + len(text))

@@ -50,7 +50,7 @@ class Container(NamedTuple):
     states: bool = False
 
 
-def _quoted(name: str, opening: str, closing: str) -> Container:
+def _quotation(name: str, opening: str, closing: str) -> Container:
     return Container(name, f"{opening}ark:12345/x{closing[0]}", opening, re.escape(opening), f"[^{closing}]*+")
 
 
@@ -63,25 +63,25 @@ CONTAINERS: tuple[Container, ...] = (
     Container("character reference", "&nbsp;ark:12345/x", ";", "&#?[A-Za-z0-9]{1,8};", ".*+"),
     Container("row with tabs", "7\tark:12345/x\tMap", "\t", "\t", "[^\t]*+", states=True),
     Container("row with bars", "|ark:12345/x|Map|", "|", r"\|", r"[^|]*+", states=True),
-    _quoted("double quotes", '"', '"'),
+    _quotation("double quotes", '"', '"'),
     # An apostrophe in a word is not a quotation mark.
     Container("single quotes", "'ark:12345/x'", "'", "'", "(?:[^']++|'(?=[A-Za-z0-9]))*+"),
-    _quoted("code", "`", "`"),
-    _quoted("English quotes", "\u201c", "\u201d\u201c"),
-    _quoted("German quotes", "\u201e", "\u201c\u201d"),
-    _quoted("single English quotes", "\u2018", "\u2019\u2018"),
-    _quoted("single German quotes", "\u201a", "\u2018\u2019"),
-    _quoted("French quotes", "\u00ab", "\u00bb"),
-    _quoted("reversed French quotes", "\u00bb", "\u00ab"),
-    _quoted("single French quotes", "\u2039", "\u203a"),
-    _quoted("corner brackets", "\u300c", "\u300d"),
-    _quoted("white corner brackets", "\u300e", "\u300f"),
-    _quoted("angle brackets", "\u3008", "\u3009"),
-    _quoted("double angle brackets", "\u300a", "\u300b"),
-    _quoted("lenticular brackets", "\u3010", "\u3011"),
-    _quoted("full-width brackets", "\uff08", "\uff09"),
-    _quoted("wiki link", "[", "]"),
-    _quoted("braces", "{", "}"),
+    _quotation("code", "`", "`"),
+    _quotation("English quotes", "\u201c", "\u201d\u201c"),
+    _quotation("German quotes", "\u201e", "\u201c\u201d"),
+    _quotation("single English quotes", "\u2018", "\u2019\u2018"),
+    _quotation("single German quotes", "\u201a", "\u2018\u2019"),
+    _quotation("French quotes", "\u00ab", "\u00bb"),
+    _quotation("reversed French quotes", "\u00bb", "\u00ab"),
+    _quotation("single French quotes", "\u2039", "\u203a"),
+    _quotation("corner brackets", "\u300c", "\u300d"),
+    _quotation("white corner brackets", "\u300e", "\u300f"),
+    _quotation("angle brackets", "\u3008", "\u3009"),
+    _quotation("double angle brackets", "\u300a", "\u300b"),
+    _quotation("lenticular brackets", "\u3010", "\u3011"),
+    _quotation("full-width brackets", "\uff08", "\uff09"),
+    _quotation("wiki link", "[", "]"),
+    _quotation("braces", "{", "}"),
     Container("Markdown link", "[map](ark:12345/x)", "(", r"\]\(", r"(?:[^)]++|\)(?=\)))*+"),
     Container(
         "MARC subfield",

@@ -257,7 +257,7 @@ def _whole_lines(text: str, matches: list[Match]) -> list[Match]:
                 return matches
             rest = token[len(matches[first].literal) :]
             alone = after == first + 1 and _SPACE.search(rest) and _is_name(rest)
-            whole += [Match(place, place + len(token), token, *_repaired(token))] if alone else matches[first:after]
+            whole += [Match(place, place + len(token), token, *_repair(token))] if alone else matches[first:after]
             first = after
         start = end
     return whole
@@ -326,7 +326,7 @@ def readings(text: str) -> Iterator[Suggestion]:
 def _alone(token: str, start: int) -> Match:
     """Return the match of a text that is one identifier."""
     end = start + len(token)
-    suggestion, differences = _repaired(token)
+    suggestion, differences = _repair(token)
     if suggestion is None:
         first = next(_running(token, is_alone=True), None)
         if first is not None and len(first.literal) == len(token):
@@ -617,18 +617,18 @@ def _longest(text: str, word: _Word, end: int, label: re.Match[str]) -> Match | 
         literal = text[begin:end]
         # In an address of IIIF, the word goes on after a slash and a comma, and is then read as a whole.
         is_encoded = label.lastindex == 2 and (literal[-1] != "/" or text.startswith(",", end))
-        if is_encoded and (decoded := _decoded(literal)) is not None:
+        if is_encoded and (decoded := _decode_label(literal)) is not None:
             return Match(begin, end, literal, *decoded)
         is_valid = valid if literal == plain else reads(literal)
         if not is_valid and literal[-1] == "/" and (shorter := _without_slash(literal)) is not None:
             return Match(begin, end, literal, shorter, ("trailing-slash",))
-        suggestion, differences = _repaired(literal, valid=is_valid)
+        suggestion, differences = _repair(literal, valid=is_valid)
         if suggestion is not None or is_valid:
             return Match(begin, end, literal, suggestion, differences)
     return None
 
 
-def _decoded(literal: str) -> tuple[str, tuple[str, ...]] | None:
+def _decode_label(literal: str) -> tuple[str, tuple[str, ...]] | None:
     """Return the suggestion for a literal that is right but for its encoded label, or None: a fast path."""
     plain = repairs.with_plain_label(literal)
     stripped = plain.removesuffix("/")
@@ -659,7 +659,7 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
     """
     end = match.end
     in_cell = word.is_cell and end == word.limit
-    guessed = _guessed(text, match, word, is_urn=is_urn, is_alone=is_alone) if is_urn or not in_cell else None
+    guessed = _guess_end(text, match, word, is_urn=is_urn, is_alone=is_alone) if is_urn or not in_cell else None
     # In a cell or quotation marks, only the rules of a namespace end it.
     if guessed is not None and (not in_cell or len(guessed.literal) < len(match.literal)):
         return guessed
@@ -668,7 +668,7 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
         return match if is_urn or in_cell else _with_line_after(text, match, word)
     before = text[match.start - 1 : match.start] if match.start else ""
     if in_cell:
-        return _followed(match, rest) if containers.CONTAINERS[word.container or 0].states else match
+        return _add_follower(match, rest) if containers.CONTAINERS[word.container or 0].states else match
     if _ends_word(before, rest, in_query=word.in_query):
         return match
     if before in _PARTNERS and before not in rest:
@@ -677,20 +677,20 @@ def _whole(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool
     head = 0 if is_urn else _head(text, match, min(len(rest), word.limit - end), in_query=word.in_query)
     literal = without_closing(text[match.start : end + head]) if head else match.literal
     if len(literal) > len(match.literal):
-        suggestion, differences = repairs.of_word(literal, len(match.literal)) or _repaired(literal)
+        suggestion, differences = repairs.of_word(literal, len(match.literal)) or _repair(literal)
         match = Match(match.start, match.start + len(literal), literal, suggestion, differences)
     rest = rest[match.end - end :]
     if (word.in_query and rest.startswith("&")) or not _ALPHANUMERIC.search(rest):
         return match
-    return _followed(match, rest)
+    return _add_follower(match, rest)
 
 
-def _followed(match: Match, rest: str) -> Match:
+def _add_follower(match: Match, rest: str) -> Match:
     shown = rest if len(rest) <= _MAX_REST else f"{rest[:_MAX_REST]}..."
     return match._replace(differences=(*match.differences, FOLLOWED_BY + shown))
 
 
-def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match | None:
+def _guess_end(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bool) -> Match | None:
     """Return the match with the part before a sign that probably ends its name as suggestion, or None.
 
     If only this part is right by the rules of its URN namespace, it is the match.
@@ -706,7 +706,7 @@ def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bo
     if end is None:
         return None
     part = literal[:end]
-    suggestion, differences = _repaired(part)
+    suggestion, differences = _repair(part)
     if not _ALPHANUMERIC.search(literal, end):
         # A sign at the end that is not punctuation.
         is_sign = match.suggestion is None and suggestion is None and reads(part)
@@ -715,8 +715,8 @@ def _guessed(text: str, match: Match, word: _Word, *, is_urn: bool, is_alone: bo
         return None
     rest = literal[end:] + _rest(text, match.end)
     if is_urn and suggestion is None and (_is_only_part_right(literal, part) or word.heading == literal[end]):
-        return _followed(Match(match.start, match.start + end, part), rest)
-    return _followed(match._replace(suggestion=suggestion or part, differences=(*differences, "text-after")), rest)
+        return _add_follower(Match(match.start, match.start + end, part), rest)
+    return _add_follower(match._replace(suggestion=suggestion or part, differences=(*differences, "text-after")), rest)
 
 
 def _special(literal: str, first: int) -> str:
@@ -841,11 +841,11 @@ def _faulty(label: re.Match[str], word: _Word, limit: int) -> Match | None:
     literal = without_closing(_WORD.match(text, start, limit)[0])  # type: ignore[index]
     if start + len(literal) <= label.end():
         return None
-    suggestion, differences = _repaired(literal)
+    suggestion, differences = _repair(literal)
     return Match(start, start + len(literal), literal, suggestion, _reasons(literal, suggestion, differences))
 
 
-def _repaired(literal: str, *, valid: bool | None = None) -> tuple[str | None, tuple[str, ...]]:
+def _repair(literal: str, *, valid: bool | None = None) -> tuple[str | None, tuple[str, ...]]:
     """Return the suggestion for a literal, and the reasons. ``valid`` is whether it is valid, if that is known."""
     if valid and literal.isascii() and literal[-1].isalnum() and "%" not in literal and "&" not in literal:
         return None, ()

@@ -160,7 +160,7 @@ def suggestions(
     if not is_correctable(text):
         return ()
     result: dict[str, Suggestion] = {}
-    for each in _corrected(text, in_text=in_text, guesses=guesses, valid=reads(text) if valid is None else valid):
+    for each in _correct(text, in_text=in_text, guesses=guesses, valid=reads(text) if valid is None else valid):
         if each.identifier != text:
             result.setdefault(each.identifier, each)
         if len(result) == most:
@@ -276,7 +276,7 @@ def _has_check_character(identifier: str) -> bool:
     return check_character.find(normal_form) is not None
 
 
-def _corrected(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Iterator[Suggestion]:
+def _correct(text: str, *, in_text: bool, guesses: bool, valid: bool) -> Iterator[Suggestion]:
     if valid:
         yield from _of_valid(text, in_text=in_text, guesses=guesses)
         return
@@ -392,7 +392,7 @@ def _is_better(text: str, other: str) -> bool:
 
 def _in_pieces(text: str) -> Iterator[tuple[str, str]]:
     """Yield what can be meant by a text that contains white space, or characters that no ARK contains."""
-    pieces = sorted(_around_space(text), key=lambda each: not _checked(each[1]))
+    pieces = sorted(_around_space(text), key=lambda each: not _is_checked(each[1]))
     yield from pieces
     if not pieces and _LABEL_AND_NAAN.search(text) and (beyond := outside(text)) is not None:
         yield from _of_outside(beyond)
@@ -410,7 +410,7 @@ def _around_space(text: str) -> Iterator[tuple[str, str]]:
         yield ("line-break" if "\n" in text or "\r" in text else "space"), whole
 
 
-def _checked(text: str) -> bool:
+def _is_checked(text: str) -> bool:
     try:
         return _has_check_character(text)
     except IdentifierError:
@@ -423,13 +423,13 @@ def _of_outside(source: OutsideText) -> Iterator[tuple[str, str]]:
     candidates = []
     # A name does not begin with the end of a cell.
     if (source.read or first not in _CELL_ENDS) and problem.code in _ENCODABLE:
-        candidates.append(("outside", prefix + _encoded(text)))
+        candidates.append(("outside", prefix + _encode(text)))
     if source.read:
         candidates.append(("valid-beginning", prefix + source.read))
     yield from reversed(candidates) if first in _ENDING else candidates
 
 
-def _encoded(text: str) -> str:
+def _encode(text: str) -> str:
     """Percent-encode the characters of an ARK that its parts cannot contain."""
     path, mark, rest = _BARE_PERCENT.sub("%25", text).partition("?")
     label = LABEL.match(path)
@@ -490,7 +490,7 @@ def _is_mark(char: str, *, spaces: bool) -> bool:
     )
 
 
-def _stripped(text: str) -> str:
+def _strip(text: str) -> str:
     return text.strip(ASCII_SPACE)
 
 
@@ -626,7 +626,7 @@ _FINAL_SLASH = re.compile(r"(?<!/)/++(?=[?#]|\Z)")
 _Repair = Callable[[str], str]
 # The code, the function, whether the result counts only if it is valid, and the feature of texts that it can change.
 _TABLE: tuple[tuple[str, _Repair, bool, str], ...] = (
-    ("surrounding-space", _stripped, False, "edges"),
+    ("surrounding-space", _strip, False, "edges"),
     ("transliterated-label", _ascii_label, True, "others"),
     ("encoded-label", with_plain_label, True, "triplets"),
     ("encoded-slash", _with_plain_slashes, False, "triplets"),

@@ -189,7 +189,7 @@ class RequestHandler:
             given = request.target.identifier
             _log.exception("The resolver failed for %s", display.escape(given[:200]))
             resolution = refuse(given, "internal-error")
-            answer = self._failed(resolution, request)
+            answer = self._answer_or_fail(resolution, request)
         if self._observers:
             self._report(resolution, request.method, answer, perf_counter() - began)
         return answer
@@ -307,7 +307,7 @@ class RequestHandler:
         self._availability.succeeded()
         return bindings
 
-    def _failed(self, resolution: Resolution, request: Request) -> Answer | Handover:
+    def _answer_or_fail(self, resolution: Resolution, request: Request) -> Answer | Handover:
         try:
             return self._answers.answer(resolution, request)
         except Exception:  # noqa: BLE001 - it is logged

@@ -100,15 +100,15 @@ def send(
     sent = (url, method, [*fields], content, deadline, most, cut, keeping)
     if reused is not None:
         try:
-            return _exchanged(reused, *sent)
+            return _exchange(reused, *sent)
         except HopFailed as failed:
             # The server closed the kept connection before it read the request.
             if failed.code != "dropped":
                 raise
-    return _exchanged(GuardedClient.to(to, lookups=lookups).connect(url, deadline), *sent)
+    return _exchange(GuardedClient.to(to, lookups=lookups).connect(url, deadline), *sent)
 
 
-def _exchanged(
+def _exchange(
     connection: TraceConnection,
     url: WebURL,
     method: str,

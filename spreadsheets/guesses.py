@@ -137,7 +137,7 @@ def _guess(
         better = next((each for each in taken.values() if each.column == column), None)
         if better is not None:
             return GuessedColumn(
-                "", Translatable('The column "%(heading)s" fits better.', heading=_shown(headings, better.place))
+                "", Translatable('The column "%(heading)s" fits better.', heading=_show_heading(headings, better.place))
             )
         if values[place].number:
             return GuessedColumn("", Translatable("The values do not fit the heading."))
@@ -169,12 +169,12 @@ def _question(
                 continue
             return Translatable(
                 'The column "%(heading)s" fits as well. Check which one is right.',
-                heading=_shown(headings, each.place),
+                heading=_show_heading(headings, each.place),
             )
     return ""
 
 
-def _shown(headings: Sequence[str], place: int) -> str:
+def _show_heading(headings: Sequence[str], place: int) -> str:
     return validation.shown(headings[place] or f"{place + 1}")
 
 

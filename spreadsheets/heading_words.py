@@ -389,7 +389,7 @@ def weights(heading: str) -> Mapping[str, float]:
     text = heading.strip()[:_LONGEST]
     found: dict[str, float] = {}
     main = _without_qualifiers(text)
-    space, element = _divided(main)
+    space, element = _divide(main)
     if element:
         rest = folded(_words(element))
         if space in _DUBLIN_CORE:
@@ -416,7 +416,7 @@ def weights(heading: str) -> Mapping[str, float]:
             _add(found, dict(_phrases().get(folded(_words(each)), ())), 0.95)
     tokens = set(folded(_words(text)).split())
     if tokens & _FORMER:
-        _add(found, _formerly(folded(_words(main)).split()), 1.0)
+        _add(found, _weights_of_former(folded(_words(main)).split()), 1.0)
     is_begin, is_end = bool(tokens & _BEGINNINGS), bool(tokens & _ENDS)
     if is_begin != is_end and found.get("when", 0) > (most := _FIRST_DATE if is_begin else 0):
         found["when"] = most
@@ -459,7 +459,7 @@ def meaning(heading: str) -> str:
     return best if best and weighed[best] >= 0.5 else ""
 
 
-def _formerly(tokens: Sequence[str]) -> dict[str, float]:
+def _weights_of_former(tokens: Sequence[str]) -> dict[str, float]:
     """Return the weight of former numbers of a heading that is a number with a word for "old"."""
     rest = " ".join(each for each in tokens if each not in _FORMER)
     return {"former_numbers": 0.9} if _of_phrase(rest).get("resource", 0) >= _LEAST_OF_NUMBER else {}
@@ -535,7 +535,7 @@ def _without_qualifiers(text: str) -> str:
     return head.rstrip(" -:,") if found and tail in ("EN", "DE", "FR", "IT", "ES", "NL") else text
 
 
-def _divided(text: str) -> tuple[str, str]:
+def _divide(text: str) -> tuple[str, str]:
     """Return the beginning of a heading such as "dcterms:title", and the rest, or two empty texts."""
     for sign in ("::", ":", " > ", ">", " / ", "/", "."):
         head, found, tail = text.partition(sign)

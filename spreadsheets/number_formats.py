@@ -91,7 +91,7 @@ def number(value: float, code: str, *, from_1904: bool = False) -> Shown:
     kinds = {token.kind for token in tokens}
     amount = abs(value) if place == 1 else value
     if "elapsed" in kinds:
-        return _elapsed(amount, tokens)
+        return _format_duration(amount, tokens)
     if "date" in kinds and not kinds & {"digit", "general"} - ({"digit"} if _has_seconds(tokens) else set()):
         return _date(amount, tokens, code, from_1904=from_1904)
     if kinds & {"general", "at"} or not code:
@@ -313,7 +313,7 @@ def _as_shown(moment: datetime, tokens: Sequence[_Token], parts: Sequence[str]) 
     return "".join(shown).strip()
 
 
-def _elapsed(value: float, tokens: Sequence[_Token]) -> Shown:
+def _format_duration(value: float, tokens: Sequence[_Token]) -> Shown:
     """Return a duration. The first part in brackets has all hours, minutes or seconds."""
     sign, rest = "-" if value < 0 else "", round(abs(value) * 86_400)
     shown: list[str] = []

@@ -293,7 +293,7 @@ class _Named:
         self.is_new = "identifier" not in given
         self.place = len(headings) if self.is_new else given.index("identifier")
         self._width = len(headings)
-        self.headings = [*headings, _unused(headings)] if self.is_new else list(headings)
+        self.headings = [*headings, _choose_unused(headings)] if self.is_new else list(headings)
 
     def cells(self, fields: Sequence[str], name: str | None, corrected: Mapping[str, str]) -> tuple[list[str], bool]:
         """Return the cells of a row with its name, and whether the cells of the file are unchanged."""
@@ -317,7 +317,7 @@ class _Named:
         return f"{text}{separator}{_line(cells[-1:], separator, '')}" if self.is_new else text
 
 
-def _unused(headings: Sequence[str]) -> str:
+def _choose_unused(headings: Sequence[str]) -> str:
     taken = {heading.strip().casefold() for heading in headings}
     number = 1
     while (heading := HEADING if number == 1 else f"{HEADING} {number}").casefold() in taken:
@@ -360,7 +360,7 @@ class _Encoder:
 
 def _json_with_names(content: bytes, reading: Reading, file: str, name_of: NameOf) -> Iterator[bytes]:
     keys = next(sheet.lines(content, reading, file, None, None)).fields
-    key = keys[list(reading.columns).index("identifier")] if "identifier" in reading.columns else _unused(keys)
+    key = keys[list(reading.columns).index("identifier")] if "identifier" in reading.columns else _choose_unused(keys)
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         text = line.rstrip()
         name = name_of(number)

@@ -109,7 +109,7 @@ def stored(content: bytes, file: str, most_rows: int | None = MAX_ROWS) -> Propo
         reading = Reading(format="workbook", encoding="utf-8", separator="")
         proposed = [_propose(content, replace(reading, sheet=each.name), file, None) for each in sheets(content)]
         # A cover sheet has few rows and no known headings.
-        best = max(proposed, key=lambda each: (min(_known(each.reading.columns), 3), each.rows))
+        best = max(proposed, key=lambda each: (min(_count_known(each.reading.columns), 3), each.rows))
         if most_rows is not None and best.rows > most_rows:
             raise TableError(
                 "table-size", Translatable("the sheet has more than %(number)s rows", number=most_rows), file, 1
@@ -155,7 +155,7 @@ def _propose(content: bytes, reading: Reading, file: str, most_rows: int | None)
     last: deque[Line] = deque(maxlen=_LAST_ROWS)
     number = 0
     try:
-        for row in _filled(content, reading, file, None):
+        for row in _filled_rows(content, reading, file, None):
             number += 1
             if len(first) < _SAMPLE_ROWS:
                 first.append(row)
@@ -193,7 +193,7 @@ def guessed(content: bytes, reading: Reading, file: str) -> list[GuessedColumn]:
     named, *rows = read
     before: list[Line] = []
     if reading.format != "jsonl":
-        before += takewhile(lambda row: row.number < reading.heading_row, _filled(content, reading, file, None))
+        before += takewhile(lambda row: row.number < reading.heading_row, _filled_rows(content, reading, file, None))
     return guesses.guess(named.fields, with_links(named.fields, rows), headings.above(before, named.number))
 
 
@@ -211,7 +211,7 @@ def with_links(named: Sequence[str], rows: Sequence[Line]) -> list[list[str]]:
     return found
 
 
-def _known(columns: Sequence[str]) -> int:
+def _count_known(columns: Sequence[str]) -> int:
     return sum(map(bool, columns))
 
 
@@ -250,7 +250,7 @@ class RichLine(Line):
     extras: _Extras = _NO_EXTRAS
 
 
-def _filled(content: bytes, reading: Reading, file: str, read_as: ReadAs | None) -> Iterator[Line]:
+def _filled_rows(content: bytes, reading: Reading, file: str, read_as: ReadAs | None) -> Iterator[Line]:
     """Yield all rows with a value, with the numbers that a spreadsheet program shows, and trimmed cells."""
     match reading.format:
         case "workbook":
@@ -258,7 +258,7 @@ def _filled(content: bytes, reading: Reading, file: str, read_as: ReadAs | None)
         case "jsonl":
             read = _json_lines(content, reading, file)
         case "csv":
-            lines_read = Lines(io.BytesIO(content), file, _given(reading), read_as)
+            lines_read = Lines(io.BytesIO(content), file, _given_encoding(reading), read_as)
             records = enumerate(delimited.read_records(lines_read, reading.separator), 1)
             read = (
                 Line(number, [formulas.unforced(field.strip()) for field in fields]) for number, (_, fields) in records
@@ -292,7 +292,7 @@ def all_rows(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     - ``reading``: how the file is read.
     - ``file``: the name of the file for messages.
     """
-    return _filled(content, replace(reading, omit_hidden=False, omit_struck=False), file, None)
+    return _filled_rows(content, replace(reading, omit_hidden=False, omit_struck=False), file, None)
 
 
 def lines(
@@ -309,7 +309,7 @@ def lines(
     """
     named: Sequence[str] | None = None
     filled = 0
-    for row in _filled(content, reading, file, read_as):
+    for row in _filled_rows(content, reading, file, read_as):
         if row.number < reading.heading_row:
             continue
         if reading.last_row and row.number > reading.last_row:
@@ -474,7 +474,7 @@ def cell_name(place: int, row: int) -> str:
     return f"{letters}{row}"
 
 
-def _given(reading: Reading) -> str | None:
+def _given_encoding(reading: Reading) -> str | None:
     """Return the encoding that the user selected, or None: then the reader detects it, and refuses two in one file."""
     return None if reading.detected else reading.encoding
 
@@ -522,7 +522,7 @@ class _AsGiven(Columns):
 def _json_lines(content: bytes, reading: Reading, file: str) -> Iterator[Line]:
     """Yield the keys of all objects as headings, then the objects."""
     named = _Named(content, file)
-    reader = text_tables.Reader(_given(reading), None, _AsGiven())
+    reader = text_tables.Reader(_given_encoding(reading), None, _AsGiven())
     keys: dict[str, None] = {}
     with closing(text_tables.read_rows(named, "jsonl", reader)) as read:
         for row in read:

@@ -151,7 +151,7 @@ def sheets(content: bytes, file: str) -> Sheets:
 
 def _of_sheet(sheet: Any) -> tuple[WorkbookSheet, Iterator[SheetRow]]:
     found = WorkbookSheet(sheet.title)
-    return found, _numbered(sheet, found)
+    return found, _numbered_rows(sheet, found)
 
 
 @contextmanager
@@ -311,7 +311,7 @@ def _require_few(number: int, cells: int) -> None:
         raise TableError("table-size", message, "", number)
 
 
-def _numbered(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
+def _numbered_rows(sheet: Any, found: WorkbookSheet) -> Iterator[SheetRow]:
     """Yield the rows of a sheet of .xlsx, and fill ``found``.
 
     openpyxl returns a cell without a known value as empty or as text.
@@ -454,10 +454,10 @@ def _text(value: object) -> str:
         case datetime() | date() | time():
             return value.isoformat()
         case _:
-            return _ESCAPE.sub(_unescaped, str(value)).strip()
+            return _ESCAPE.sub(_unescape, str(value)).strip()
 
 
-def _unescaped(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     code = int(escape[1], 16)
     # Half of a surrogate pair is not text.
     return escape[0] if 0xD800 <= code <= 0xDFFF else chr(code)
@@ -494,7 +494,7 @@ def main() -> None:
     import openpyxl  # noqa: F401
 
     first = int(sys.argv[1]) + SECONDS_A_MEGABYTE * (len(content) // 1_000_000)
-    allow_seconds = _limited(first, MEMORY + MEMORY_A_BYTE * len(content))
+    allow_seconds = _limit_memory(first, MEMORY + MEMORY_A_BYTE * len(content))
     number = 0
     try:
         for place, (sheet, read) in enumerate(sheets(content, "")):
@@ -521,7 +521,7 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _limited(first: int, memory: int) -> Callable[[int], None]:
+def _limit_memory(first: int, memory: int) -> Callable[[int], None]:
     """Limit the memory in bytes and the processor time of this process, and return a function that allows more seconds.
 
     The kernel ends a process that takes longer, also in a regular expression.

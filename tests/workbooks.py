@@ -17,7 +17,7 @@ def run_here(content: bytes, file: str) -> list[bytes]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workbook, "sys", SimpleNamespace(argv=["", "4"], **streams))
         patch.setattr(workbook, "_end_with_parent", lambda: None)
-        patch.setattr(workbook, "_limited", lambda *limits: lambda seconds: None)
+        patch.setattr(workbook, "_limit_memory", lambda *limits: lambda seconds: None)
         workbook.main()
     return out.getvalue().split(b"\n")[:-1]
 

@@ -219,7 +219,7 @@ class _Run:
             # "if sending this request fails then return failure"
             host = messages.THIS_SITE if failed.where == "here" else messages.host_of(url)
             why = messages.no_answer(host, len(self.requested), failed.sentence)
-            return self._failed(url, at, failed), self.end("failure", failed.code, why)
+            return self._failed_hop(url, at, failed), self.end("failure", failed.code, why)
         self.trusted.append(messages.THIS_SITE if response.where == "here" else url.host)
         seconds = self.clock() - at
         self.has_cookie = self.has_cookie or bool(response.all("set-cookie"))
@@ -291,7 +291,7 @@ class _Run:
         """Resolve the Location. "If that HTTP header is missing or not a valid URI, then return failure." """
         fields = response.all("location")
         if len(fields) > 1:
-            raise _BadLocation("location-repeated", _repeated(len(fields)))
+            raise _BadLocation("location-repeated", _repeated_location(len(fields)))
         if not fields or not fields[0]:
             raise _BadLocation("location-missing", Translatable("without a Location field"))
         if len(fields[0]) > MAX_LENGTH:
@@ -308,7 +308,7 @@ class _Run:
             )
         return reference.resolve(self.uri, target)
 
-    def _failed(self, url: UriReference, at: float, failed: HopFailed) -> Hop:
+    def _failed_hop(self, url: UriReference, at: float, failed: HopFailed) -> Hop:
         return Hop(
             number=len(self.requested),
             method=self.method,
@@ -346,7 +346,7 @@ class _Run:
         return End(outcome, self.state, str(self.uri), self.fragment, hops, seconds, code, sentence)
 
 
-def _repeated(number: int) -> Translatable:
+def _repeated_location(number: int) -> Translatable:
     return Translatable("with %(number)s Location fields, so the target is not clear", number=number)
 
 

@@ -121,8 +121,8 @@ def _environ(method: str, url: WebURL, mount: str, remote_addr: str | None) -> W
     path, _, query = url.target.partition("?")
     return {
         "REQUEST_METHOD": method,
-        "SCRIPT_NAME": _decoded(mount),
-        "PATH_INFO": _decoded(path[len(mount) :]),
+        "SCRIPT_NAME": _decode_path(mount),
+        "PATH_INFO": _decode_path(path[len(mount) :]),
         "QUERY_STRING": query,
         # Servers use either name for the target of the request line.
         "REQUEST_URI": url.target,
@@ -145,7 +145,7 @@ def _environ(method: str, url: WebURL, mount: str, remote_addr: str | None) -> W
     }
 
 
-def _decoded(path: str) -> str:
+def _decode_path(path: str) -> str:
     # PEP 3333: a native string contains bytes, each as the character with that number.
     return unquote_to_bytes(path).decode("latin-1")
 

@@ -75,12 +75,12 @@ class Admission:
             try:
                 page = slots.pages.begin(environ.get("REMOTE_ADDR"))
             except Busy:
-                return self._refused(HTTPRefusal(503, "busy", errors.TOO_MANY, retry_after=1), environ)(
+                return self._refuse(HTTPRefusal(503, "busy", errors.TOO_MANY, retry_after=1), environ)(
                     environ, start_response
                 )
         try:
             if body is not None and body.is_too_long:
-                answer = self._refused(BodyTooLong(body.limit), environ)(environ, start_response)
+                answer = self._refuse(BodyTooLong(body.limit), environ)(environ, start_response)
             else:
                 answer = self._app(environ, start_response)
         except BaseException:
@@ -98,7 +98,7 @@ class Admission:
         weakref.finalize(closing, end).atexit = False
         return closing
 
-    def _refused(self, refusal: HTTPRefusal, environ: WSGIEnvironment) -> Response:
+    def _refuse(self, refusal: HTTPRefusal, environ: WSGIEnvironment) -> Response:
         path = environ.get("PATH_INFO", "")
         formats = (each for base, each in self.refusals.items() if path == base or path.startswith(f"{base}/"))
         with self._flask.request_context(environ):

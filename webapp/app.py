@@ -90,7 +90,7 @@ def create_app(bindings: Bindings | None = None, **settings: Unpack[InspectorArg
         results=Results(),
         statistics=None if chosen.statistics is None else _counts(chosen.statistics),
     )
-    app = Application(_shared(site.accounts is not None, chosen.openid is not None))
+    app = Application(_shared_application(site.accounts is not None, chosen.openid is not None))
     _require_assets(app)
     app.extensions[KEY] = site
     app.wsgi_app = admission = Admission(app, BodyLimits(chosen.user_source, chosen.ezid))
@@ -115,7 +115,7 @@ create_app.__doc__ = create_app.__doc__ and create_app.__doc__.replace(
 
 
 @cache
-def _shared(with_accounts: bool, with_openid: bool) -> Application:
+def _shared_application(with_accounts: bool, with_openid: bool) -> Application:
     """Return the application that all sites of this process share: all sites with accounts, or all others."""
     app = Application()
     app.add_url_rule("/static/<path:filename>", "static", _static_file)

@@ -156,7 +156,7 @@ class Application(Flask):
             # Flask keeps what is registered in dictionaries and lists.
             for name, value in vars(shared).items():
                 if isinstance(value, dict | list) and name != "config":
-                    vars(self)[name] = _copied(value)
+                    vars(self)[name] = _copy(value)
             self._routes = shared._routes
             self.url_map = Routes(shared._routes)
             vars(self)["jinja_loader"] = shared.jinja_loader
@@ -200,23 +200,23 @@ class _Templates(BaseLoader):
         # A developer can set another folder, or let Flask read changed templates.
         if self._app.jinja_loader is self._folder and not environment.auto_reload:
             with contextlib.suppress(TemplateNotFound):
-                code = _compiled(self._common, name)
+                code = _compile(self._common, name)
                 return environment.template_class.from_code(environment, code, {} if globals is None else globals)
         return super().load(environment, name, globals)
 
 
 @cache
-def _compiled(environment: Environment, name: str) -> CodeType:
+def _compile(environment: Environment, name: str) -> CodeType:
     """Return the compiled code of a template. Raises TemplateNotFound."""
     assert environment.loader is not None, "Flask sets it"  # noqa: S101
     source, file, _ = environment.loader.get_source(environment, name)
     return environment.compile(source, name, file)
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     """Return a copy of what Flask keeps, with the same functions. A defaultdict remains one."""
     if isinstance(value, dict):
         copied = copy.copy(value)
-        copied.update((key, _copied(each)) for key, each in value.items())
+        copied.update((key, _copy(each)) for key, each in value.items())
         return copied
-    return [*map(_copied, value)] if isinstance(value, list) else value
+    return [*map(_copy, value)] if isinstance(value, list) else value

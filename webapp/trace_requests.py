@@ -92,7 +92,7 @@ class RunningTrace(Generic[T]):
     def __iter__(self) -> Iterator[T | KeepAlive]:
         self._begun = True
         # The worker thread releases the slot, not the client: a request that still runs still counts.
-        with closing(iter_with_keepalive(_held(self._slot, self._events), stop=self._stop)) as watched:
+        with closing(iter_with_keepalive(_hold_slot(self._slot, self._events), stop=self._stop)) as watched:
             try:
                 for event in watched:
                     yield replace(event, waits_for=self._progress.now) if isinstance(event, KeepAlive) else event
@@ -121,12 +121,12 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
         raise HTTPRefusal(
             400,
             "parameter",
-            _unexpected("max_redirects", redirects, Translatable("%(least)s to %(most)s", least=5, most=20)),
+            _unexpected_message("max_redirects", redirects, Translatable("%(least)s to %(most)s", least=5, most=20)),
         )
     method = (arguments.get("method") or "GET").upper()
     fresh = arguments.get("fresh") or "0"
     if fresh not in ("0", "1"):
-        raise HTTPRefusal(400, "parameter", _unexpected("fresh", fresh, Translatable("0 or 1")))
+        raise HTTPRefusal(400, "parameter", _unexpected_message("fresh", fresh, Translatable("0 or 1")))
     resolvers = dict.fromkeys(filter(None, map(str.strip, arguments.getlist("resolver"))))
     if len(resolvers) > 1:
         raise HTTPRefusal(400, "parameter", _too_many_resolvers(len(resolvers)))
@@ -134,7 +134,7 @@ def parse_trace_request(arguments: MultiDict[str, str]) -> TraceRequest:
     return TraceRequest(text, next(iter(resolvers), None), method, int(redirects), fresh == "1")
 
 
-def _unexpected(name: str, value: str, expected: str) -> str:
+def _unexpected_message(name: str, value: str, expected: str) -> str:
     shown = display.escape(value[:20])
     return Translatable("%(name)s is %(value)s; expected %(expected)s", name=name, value=shown, expected=expected)
 
@@ -157,7 +157,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
     if not wanted.text:
         raise HTTPRefusal(400, "nothing-to-trace", _NOTHING)
     choice = choose_resolver(
-        wanted.text, wanted.resolver, bound=_bound(wanted.text, known) if wanted.resolver is None else False
+        wanted.text, wanted.resolver, bound=_is_bound(wanted.text, known) if wanted.resolver is None else False
     )
     if not choice.resolver:
         raise HTTPRefusal(400, "no-resolver", choice.why)
@@ -186,7 +186,7 @@ def start_trace(wanted: TraceRequest) -> RunningTrace[Event]:
             resolver=named,
         )
         raise HTTPRefusal(403, "not-asked", sentence)
-    return RunningTrace(known.watched(_resumed(start, events)), acquire_slot(known, "traces"), stop, progress)
+    return RunningTrace(known.watched(_resume(start, events)), acquire_slot(known, "traces"), stop, progress)
 
 
 def acquire_slot(known: Site, work: Literal["traces", "lists of traces", "previews"]) -> Slot:
@@ -237,17 +237,17 @@ def _unreadable(end: Event) -> HTTPRefusal:
     return HTTPRefusal(400, end.code, end.sentence)
 
 
-def _resumed(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
+def _resume(first: Event, rest: Iterator[Event]) -> Iterator[Event]:
     yield first
     yield from rest
 
 
-def _held(slot: Slot, events: Iterator[T]) -> Iterator[T]:
+def _hold_slot(slot: Slot, events: Iterator[T]) -> Iterator[T]:
     with slot:
         yield from events
 
 
-def _bound(text: str, known: Site) -> bool | None:
+def _is_bound(text: str, known: Site) -> bool | None:
     own = inspection.keys(examine(text))[-1:]
     try:
         return bool(inspection.kinds(own, known.bindings))

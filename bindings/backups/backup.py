@@ -115,7 +115,7 @@ def back_up(
     if isinstance(database, SQLite):
         _refuse_itself(database, new)
     _refuse_database_in_use(new)
-    with _beside(new) as copy:
+    with _new_file_beside(new) as copy:
         began = clock()
         progress("copy")
         if isinstance(database, SQLite):
@@ -238,13 +238,13 @@ def _refuse_database_in_use(new: Path) -> None:
 
 
 @contextmanager
-def _beside(new: Path) -> Iterator[Path]:
+def _new_file_beside(new: Path) -> Iterator[Path]:
     """Yield the path of a new file in a folder beside ``new``. The rests of backups that were killed are deleted."""
     folder = new.with_name(f".{new.name}.part")
     try:
         _delete_rests(new.parent)
         folder.mkdir(0o700, exist_ok=True)
-        with _locked(folder):
+        with _lock_folder(folder):
             try:
                 _empty(folder)
                 copy = folder / new.name
@@ -269,7 +269,7 @@ def _delete_rests(folder: Path) -> None:
         copy = rest.name.removeprefix(".").removesuffix(".part")
         with suppress(OSError, BackupError):
             if rest.is_dir() and not rest.is_symlink() and time.time() - rest.stat().st_mtime > _REST_SECONDS:
-                with _locked(rest):
+                with _lock_folder(rest):
                     if {each.name for each in rest.iterdir()} <= {copy, *(f"{copy}-{end}" for end in _SQLITE_FILES)}:
                         shutil.rmtree(rest)
 
@@ -280,7 +280,7 @@ def _empty(folder: Path) -> None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Hold a lock on a folder, which ends with the process."""
     if os.name != "posix":
         yield
@@ -339,7 +339,7 @@ def _names_of_sqlite(file: Path) -> int | None:
     """Return the number of names in a copy of a database, which stays as it is, with its write-ahead log."""
     log = wal.log_of(file)
     if not (log.exists() and log.stat().st_size):
-        return _verified(file, file)
+        return _count_names(file, file)
     if not wal.belongs(wal.header_of(file), wal.first_pages(log)):
         raise BackupError(f"{log} is the log of another file", "move it to another folder, and check the backup again")
     # SQLite writes the log into the file when the last connection is closed.
@@ -347,10 +347,10 @@ def _names_of_sqlite(file: Path) -> int | None:
         copy = Path(folder, file.name)
         shutil.copyfile(file, copy)
         shutil.copyfile(log, wal.log_of(copy))
-        return _verified(copy, file)
+        return _count_names(copy, file)
 
 
-def _verified(copy: Path, file: Path) -> int | None:
+def _count_names(copy: Path, file: Path) -> int | None:
     """Return the number of names in the database ``copy``. The errors name ``file``."""
     database = SQLite(copy)
     try:

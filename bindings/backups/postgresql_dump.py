@@ -44,7 +44,7 @@ def dump(database: PostgreSQL, copy: Path, program: str | None = None) -> None:
         (schema,) = connection.execute("SELECT current_schema()").fetchone() or (None,)
     arguments = ["--format=custom", "--no-password", f"--lock-wait-timeout={_LOCK_MILLISECONDS}", f"--file={copy}"]
     if schema not in (None, "public"):
-        arguments.append(f"--schema={_quoted(schema)}")
+        arguments.append(f"--schema={_schema_pattern(schema)}")
     place, environ = database.for_programs()
     _run([program or _program("pg_dump", version), *arguments, f"--dbname={place}"], environ)
 
@@ -119,6 +119,6 @@ def _program(name: str, version: int) -> str:
     return programs[fitting[0] if version else fitting[-1]]
 
 
-def _quoted(schema: Any) -> str:
+def _schema_pattern(schema: Any) -> str:
     """Return the pattern of pg_dump for exactly this schema."""
     return '"' + str(schema).replace('"', '""') + '"'

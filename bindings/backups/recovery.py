@@ -128,8 +128,8 @@ def recover(
     result = RecoveryResult(unknown=newer.unknown)
     names = iter(newer.names)
     while batch := list(islice(names, MAX_CHANGES)):
-        lost = _lost(bindings, batch)
-        narrowed = _narrowed(bindings, batch)
+        lost = _record_lost(bindings, batch)
+        narrowed = _find_narrower(bindings, batch)
         keys = {*(each.identifier for each in lost), *(each.of for each in narrowed)}
         if keys and not dry_run:
             of_lost = {each.identifier: each for each in lost}
@@ -149,7 +149,7 @@ def recover(
     return result
 
 
-def _narrowed(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[Narrowed]:
+def _find_narrower(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[Narrowed]:
     """Return what narrows names that are recorded here."""
     here, now = bindings.store.fetch(_key(each) for each in batch), bindings.now()
     found = [(mine, each) for each in batch if (mine := here.get(_key(each)))]
@@ -261,10 +261,10 @@ def of_log(source: LogSource, checkpoint: Checkpoint, progress: Callable[[int], 
         raise LogError("the entries of the log do not have the root of its checkpoint")
     names = [*entries.values()]
     unknown = "targets, descriptions, holds, prefixes, rules, accounts and tokens"
-    return Newer(names=names, compare=lambda bindings: _closed(bindings, names), unknown=(unknown,))
+    return Newer(names=names, compare=lambda bindings: _find_contradictions(bindings, names), unknown=(unknown,))
 
 
-def _closed(bindings: Bindings, names: Sequence[LastEntry]) -> Iterator[StoreFinding]:
+def _find_contradictions(bindings: Bindings, names: Sequence[LastEntry]) -> Iterator[StoreFinding]:
     """Yield the names whose last entry in the log contradicts their state here, or is later than their last change."""
     every = iter(names)
     while batch := list(islice(every, MAX_CHANGES)):
@@ -294,7 +294,7 @@ def _key(each: Binding | LastEntry) -> str:
     return each.identifier if isinstance(each, Binding) else each.key
 
 
-def _lost(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[LostName]:
+def _record_lost(bindings: Bindings, batch: Sequence[Binding | LastEntry]) -> list[LostName]:
     newer = {_key(each): each for each in batch}
     here = bindings.store.fetch(newer)
     lost_names = []

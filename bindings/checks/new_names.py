@@ -170,9 +170,9 @@ def warnings_about(
             if is_name_compared and each.key:
                 warnings += _of_name(each.key, records, patterns, right, similar, recorded_keys)
             if each.resource in resources:
-                warnings += _shared("resource", resources[each.resource], each.key)
+                warnings += _warn_of_shared("resource", resources[each.resource], each.key)
             if each.target in targets:
-                warnings += _shared("target", targets[each.target], each.key)
+                warnings += _warn_of_shared("target", targets[each.target], each.key)
         result.append(warnings + _of_values(each))
     return result
 
@@ -266,9 +266,9 @@ def _candidates(
             compared.append(key)
     if len(keys) > _FEW:
         numbered = _numbered_apart(compared, recorded, keys)
-        return right, {key: _exchanged(key) for key in compared if key.rstrip(_DIGITS) not in numbered}
+        return right, {key: _transpositions(key) for key in compared if key.rstrip(_DIGITS) not in numbered}
     branches = _branches(compared, recorded, keys)
-    return right, {key: [*_exchanged(key), *_similar(key, places)] for key, places in branches.items()}
+    return right, {key: [*_transpositions(key), *_similar(key, places)] for key, places in branches.items()}
 
 
 def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collection[str]) -> set[str]:
@@ -299,7 +299,7 @@ def _numbered_apart(keys: Iterable[str], recorded: RecordedNames, others: Collec
     return {beginning for beginning, several in ranges.items() if not any(is_used(*each) for each in several)}
 
 
-def _exchanged(key: str) -> list[str]:
+def _transpositions(key: str) -> list[str]:
     """Return the names that differ from an ARK by two exchanged neighbours, of which one is a letter."""
     start = key.find("/") + 1
     name = _COMPARED.match(key, start)
@@ -455,7 +455,7 @@ def _sharing(
     return shared
 
 
-def _shared(field: str, names: set[str], key: str) -> Iterator[NameWarning]:
+def _warn_of_shared(field: str, names: set[str], key: str) -> Iterator[NameWarning]:
     if others := sorted(names - {key, ""}):
         other = validation.shown(others[0], 100)
         message = Translatable("the target is already that of %(others)s", others=other)

@@ -60,7 +60,7 @@ def target_warnings(target: str | None) -> list[NameWarning]:
         return []
     # A quick check, because an import calls the function for each row: most targets have none of these.
     has_mark = "?" in target or ";" in target or "(" in target or target.find("://", len("https:")) > 0
-    return list(_found(target)) if has_mark or _is_suspect(target[: target.find("/", 9) + 1 or None]) else []
+    return list(_warnings_of(target)) if has_mark or _is_suspect(target[: target.find("/", 9) + 1 or None]) else []
 
 
 # The targets of a table have few hosts.
@@ -75,7 +75,7 @@ _SUSPECT_ORIGIN = re.compile(
 )
 
 
-def _found(target: str) -> Iterator[NameWarning]:
+def _warnings_of(target: str) -> Iterator[NameWarning]:
     entities = (each for each in _ENTITY.finditer(target) if each[0][1] == "#" or each[0][1:] in html5)
     if entity := next(entities, None):
         yield NameWarning(

@@ -110,13 +110,13 @@ ORDER BY key, line"""
             lines.setdefault(key, []).append(line)
     finally:
         spill.close()
-    return {line: _repeated(key, line, several) for key, several in lines.items() for line in several}
+    return {line: _repeated_key_message(key, line, several) for key, several in lines.items() for line in several}
 
 
 _NO_TARGET = Translatable("the row has no target, so its name is reserved, not live")
 
 
-def _repeated(key: str, line: int, lines: Sequence[int]) -> str:
+def _repeated_key_message(key: str, line: int, lines: Sequence[int]) -> str:
     others = [f"{each:,}" for each in lines[: _MOST_NAMED + 1] if each != line][:_MOST_NAMED]
     if (more := len(lines) - 1 - len(others)) > 0:
         others.append(Translatable("%(number)s more", number=more))
@@ -179,7 +179,9 @@ class KeyedRows:
             if row.line in moved:
                 keys[row.line] = key = key_of(row)
                 if (first := self._moved.setdefault(composed(key), row.line)) != row.line:
-                    faults[row.line] = BindingError("key-twice", _repeated(key, row.line, [first, row.line]))
+                    faults[row.line] = BindingError(
+                        "key-twice", _repeated_key_message(key, row.line, [first, row.line])
+                    )
             elif row.fault is None and (why := self._repeated.get(row.line)):
                 faults[row.line] = BindingError("key-twice", why)
             elif row.fault is None and not has_name(row):
@@ -219,7 +221,7 @@ class KeyedRows:
         faults |= self._questions(asked, told, moved)
         new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
-        hidden = self._hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
+        hidden = self._find_hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
         for row in batch:
             if fault := faults.get(row.line):
                 yield row._replace(fault=fault)
@@ -318,7 +320,7 @@ class KeyedRows:
                 faults[line] = BindingError("key-similar", message or None)
         return faults
 
-    def _hidden(self, names: Collection[str]) -> set[str]:
+    def _find_hidden(self, names: Collection[str]) -> set[str]:
         """Return the names that the undo of such an import has hidden. They have neither target nor metadata."""
         if self._mint.state == "reserved" or not names:
             return set()

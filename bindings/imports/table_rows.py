@@ -403,7 +403,7 @@ class TableRows(Source[Summary]):
         for row, request in read:
             change, before, earlier, is_plain = None, None, None, False
             if isinstance(request, Change):
-                change = self._permitted(request, current, transaction)
+                change = self._permit(request, current, transaction)
                 is_plain = change is request
                 if change is None:
                     request = self._read(row)
@@ -417,7 +417,7 @@ class TableRows(Source[Summary]):
                 if self.table.keeps_numbers and isinstance(fields, Fields):
                     fields = _with_recorded_number(fields, current.get(fields.key))
                 if self.table.renumber and isinstance(fields, Fields):
-                    fields = _renumbered(fields, current.get(fields.key))
+                    fields = _with_resource(fields, current.get(fields.key))
                 if isinstance(fields, BindingError):
                     self._refuse(row, fields.code, _with_question(fields))
                     continue
@@ -474,7 +474,7 @@ class TableRows(Source[Summary]):
     def _read_plain(self, row: Row, plain: PlainRows) -> Change | None:
         return None if row.fault is not None else plain.change(row.cells)
 
-    def _permitted(self, change: Change, current: Mapping[str, Binding], transaction: Transaction) -> Change | None:
+    def _permit(self, change: Change, current: Mapping[str, Binding], transaction: Transaction) -> Change | None:
         """Return the change that binds a new name, or None for a recorded name and for a change that is refused."""
         if change.after.identifier in current:
             return None
@@ -516,12 +516,14 @@ class TableRows(Source[Summary]):
             if error.code == "other-resource" and before is not None:
                 error = _of_another_thing(error, before, fields)
             if earlier is None:
-                return self._refuse(row, error.code, _with_normal_form(error.message, self._given(row), fields.key))
+                return self._refuse(
+                    row, error.code, _with_normal_form(error.message, self._identifier_cell(row), fields.key)
+                )
             change = None
         if earlier is not None and (change is None or change.action):
             line, _, spelling = earlier.partition(" ")
             written = f" ({validation.shown(spelling, 100)})" if spelling else ""
-            why = names.why_same(self._given(row), spelling or fields.key)
+            why = names.why_same(self._identifier_cell(row), spelling or fields.key)
             message = Translatable(
                 "%(file)s, line %(line)s%(written)s has other values for %(key)s",
                 file=self.table.file,
@@ -686,13 +688,13 @@ class TableRows(Source[Summary]):
             cells = {**row.cells, "identifier": ""} if row.minted else row.cells
             self.listeners.report("refused", noted, cells)
 
-    def _given(self, row: Row) -> str:
+    def _identifier_cell(self, row: Row) -> str:
         return row.cells.get("identifier", "")
 
     def _identifier(self, row: Row) -> str:
         # A refused line does not keep the name that was drawn for it, so it is shown by its key.
-        is_named = self._given(row) and not row.minted
-        return validation.shown(self._given(row) if is_named else row.cells.get("resource", ""), 100)
+        is_named = self._identifier_cell(row) and not row.minted
+        return validation.shown(self._identifier_cell(row) if is_named else row.cells.get("resource", ""), 100)
 
 
 @contextmanager
@@ -771,7 +773,7 @@ def _with_recorded_number(fields: Fields, before: Binding | None) -> Fields:
     return fields._replace(resource=before.resource) if is_changed else fields
 
 
-def _renumbered(fields: Fields, before: Binding | None) -> Fields:
+def _with_resource(fields: Fields, before: Binding | None) -> Fields:
     """Return the fields of a row with the recorded resource, and with another one as the current number."""
     if before is None or before.resource is None or fields.resource in (None, before.resource):
         return fields

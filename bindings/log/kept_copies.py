@@ -172,7 +172,7 @@ def _stop_jobs(
         if (parameters := connection.execute(select(jobs.c.parameters).where(of_job)).scalar()) is not None:
             values = {
                 "state": "failed",
-                "parameters": _emptied(parameters, of_table(jobs).copies["parameters"], now),
+                "parameters": _empty(parameters, of_table(jobs).copies["parameters"], now),
                 "result": json.dumps({**result, EMPTIED: rfc3339(now)}),
             }
             connection.execute(update(jobs).where(of_job).values(values))
@@ -238,7 +238,7 @@ def _empty_some(connection: Connection, table: Table, rows: ColumnElement[bool],
         emptied = [
             _key_of(table, row[:number])
             | {
-                f"new_{name}": _emptied(value, copies[name], now)
+                f"new_{name}": _empty(value, copies[name], now)
                 for name, value in zip(copies, row[number:], strict=True)
             }
             for row in found
@@ -247,7 +247,7 @@ def _empty_some(connection: Connection, table: Table, rows: ColumnElement[bool],
     return len(found)
 
 
-def _emptied(stored: str | None, kept: Collection[str] | None, now: datetime) -> str | None:
+def _empty(stored: str | None, kept: Collection[str] | None, now: datetime) -> str | None:
     """Return JSON with the members that are kept, or None for a text of which nothing is kept."""
     if stored is None or kept is None:
         return None

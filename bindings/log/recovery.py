@@ -82,15 +82,15 @@ def recover(store: DatabaseStore, folder: LogFolder, key_path: Path) -> Recovery
         if published is not None and published.size > current.head.size:
             return _adopt(store, folder, current.head, published)
         recovery = Recovery(rebuilt=current.head.size)
-        if _built(store, folder, current.head, published, dry=True).root() != current.head.root:
+        if _rebuild(store, folder, current.head, published, dry=True).root() != current.head.root:
             raise BindingError("log-changed", "the entries in the database do not have the recorded root")
-        _built(store, folder, current.head, published, dry=False).finish()
+        _rebuild(store, folder, current.head, published, dry=False).finish()
         if published is None:
             sign_head(folder, key, current.head)
         return recovery
 
 
-def _built(
+def _rebuild(
     store: DatabaseStore, folder: LogFolder, head: Head, published: Checkpoint | None, *, dry: bool
 ) -> GrowingTree:
     """Build the recorded tree from the database. It must begin with the published tree."""

@@ -108,7 +108,7 @@ def redact(
         written: Change | None = None
         if existing is not None:
             # It also writes the publication of a name that is due, whose event is then redacted, too.
-            (written,) = transaction.put([_redacted(existing, numbers, now, resource=resource)], who.name)
+            (written,) = transaction.put([_redact_last(existing, numbers, now, resource=resource)], who.name)
         else:
             transaction.noted[key] = "redacted"
         if why is not None:
@@ -134,7 +134,7 @@ def redact(
     )
 
 
-def _redacted(existing: Binding, revisions: Collection[int], now: datetime, *, resource: bool) -> Change:
+def _redact_last(existing: Binding, revisions: Collection[int], now: datetime, *, resource: bool) -> Change:
     """Return the change of a binding without the values of its last event, if that is redacted."""
     after = existing
     if existing.revision in revisions:

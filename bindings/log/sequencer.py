@@ -286,12 +286,12 @@ def new_events(transaction: Transaction, searched: int) -> tuple[int, str | None
     return number, since
 
 
-def _lost(number: int) -> bytes:
+def _raise_lost(number: int) -> bytes:
     raise BindingError("log-changed", f"the database does not have the event of entry {number}")
 
 
 def recorded_blocks(
-    store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _lost
+    store: DatabaseStore, start: int, end: int, lost: Callable[[int], bytes] = _raise_lost
 ) -> Iterator[Block]:
     """Yield the log entries with the numbers from ``start`` to before ``end``, from the rows of the database.
 

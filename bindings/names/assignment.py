@@ -118,7 +118,7 @@ def bind(
     if fields.status == "reserved" or (existing.is_reserved and fields.status is None and not publish):
         return _reserved_again(existing, fields, now)
     if existing.is_reserved:
-        return _published(existing, fields, now)
+        return _publish(existing, fields, now)
     request = _with_statements(existing, fields)
     after = next_revision(existing, request, now)
     require_kept(existing, after, resource=fields.resource, decided=decided)
@@ -193,7 +193,7 @@ def _reserved_again(existing: Binding, fields: Fields, now: datetime) -> Change:
     return Change("updated", next_revision(existing, request, now), "updated")
 
 
-def _published(existing: Binding, fields: Fields, now: datetime) -> Change:
+def _publish(existing: Binding, fields: Fields, now: datetime) -> Change:
     """Make a reserved name live. Nothing about it was public, so everything can change.
 
     A name that was public once keeps its resource and its spelling.
@@ -265,7 +265,7 @@ def relocate(existing: Binding, fields: Fields, now: datetime) -> Change:
         raise BindingConflict("reserved", existing, existing)
     request = fields._replace(kind=fields.kind or existing.kind).for_key(existing.identifier)
     place = {name: value for name in PLACE if (value := getattr(request, name)) is not None}
-    place |= {"target": request.target, "alternates": _merged(existing.alternates, request.alternates)}
+    place |= {"target": request.target, "alternates": _merge(existing.alternates, request.alternates)}
     return moved_to(existing, replace(existing, **place), now)
 
 
@@ -481,15 +481,15 @@ def _with_statements(existing: Binding, fields: Fields) -> Binding:
     return replace(
         existing,
         **values,
-        alternates=_merged(existing.alternates, fields.alternates),
-        metadata=elements.ordered(_merged(existing.metadata, fields.metadata)),
+        alternates=_merge(existing.alternates, fields.alternates),
+        metadata=elements.ordered(_merge(existing.metadata, fields.metadata)),
         numbers=numbers.merged(existing, fields.numbers, values.get("resource", existing.resource))
         if fields.numbers
         else existing.numbers,
     )
 
 
-def _merged(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> Mapping[str, str]:
+def _merge(recorded: Mapping[str, str], changes: Mapping[str, str] | None) -> Mapping[str, str]:
     """Return ``recorded`` with the texts of ``changes``, without those that are empty, sorted by key."""
     if not changes:
         return recorded

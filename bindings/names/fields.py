@@ -107,15 +107,15 @@ class Fields(NamedTuple):
 
         Raises :class:`BindingError` with the identifier if the name cannot be bound or a field is not valid.
         """
-        return self._checked(assignable(identifier, rules), identifier)
+        return self._check(assignable(identifier, rules), identifier)
 
     def for_key(self, key: str) -> Fields:
         """Check the fields of a request for the recorded name with the key ``key``. Return them in stored form. Raises
         :class:`BindingError` for a field that is not valid.
         """
-        return self._checked(key, None)
+        return self._check(key, None)
 
-    def _checked(self, key: str, identifier: Name | None) -> Fields:
+    def _check(self, key: str, identifier: Name | None) -> Fields:
         request = self if self.kind else self._replace(kind="described" if self.target is None else "located")
         # An import does this for each row, so the values are found by their places.
         values: list[Any] = [*request]

@@ -255,7 +255,7 @@ def beginning(prefix: str) -> str:
     >>> beginning("ark:/12345/"), beginning("12345/x5-np"), beginning("URN:NBN:DE:BSZ")
     ('ark:12345/', 'ark:12345/x5np', 'urn:nbn:de:bsz')
     """
-    text = _labelled(prefix)
+    text = _add_label(prefix)
     # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit. An NBN
     # needs a hyphen: RFC 8458, section 4.2, ignores the case before it.
     for end in ("0-0", "0", "00") if len(text) < names.MAX_CHARACTERS else ():
@@ -284,7 +284,7 @@ def named(text: str) -> str | None:
     """
     if len(text) >= names.MAX_CHARACTERS:
         return None
-    for spelling in (_labelled(text), _corrected(text)):
+    for spelling in (_add_label(text), _correct(text)):
         try:
             return None if spelling is None else names.key_of(spelling)
         except BindingError:
@@ -292,7 +292,7 @@ def named(text: str) -> str | None:
     return None
 
 
-def _corrected(text: str) -> str | None:
+def _correct(text: str) -> str | None:
     """Return the identifier that a text probably means, or None if the text has other words or no identifier."""
     from ...identifiers import extraction  # words rarely need it
 
@@ -305,7 +305,7 @@ def _corrected(text: str) -> str | None:
     return None if any(char.isalnum() for char in others) else match.suggestion or match.literal
 
 
-def _labelled(text: str) -> str:
+def _add_label(text: str) -> str:
     """Return the text of a user without white space around it, and with the label that NAAN and Name can lack."""
     text = text.strip()
     return f"ark:{text}" if _NO_LABEL.match(text) else text

@@ -75,7 +75,7 @@ def depart(
 
     def decide(transaction: Transaction, names: Sequence[str]) -> Iterator[PlannedChange]:
         for binding in recorded(transaction, names, keys):
-            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _moved(known, rule, now))
+            yield PlannedChange(binding.identifier, binding, lambda now, known=binding: _move_away(known, rule, now))
 
     def retire(transaction: Transaction, now: datetime) -> bool:
         texts: dict[str, str] = {"state": "retired", "resolver": "", "minter": "", "about": ""}
@@ -92,7 +92,7 @@ def depart(
     return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=who, progress=progress, expected=expected)
 
 
-def _moved(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:
+def _move_away(binding: Binding, rule: Rule, now: datetime) -> Change | NotedName:
     if binding.is_withdrawn:
         return NotedName(binding.identifier, "withdrawn", Translatable("the name is withdrawn"))
     if binding.target is None:

@@ -26,7 +26,7 @@ def _text(limit: int, about: str) -> Mapping[str, Any]:
     return {"type": "string", "minLength": 1, "maxLength": limit, "description": about}
 
 
-def _edited(arguments: Mapping[str, Any]) -> Fields:
+def _fields_to_edit(arguments: Mapping[str, Any]) -> Fields:
     fields: dict[str, Any] = {name: "" if value is None else value for name, value in arguments["fields"].items()}
     return Fields(**fields)
 
@@ -74,7 +74,7 @@ for _kind in (
         audit="edit-names",
         label=lambda number: Translatable("Operation %(operation)s: edit", operation=number),
         title=Translatable("Edit names"),
-        plan=lambda arguments: edits.edit(_edited(arguments)),
+        plan=lambda arguments: edits.edit(_fields_to_edit(arguments)),
         body={"fields": edits.EDITED},
         required=("fields",),
         rights=(),

@@ -197,7 +197,9 @@ def decided(
         else:
             changes.append(decision)
             result.counts[decision.outcome] += 1
-            digest.update(repr((identifier, decision.outcome, _compared(before), _compared(decision.after))).encode())
+            digest.update(
+                repr((identifier, decision.outcome, _comparison_key(before), _comparison_key(decision.after))).encode()
+            )
             if decision.outcome in ("relocated", "updated", "claimed"):
                 _warn(result, before, decision.after)
             if result.changed <= MAX_LISTED:
@@ -206,7 +208,7 @@ def decided(
     return changes
 
 
-def _compared(binding: Binding | None) -> object:
+def _comparison_key(binding: Binding | None) -> object:
     """Return what a person compares in a preview: where a name leads, and its state."""
     if binding is None:
         return None

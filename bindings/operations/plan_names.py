@@ -122,7 +122,7 @@ class PlanNames(Source[BulkResult]):
             keys = [key for key in keys if key not in changed]
         plan = self.plan
         if self._is_checked:
-            plan = _guarded(plan, {each.key: each.revision for each in block if each.revision is not None})
+            plan = _guard(plan, {each.key: each.revision for each in block if each.revision is not None})
         now = self._bindings.now() if self._is_checked else self._started
         return decided(plan, keys, now, transaction, self.result, self._digest)
 
@@ -222,7 +222,7 @@ def revisions(block: Sequence[FoundName], decided: Sequence[Written]) -> list[tu
     return [(each.after.revision - 1, places[index_key(each.after.identifier)]) for each in changes]
 
 
-def _guarded(plan: Plan, expected: Mapping[str, int]) -> Plan:
+def _guard(plan: Plan, expected: Mapping[str, int]) -> Plan:
     """Return a plan that refuses a name if it has another revision than expected."""
 
     def decide(transaction: Transaction, keys: Sequence[str]) -> Iterator[PlannedChange]:

@@ -234,7 +234,7 @@ class Rewriting(NamedTuple):
         ('/coll/12', '/one2')
         """
         match = self._match(target)
-        return target if match is None else _joined(*match)
+        return target if match is None else _join(*match)
 
     def kept(self, binding: Binding) -> Mapping[str, str]:
         """Return the part of each target of the name ``binding`` that the rule keeps, by "target" or selector
@@ -302,7 +302,7 @@ def _is_origin(beginning: str) -> bool:
     return bool(host) and not any(char in host for char in _END_OF_HOST)
 
 
-def _joined(source: str, destination: str, rest: str) -> str:
+def _join(source: str, destination: str, rest: str) -> str:
     """Return ``destination`` and ``rest`` with one slash between them, where one of the two has it.
 
     The rest is never joined to a host, which would be another host then.

@@ -275,7 +275,7 @@ class OperationRun(Generic[R]):
                 if block.is_last:
                     self._hooks.finish(transaction.connection, source.result)
 
-            self._repeated(decide, actor)
+            self._repeat(decide, actor)
             self._pace.rest()
             self._hooks.progress(source.done)
             if not is_last:
@@ -319,7 +319,7 @@ class OperationRun(Generic[R]):
                     self._hooks.finish(transaction.connection, source.result)
 
             before = source.copied(), (self._operation, self._changed)
-            self._repeated(write, self._actor if is_last else replace(self._actor, at_end=()))
+            self._repeat(write, self._actor if is_last else replace(self._actor, at_end=()))
             if source.stops and source.is_refused:
                 # What the rows of this block would have changed is not written.
                 state, (self._operation, self._changed) = before
@@ -391,7 +391,7 @@ class OperationRun(Generic[R]):
         progress.forget(transaction, self._number)
         transaction.result = self._source.result
 
-    def _repeated(self, act: Callable[[Transaction], None], actor: Actor) -> None:
+    def _repeat(self, act: Callable[[Transaction], None], actor: Actor) -> None:
         """Call ``act`` in a transaction. Repeat it if another writer was faster, with the same state."""
         source = self._source
         if source.is_exclusive:

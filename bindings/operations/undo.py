@@ -165,7 +165,7 @@ def _decide(
                     raise BindingError("undo-changed", why, identifier=identifier)
                 if is_minted and event.before is None and current is not None and not current.is_reserved:
                     return hide(current, _blank(identifier, now), now)
-                return _reversed(event.before, current, now)
+                return _reverse(event.before, current, now)
 
             yield PlannedChange(identifier, now_recorded, decide)
 
@@ -197,7 +197,7 @@ def _is_same(after: Binding | None, current: Binding | None) -> bool:
     return after == same
 
 
-def _reversed(before: Binding | None, current: Binding | None, now: datetime) -> Change | NotedName | None:
+def _reverse(before: Binding | None, current: Binding | None, now: datetime) -> Change | NotedName | None:
     """Return the change that gives a name the values ``before``, as far as a name can change."""
     if current is None:
         if before is None:

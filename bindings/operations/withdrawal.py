@@ -103,7 +103,7 @@ def restore_below(
     :func:`withdraw_below`.
     """
     key = container(identifier)
-    plan = _plan_below("restore", key, {}, _restored)
+    plan = _plan_below("restore", key, {}, _restore)
     return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
@@ -129,11 +129,11 @@ def restore_withdrawn(
         transaction.operations.get(operation)
         return transaction.operations.keys_withdrawn_by(operation)
 
-    plan = Plan("restore", {"operation": operation}, find, _each(_restored))
+    plan = Plan("restore", {"operation": operation}, find, _each(_restore))
     return carry_out(bindings, plan, atomic=atomic, dry_run=dry_run, actor=actor, progress=progress)
 
 
-def _restored(binding: Binding, now: datetime) -> Change | NotedName:
+def _restore(binding: Binding, now: datetime) -> Change | NotedName:
     if binding.is_reserved:
         return NotedName(binding.identifier, "reserved", Translatable("the name is reserved and not public"))
     return assignment.restore(binding, binding.resource, now)

@@ -156,7 +156,7 @@ class ServedCopy:
             return True
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with _locked(self.path.parent):
+            with _lock_folder(self.path.parent):
                 if self.fingerprint() != (previous.fingerprint if previous else None):
                     return False
                 self._write(version)
@@ -196,7 +196,7 @@ class ServedCopy:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock_folder(folder: Path) -> Iterator[None]:
     """Lock a folder, so that no other process writes a copy to it."""
     if fcntl is None:
         yield

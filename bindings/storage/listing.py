@@ -484,7 +484,7 @@ class Lists:
         return not (selection.words or selection.element) or bool(read(HAS_TRIGRAMS[self._dialect], ())[0][0])
 
     def _by_name(self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None) -> _Query:
-        conditions, parameters, is_sorted = self._found(replace(selection, owner=None), words, read)
+        conditions, parameters, is_sorted = self._conditions_of(replace(selection, owner=None), words, read)
         if after is not None:
             [key] = position(after, (str,))
             sign = "<" if selection.descending else ">"
@@ -514,7 +514,7 @@ class Lists:
         column = self._ordered[order]
         direction = " DESC" if selection.descending else ""
         without = ("resource",) if selection.sort is None and order == "resource" else ()
-        conditions, parameters, is_sorted = self._found(selection, words, read, *without)
+        conditions, parameters, is_sorted = self._conditions_of(selection, words, read, *without)
         # SQLite then reads the few names of a prefix or state by their index, and sorts them.
         has_few = self._is_sqlite and not is_sorted and self._are_few(read, selection)
         if self._is_sqlite and not is_sorted and not has_few:
@@ -555,7 +555,7 @@ class Lists:
             of_row = ("''", "bindings.key")
             yield _Query("bindings", present, values, order_by, direction, of_row, has_few=has_few)
 
-    def _found(
+    def _conditions_of(
         self, selection: Selection, words: _Condition | None, read: Read | None, *without: str
     ) -> tuple[list[str], list[object], bool]:
         """Return the conditions with their parameters for a sorted list of names.

@@ -106,7 +106,7 @@ class DatabaseStore:
             return self._current.rows(query, parameters)
         return self._readers.rows(query, parameters)
 
-    def _listed(self, query: str, parameters: Sequence[Any]) -> list[Row]:
+    def _rows_of_list(self, query: str, parameters: Sequence[Any]) -> list[Row]:
         """Return the rows of a query for a list. Raise TooBroad if the database stops it at the limit of its time."""
         try:
             return self._rows(query, parameters)
@@ -276,7 +276,7 @@ class DatabaseStore:
 
         ``after`` is :attr:`Page.next` of the page before, or None.
         """
-        return self.lists.page(self.lists.at_the_time(self._listed), selection, after, limit)
+        return self.lists.page(self.lists.at_the_time(self._rows_of_list), selection, after, limit)
 
     def names_at(self, snapshot: DatabaseSnapshot, selection: Selection) -> Iterator[Binding]:
         """Yield the names of a list as they are in ``snapshot``. Rows that cannot be read are omitted.
@@ -302,7 +302,7 @@ class DatabaseStore:
         if (kept := self.lists.kept_count(self._rows, selection, by, most)) is not None:
             return kept
         if most is not None or self.count().exact:
-            return self.lists.count(self.lists.at_the_time(self._listed), selection, by, most)
+            return self.lists.count(self.lists.at_the_time(self._rows_of_list), selection, by, most)
         # To count millions of names takes longer than the time limit of a lookup.
         with self.snapshot() as snapshot:
             return self.lists.count(self.lists.at_the_time(snapshot.read), selection, by)
@@ -347,14 +347,14 @@ class DatabaseStore:
 
     def operations(self, before: int | None, limit: int) -> list[Operation]:
         """Return at most ``limit`` recorded changes of many names, the newest first, with numbers below ``before``."""
-        return self.lists.operations(self._listed, before, limit)
+        return self.lists.operations(self._rows_of_list, before, limit)
 
     def events(self, selection: EventSelection, below: int | None, limit: int) -> EventPage:
         """Return a page of the changes of names, the newest first, with numbers below ``below``.
 
         ``selection`` contains the conditions for changes. ``limit`` is the maximum number of changes.
         """
-        return events.page(self._listed, self._database.dialect_name, selection, below, limit)
+        return events.page(self._rows_of_list, self._database.dialect_name, selection, below, limit)
 
     def moved_from(self, beginning: str, most_moves: int, limit: int) -> list[tuple[str, int | None]]:
         """Return the keys of names whose target began with ``beginning`` before a change of it, each with the number of
@@ -362,7 +362,7 @@ class DatabaseStore:
 
         Only the last ``most_moves`` changes of targets are compared. ``limit`` is the maximum number of names.
         """
-        return events.moved_from(self._listed, self._database.dialect_name, beginning, most_moves, limit)
+        return events.moved_from(self._rows_of_list, self._database.dialect_name, beginning, most_moves, limit)
 
     def rules_version(self) -> str:
         """Return a counter that increases with each change of a rule, a prefix record, a hold or the branding.

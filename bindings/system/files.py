@@ -106,7 +106,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 @contextmanager
-def _locked(place: Path) -> Iterator[bool]:
+def _lock_file(place: Path) -> Iterator[bool]:
     """Hold a lock on a file, which ends with the process. Yield whether no other process has it."""
     if os.name != "posix":
         yield False
@@ -127,7 +127,7 @@ def _delete_rests(file: Path) -> None:
     for rest in file.parent.glob(f".{glob.escape(file.name)}.????????.part"):
         with suppress(OSError):
             if time.time() - rest.stat().st_mtime > _REST_SECONDS:
-                with _locked(rest) as is_rest:
+                with _lock_file(rest) as is_rest:
                     if is_rest:
                         rest.unlink()
 
@@ -158,7 +158,7 @@ def replaced_file(file: Path, *, private: bool = False) -> Iterator[Path]:
         mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
         if mode is not None:
             place.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
-        with _locked(place):
+        with _lock_file(place):
             yield place
         with place.open("rb") as written:
             os.fsync(written.fileno())

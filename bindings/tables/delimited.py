@@ -129,15 +129,15 @@ class LineWriter:
         row = list(cells)
         if self._formulas == "marked" and may_have_formula([cell for cell in row if isinstance(cell, str)]):
             row = [marked(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
-        line = self._written(row)
+        line = self._format_row(row)
         if self._formulas == "kept" and (MARK in line or '="' in line):
             row = [kept(cell, self._delimiter) if isinstance(cell, str) else cell for cell in row]
-            line = self._written(row)
+            line = self._format_row(row)
         if any(each in line for each in self._other_breaks):
-            return self._written(row, quoted=True)
+            return self._format_row(row, quoted=True)
         return line
 
-    def _written(self, row: list[object], *, quoted: bool = False) -> str:
+    def _format_row(self, row: list[object], *, quoted: bool = False) -> str:
         self._line.seek(0)
         self._line.truncate()
         (self._write_quoted if quoted else self._write)(row)

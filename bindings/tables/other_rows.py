@@ -139,13 +139,13 @@ def _prefix(prefix: str, cells: Mapping[str, str], rules: NamingRules) -> Prefix
         end = holds.read_end(until)
         reason = reason and validation.check(reason, "hold-reason", Translatable("Reason of the hold"), MAX_REASON)
         texts |= {"hold_until": rfc3339(end), "hold_reason": reason}
-        return PrefixRow(key, _stated(texts))
+        return PrefixRow(key, _without_empty(texts))
     if not any(texts.values()):
         raise BindingError("prefix-empty", Translatable("the record of %(key)s has no text", key=key))
-    return PrefixRow(key, _stated(texts))
+    return PrefixRow(key, _without_empty(texts))
 
 
-def _stated(texts: Mapping[str, str]) -> dict[str, str]:
+def _without_empty(texts: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 

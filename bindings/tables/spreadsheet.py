@@ -14,7 +14,7 @@ def line(cells: Iterable[object], *, end: str = "\r\n") -> str:
     >>> line(["=1+1", "caf\u00e9", -1, None])
     "'=1+1,caf%C3%A9,-1,\r\n"
     """
-    return LineWriter(end=end)(_shown(cells, display.percent))
+    return LineWriter(end=end)(_show_cells(cells, display.percent))
 
 
 def text_lines(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> Iterator[str]:
@@ -24,8 +24,8 @@ def text_lines(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> Ite
     ["Caf\xe9,a\\u{a}b,'\uff1d1+1\r\n"]
     """
     write = LineWriter(delimiter)
-    return (write(_shown(row, display.visible)) for row in rows)
+    return (write(_show_cells(row, display.visible)) for row in rows)
 
 
-def _shown(cells: Iterable[object], show: Callable[[str], str]) -> Iterator[object]:
+def _show_cells(cells: Iterable[object], show: Callable[[str], str]) -> Iterator[object]:
     return (show(cell) if isinstance(cell, str) else cell for cell in cells)

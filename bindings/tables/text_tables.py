@@ -98,7 +98,7 @@ def _read(file: str | Path | BinaryIO, format: Format, reader: Reader, read_as: 
             yield from _json_lines(lines, reader.columns)
         else:
             read_as.delimiter = reader.delimiter or _delimiter(lines, _DELIMITERS[format], reader.columns)
-            yield from _delimited(lines, read_as.delimiter, reader.columns)
+            yield from _read_delimited(lines, read_as.delimiter, reader.columns)
 
 
 _DELIMITERS: dict[Format, str] = {"csv": ",", "tsv": "\t"}
@@ -117,7 +117,7 @@ def _delimiter(lines: Lines, usual: str, columns: Columns) -> str:
     return max(dict.fromkeys((usual, ",", ";", "\t")), key=named)
 
 
-def _delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
+def _read_delimited(lines: Lines, delimiter: str, columns: Columns) -> Iterator[Row]:
     rows_read = delimited.read_lines(lines, delimiter)
     header = next((Line(*record) for record in rows_read if any(map(str.strip, record[1]))), None)
     if header is None:

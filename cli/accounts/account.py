@@ -76,7 +76,7 @@ def list_command(as_json: bool, database: str) -> int:
             continue
         notes = [*(["disabled"] if account.disabled else [])]
         notes += ["program"] if account.is_program else [] if account.has_password else ["no password"]
-        write(sheet.prose(f"{_shown(account)}{', ' if notes else ''}{', '.join(notes)}"))
+        write(sheet.prose(f"{_account_line(account)}{', ' if notes else ''}{', '.join(notes)}"))
         for issuer, subject in identities:
             write(sheet.prose(f"{identifier(issuer)} {words(subject)}", indent=2, style="soft"))
     return DONE
@@ -252,8 +252,8 @@ for each in (tokens.token_command, tokens.tokens_command, tokens.revoke_token_co
 
 
 def _report(outcome: str, account: Account) -> None:
-    write([f"{outcome} {_shown(account)}"])
+    write([f"{outcome} {_account_line(account)}"])
 
 
-def _shown(account: Account) -> str:
+def _account_line(account: Account) -> str:
     return " ".join([f"{account.name}  {account.role}", *map(identifier, account.prefixes)])

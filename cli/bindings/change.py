@@ -37,7 +37,7 @@ class _ChangeCommand(click.Command):
         for kind in _kinds():
             for member in kind.body:
                 given.setdefault(_option(kind, member, taken), []).append((kind, member))
-        return [action, *(_declared(option, members) for option, members in given.items()), *others]
+        return [action, *(_declare_option(option, members) for option, members in given.items()), *others]
 
 
 def _kinds() -> list[OperationKind]:
@@ -54,7 +54,7 @@ def _option(kind: OperationKind, member: str, taken: Iterable[str]) -> str:
     return f"--{kind.name}-{member}".replace("_", "-") if option in taken else option
 
 
-def _declared(option: str, members: list[tuple[OperationKind, str]]) -> click.Option:
+def _declare_option(option: str, members: list[tuple[OperationKind, str]]) -> click.Option:
     """Return an option for the arguments of one or more operations."""
     help: dict[str, list[str]] = {}
     for kind, member in members:

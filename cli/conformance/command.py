@@ -169,7 +169,7 @@ def answer_command() -> int:
     """
     stream = streams.standard_input()
     while line := stream.readline(_MAX_LINE + 1):
-        streams.dump(_answered(line))
+        streams.dump(_answer_line(line))
         # The caller can wait for each answer before it sends the next vector.
         sys.stdout.flush()
     return DONE
@@ -221,7 +221,7 @@ def run_command(file: str, command: tuple[str, ...], kinds: tuple[str, ...], sec
     return NO if failed else DONE
 
 
-def _answered(line: bytes) -> dict[str, Any]:
+def _answer_line(line: bytes) -> dict[str, Any]:
     try:
         vector = json.loads(line)
         number, kind, given = vector["id"], vector["kind"], vector["input"]

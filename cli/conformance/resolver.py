@@ -93,7 +93,7 @@ def _answered(
         where = answer.field("Location")
         if answer.status not in REDIRECTS or where is None:
             return answer, None
-        following = where if "://" in where else _joined(url, where)
+        following = where if "://" in where else _join(url, where)
         plain = sent.partition("?")[0]
         if following == url or not following.partition("?")[0].endswith(f"/{plain}"):
             return answer, None
@@ -118,7 +118,7 @@ def _reason(row: ReaderRequest, url: str, answer: SiteAnswer, expected: Expected
             return "the answer to HEAD has a body" if row.method == "HEAD" and answer.body else None
         case "description" | "data":
             if where is not None and answer.status in REDIRECTS:
-                is_target = expected.target is not None and _joined(url, where) == _joined(url, expected.target)
+                is_target = expected.target is not None and _join(url, where) == _join(url, expected.target)
                 return f"{said(answer)}: the resource, not its description" if is_target else None
             if answer.status != 200 or not answer.body:
                 return f"{said(answer)}, not a description"
@@ -126,7 +126,7 @@ def _reason(row: ReaderRequest, url: str, answer: SiteAnswer, expected: Expected
         case "refusal":
             if answer.status < 300:
                 return f"{said(answer)}: a page for a name that is not bound"
-            if where is not None and expected.target is not None and _joined(url, where) == expected.target:
+            if where is not None and expected.target is not None and _join(url, where) == expected.target:
                 return f"{said(answer)}: the target of another name"
         case "preflight":
             if answer.status >= 300 or answer.field(_CORS) is None:
@@ -140,7 +140,7 @@ def _format(answer: SiteAnswer) -> str | None:
     )
 
 
-def _joined(url: str, where: str) -> str:
+def _join(url: str, where: str) -> str:
     try:
         return urljoin(url, where)
     except ValueError:

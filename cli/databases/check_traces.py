@@ -180,19 +180,19 @@ class _Result:
             case _:
                 assert_never(self.form)
         sys.stdout.flush()
-        self.progress.show(f"{self._traced():,} of {self.total:,} traced")
+        self.progress.show(f"{self._count_traced():,} of {self.total:,} traced")
 
     def end(self) -> None:
         """Clear the progress, and print the count of each verdict and resolver."""
         self.progress.clear()
         if self.form == "text":
             listed = [f"{self.counts[word]:,} {word}" for word in (*VERDICTS, "downgraded") if self.counts[word]]
-            write(self.sheet.prose(f"{self._traced():,} traced{': ' if listed else ''}{', '.join(listed)}."))
+            write(self.sheet.prose(f"{self._count_traced():,} traced{': ' if listed else ''}{', '.join(listed)}."))
             if self.resolvers:
                 chosen = ", ".join(f"{resolver} for {times:,}" for resolver, times in sorted(self.resolvers.items()))
                 write(self.sheet.prose(f"Resolver: {chosen}."))
 
-    def _traced(self) -> int:
+    def _count_traced(self) -> int:
         return self.counts.total() - self.counts["downgraded"]
 
 

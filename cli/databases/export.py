@@ -132,7 +132,7 @@ def export_command(
             sys.stdout.flush()
             export(bindings, _standard_output())
         else:
-            with _written(file), streams.replaced(file) as stream:
+            with _writing(file), streams.replaced(file) as stream:
                 written = export(bindings, stream)
             sys.stderr.write(f"{written} written to {display.escape(file)}\n")
     return DONE
@@ -154,7 +154,7 @@ def counted_records(counts: Mapping[str, int]) -> str:
     )
 
 
-def _counted(written: ExportCounts) -> str:
+def _count_words(written: ExportCounts) -> str:
     words = ("binding", "reserved name", "rule", "counter", "prefix record")
     return ", ".join(
         counted(number, word) for word, number in zip(words, written, strict=True) if number or word == "binding"
@@ -172,7 +172,7 @@ def _export(
         if history:
             return counted_records(export_history(bindings, stream, since=since, progress=progress.count))
         options = {"format": form.of(file), "delimiter": form.delimiter, "bom": form.bom}
-        return _counted(export_table(bindings, stream, **options, since=since, progress=progress.count))
+        return _count_words(export_table(bindings, stream, **options, since=since, progress=progress.count))
 
 
 def _standard_output() -> BinaryIO:
@@ -189,7 +189,7 @@ class _Terminal(RawIOBase):
 
 
 @contextmanager
-def _written(file: str) -> Iterator[None]:
+def _writing(file: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -26,7 +26,7 @@ def table_report(file: str | None) -> Iterator[Report | None]:
     """
     from ...bindings.tables.columns import COLUMNS
 
-    with _opened(file) as write:
+    with _open_report(file) as write:
         if write is None:
             yield None
             return
@@ -56,7 +56,7 @@ def dump_report(file: str | None, dump: str) -> Iterator[dict[str, Any]]:
     The arguments are ``report``, for a refused line or a warning, and ``report_omission``, for a value that is not
     imported.
     """
-    with _opened(file) as write:
+    with _open_report(file) as write:
         if write is None:
             yield {}
             return
@@ -74,7 +74,7 @@ def dump_report(file: str | None, dump: str) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _opened(file: str | None) -> Iterator[_Write | None]:
+def _open_report(file: str | None) -> Iterator[_Write | None]:
     if file is None:
         yield None
         return

@@ -192,7 +192,7 @@ def _walk(application: Any) -> tuple[list[ListedApplication], list[_Resolver]]:
         inside = list(_inside(each))
         if framework := _framework(each):
             # Applications of Flask, Quart and Starlette contain their own middleware.
-            own = next((inner for inner in _held(inside) if isinstance(inner, _Resolver)), None)
+            own = next((inner for inner in _inner_applications(inside) if isinstance(inner, _Resolver)), None)
             if own is not None and own not in resolvers:
                 resolvers.append(own)
             sites.append(ListedApplication(framework, each, resolver or own))
@@ -201,7 +201,7 @@ def _walk(application: Any) -> tuple[list[ListedApplication], list[_Resolver]]:
     return sites, resolvers
 
 
-def _held(inside: Iterable[Any]) -> Iterator[Any]:
+def _inner_applications(inside: Iterable[Any]) -> Iterator[Any]:
     """Yield the applications inside, through all wrappers, up to a framework."""
     waiting = deque(inside)
     for _ in range(_MAX_OBJECTS):
@@ -292,17 +292,17 @@ def _of_starlette(app: Any) -> Iterator[str]:
 def _of_django(app: Any) -> Iterator[str]:
     from django.urls import get_resolver
 
-    yield from _below(get_resolver(), "")
+    yield from _patterns_below(get_resolver(), "")
 
 
-def _below(resolver: Any, beginning: str) -> Iterator[str]:
+def _patterns_below(resolver: Any, beginning: str) -> Iterator[str]:
     for each in resolver.url_patterns:
         pattern = each.pattern
         # path() has a route and re_path() a regular expression. A language prefix (i18n_patterns) has neither.
         route, regex = getattr(pattern, "_route", None), getattr(pattern, "_regex", None)
         own = str(route) if route is not None else _literal(str(regex)) if regex is not None else str(pattern)
         if hasattr(each, "url_patterns"):
-            yield from _below(each, beginning + own)
+            yield from _patterns_below(each, beginning + own)
         else:
             yield beginning + own
 

@@ -149,7 +149,7 @@ def doctor_command(
     results: list[HealthFinding] = []
     site = _Site(url, identifiers, place, announced, naans, name, front)
     findings = _findings(site, database, options, only)
-    for finding in chain(findings, _files(database, user), _exported(edge, database)):
+    for finding in chain(findings, _files(database, user), _examine_export(edge, database)):
         results.append(finding)
         if as_json:
             streams.dump(finding.as_dict())
@@ -216,10 +216,10 @@ def _findings(
         yield from applications.examine(application)
         settings = applications.settings_of(application)
     if settings is not None:
-        yield from _probed(site, settings, database, application)
+        yield from _probe(site, settings, database, application)
     if site.url is not None:
-        yield from _probed(site, settings, database)
-    yield from _registered(site.url, site.prefix, site.naans, site.name, settings)
+        yield from _probe(site, settings, database)
+    yield from _examine_registration(site.url, site.prefix, site.naans, site.name, settings)
     if database is not None:
         from . import stores
 
@@ -227,7 +227,7 @@ def _findings(
         folder = log.folder or (settings.log_folder if settings else None)
         if folder is not None:
             path = log.path or (settings.log if settings else None) or "/log"
-            yield from _logged(database, Path(folder), path.rstrip("/"), site.url, log)
+            yield from _examine_log(database, Path(folder), path.rstrip("/"), site.url, log)
 
 
 def _files(database: str | None, user: str | None) -> Iterator[HealthFinding]:
@@ -240,14 +240,16 @@ def _files(database: str | None, user: str | None) -> Iterator[HealthFinding]:
             raise click.BadParameter(str(error), param_hint="--user") from None
 
 
-def _exported(edge: str | None, database: str | None) -> Iterator[HealthFinding]:
+def _examine_export(edge: str | None, database: str | None) -> Iterator[HealthFinding]:
     if edge is not None and database is not None:
         from .edge import examine
 
         yield from examine(Path(edge), database)
 
 
-def _logged(database: str, folder: Path, path: str, url: str | None, options: LogOptions) -> Iterator[HealthFinding]:
+def _examine_log(
+    database: str, folder: Path, path: str, url: str | None, options: LogOptions
+) -> Iterator[HealthFinding]:
     from ...net import url as weburl
     from . import log, served_log
 
@@ -262,7 +264,7 @@ def _logged(database: str, folder: Path, path: str, url: str | None, options: Lo
         yield from served_log.examine(weburl.parse(_prefix(url, "ADDRESS")), path, folder, status.key)
 
 
-def _probed(
+def _probe(
     site: _Site, settings: Settings | None, database: str | None, application: Any = None
 ) -> Iterator[HealthFinding]:
     """Probe the site, or an application in this process, and request names from it."""
@@ -354,7 +356,7 @@ def _environment() -> dict[str, Any]:
     return arguments
 
 
-def _registered(
+def _examine_registration(
     url: str | None, prefix: str | None, naans: tuple[str, ...], name: str | None, settings: Settings | None
 ) -> Iterator[HealthFinding]:
     from . import registered

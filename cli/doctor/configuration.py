@@ -117,11 +117,11 @@ def _lines(file: Path, folder: Path, proxy: ReverseProxy) -> Iterator[Configurat
             if line.lstrip().startswith("#"):
                 continue
             if match := include.match(line):
-                waiting.extend(_included(match[1].strip().strip("\"'"), folder))
+                waiting.extend(_find_included(match[1].strip().strip("\"'"), folder))
             yield ConfigurationLine(each, number, line)
 
 
-def _included(pattern: str, folder: Path) -> list[Path]:
+def _find_included(pattern: str, folder: Path) -> list[Path]:
     path = Path(pattern)
     try:
         if path.is_absolute():

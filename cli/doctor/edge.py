@@ -44,14 +44,14 @@ def examine(file: Path, database: str) -> Iterator[HealthFinding]:
         return
     try:
         with bindings_at(database, read_seconds=None) as bindings:
-            yield _compared(bindings, marker, where)
+            yield _compare(bindings, marker, where)
     except (BindingError, BindingsUnavailable) as error:
         text = error.message if isinstance(error, BindingError) else str(error)
         message = f"{where} cannot be compared: {display.escape(text)}."
         yield HealthFinding("edge", "export-unknown", "error", _SHOWN, message, "Name the database of the export.")
 
 
-def _compared(bindings: Bindings, marker: Marker, where: str) -> HealthFinding:
+def _compare(bindings: Bindings, marker: Marker, where: str) -> HealthFinding:
     state, exported = bindings.store.ranges().state("", LAST), rfc3339(marker.exported)
     before = marker.state
     counts = f"It has the redirects of {counted(marker.redirects, 'name')} of {marker.state.names:,}."

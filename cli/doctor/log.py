@@ -82,12 +82,12 @@ def examine(status: LogStatus, folder: Path, key_path: Path, policy: Policy | No
     else:
         message = f"{where} has {counted(status.published or 0, 'entry', 'entries')} of {origin}, signed by its key."
         yield HealthFinding("log", "log-folder", "ok", "log", message)
-        yield _unpublished(status, folder)
+        yield _find_unpublished(status, folder)
         yield _witnesses(folder, status.key, policy)
     yield from _key(folder, key_path)
 
 
-def _unpublished(status: LogStatus, folder: Path) -> HealthFinding:
+def _find_unpublished(status: LogStatus, folder: Path) -> HealthFinding:
     code, shown = "log-unpublished", "publication"
     try:
         written = datetime.fromtimestamp((LogFolder(folder).path / "checkpoint").stat().st_mtime, UTC)

@@ -98,13 +98,13 @@ def choose(bindings: Bindings) -> list[str]:
     ``bindings`` is the store of the names. The names that were changed last are among the samples, because a cache can
     still have their old targets. The name with the longest target is also among them. Raises BindingsUnavailable.
     """
-    newest = _listed(bindings, sort="changed", descending=True)
+    newest = _listed_names(bindings, sort="changed", descending=True)
     if bindings.count().number <= _MOST_COUNTED:
         beginnings = [*bindings.count_names(Selection(public=True), by="shoulder")]
     else:
         beginnings = [record.prefix for record in bindings.prefixes.list()] or ["ark:", "urn:"]
     for beginning in beginnings[:_MAX_SHOULDERS]:
-        newest += _listed(bindings, prefix=beginning)
+        newest += _listed_names(bindings, prefix=beginning)
     with bindings.store.snapshot() as snapshot:
         _, served = snapshot.served()
     newest += bindings.store.fetch([served]).values() if served else ()
@@ -128,7 +128,7 @@ def choose(bindings: Bindings) -> list[str]:
     return [*chosen]
 
 
-def _listed(bindings: Bindings, **conditions: Any) -> list[Binding]:
+def _listed_names(bindings: Bindings, **conditions: Any) -> list[Binding]:
     page = bindings.list_names(Selection(public=True, **conditions), limit=_LISTED)
     return [binding for binding in page.names if not binding.is_reserved]
 
@@ -144,10 +144,10 @@ def delegations(bindings: Bindings, address: str, client: ProbeClient) -> Iterat
     for record in bindings.prefixes.list():
         key = f"{record.prefix}0doctor"
         if record.state != "active" and (elsewhere := record.address_elsewhere(key, key)):
-            yield _delegated(record, elsewhere, address.rstrip("/"), client)
+            yield _check_delegation(record, elsewhere, address.rstrip("/"), client)
 
 
-def _delegated(record: PrefixRecord, elsewhere: str, own: str, client: ProbeClient) -> HealthFinding:
+def _check_delegation(record: PrefixRecord, elsewhere: str, own: str, client: ProbeClient) -> HealthFinding:
     hops: list[ProbeHop] = []
     address, seen = elsewhere, {elsewhere}
 
@@ -220,7 +220,7 @@ class _Check:
         expected: SiteAnswer | None = None
         try:
             first = self._chain(name, hops)
-            expected = self._wanted("GET", name)
+            expected = self._expected_answer("GET", name)
             if expected is not None and expected.status == 503:
                 # The database cannot be read here; the check of the store reports it.
                 return
@@ -266,7 +266,7 @@ class _Check:
     def _ask(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> SiteAnswer:
         return self._reached.client(self._reached.url, method, f"{self._mount}/{rest}", fields)
 
-    def _wanted(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> SiteAnswer | None:
+    def _expected_answer(self, method: str, rest: str, fields: Mapping[str, str] | None = None) -> SiteAnswer | None:
         if self._expected is None:
             return None
         return self._expected.answer(self._reached.url, method, f"/{rest}", fields or {})
@@ -395,7 +395,7 @@ class _Check:
             yield self._ask("GET", f"{name}?info", fields)
         except HopFailed:
             yield None
-        yield self._wanted("GET", f"{name}?info", fields)
+        yield self._expected_answer("GET", f"{name}?info", fields)
 
     def _age(
         self, name: str, answers: Sequence[SiteAnswer], expected: SiteAnswer | None
@@ -416,7 +416,7 @@ class _Check:
         if expected is not None and expected.body != _SERVED:
             if expected.status < 400:
                 yield from self._fields(name, first, expected)
-            yield from self._lost(REQUESTS[0], name, f"GET {_short(name)}", first, expected, "unknown")
+            yield from self._find_losses(REQUESTS[0], name, f"GET {_short(name)}", first, expected, "unknown")
         beginning = re.match("[^:]*:/?[^/:]*", name)
         kind = f"{beginning and beginning[0].lower()} {first.status}"
         if kind in self._detailed or len(self._detailed) >= _DETAILED or (expected is None and first.status >= 400):
@@ -460,7 +460,7 @@ class _Check:
             if sent is None or ("question" in row.code and not (self._reached.raw and self._reached.shows_empty_query)):
                 continue
             cause = self._reached.causes.get(row.code, _USUAL.get(row.code, "rule"))
-            right = self._wanted(row.method, sent, row.fields)
+            right = self._expected_answer(row.method, sent, row.fields)
             if right is not None and right.body == _SERVED:
                 continue
             try:
@@ -485,9 +485,9 @@ class _Check:
                 if row.want != "name":
                     continue
                 right = first
-            yield from self._lost(row, sent, asked, answer, right, cause)
+            yield from self._find_losses(row, sent, asked, answer, right, cause)
 
-    def _lost(
+    def _find_losses(
         self, row: ReaderRequest, sent: str, asked: str, answer: SiteAnswer, right: SiteAnswer, usual: Cause
     ) -> Iterator[tuple[Cause, State, str, SiteAnswer | None]]:
         """Yield what a reader loses, with its cause by experiments: requests that differ in one thing only."""
@@ -555,7 +555,7 @@ class _Check:
             return cause, f". Refused: {', '.join(alone or ['all of them together'])}"
         for name in row.fields if usual != "agent" else ():
             others = {field: value for field, value in row.fields.items() if field != name}
-            if not self._is_lost(row, sent, others, self._wanted(row.method, sent, others) or right):
+            if not self._is_lost(row, sent, others, self._expected_answer(row.method, sent, others) or right):
                 return _OF_FIELDS.get(name, "by-field"), f". Without the field {name} the answer is right"
         return cause, ""
 

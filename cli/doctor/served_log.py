@@ -64,12 +64,12 @@ def examine(
         message = f"{where} is not a checkpoint of this log: {error}."
         yield HealthFinding("log", "log-served", "error", "served log", message, change)
         return
-    yield _compared(served, folder, key, response)
+    yield _compare_checkpoints(served, folder, key, response)
     yield _content_type(response)
     yield _cache_control(response)
 
 
-def _compared(served: Checkpoint, folder: Path, key: VerifierKey, response: SiteAnswer) -> HealthFinding:
+def _compare_checkpoints(served: Checkpoint, folder: Path, key: VerifierKey, response: SiteAnswer) -> HealthFinding:
     """Compare the checkpoint of the site with that in the folder, which was read later and therefore is not older."""
     code, shown = "log-served", "served log"
     try:

@@ -76,7 +76,7 @@ def init_command(origin: str, key: Path | None, folder: Path, database: str) -> 
     from ...bindings.log.publishing import initialize
 
     where = _key_path(folder, key)
-    with _opened(database, folder, creates=True) as store:
+    with _open_database(database, folder, creates=True) as store:
         public = initialize(store, LogFolder(folder), where, origin)
     sheet = Sheet.of(sys.stdout)
     write([f"{public}"])
@@ -127,7 +127,7 @@ def publish_command(
     from ...bindings.log.publishing import publish
 
     witnessing = _witnessing(policy_file, quorum, destinations)
-    with _opened(database, folder, imports=True) as store:
+    with _open_database(database, folder, imports=True) as store:
         done = publish(store, LogFolder(folder), _key_path(folder, key), witnessing)
     for name, reason in done.failures.items():
         write(
@@ -161,7 +161,7 @@ def status_command(folder: Path, as_json: bool, database: str) -> int:
     from ...bindings.log.folder import LogFolder
     from ...bindings.log.status import log_status
 
-    with _opened(database, folder) as store:
+    with _open_database(database, folder) as store:
         status = log_status(store, LogFolder(folder))
     if as_json:
         streams.dump(status.as_dict())
@@ -193,7 +193,7 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
     from ...bindings.log.folder import LogFolder
     from ...bindings.log.recovery import recover
 
-    with _opened(database, folder) as store:
+    with _open_database(database, folder) as store:
         recovery = recover(store, LogFolder(folder), _key_path(folder, key))
     if as_json:
         lost = [{"identifier": name, "revision": revision} for name, revision in recovery.lost]
@@ -239,7 +239,9 @@ def _key_path(folder: Path, key: Path | None) -> Path:
 
 
 @contextmanager
-def _opened(database: str, folder: Path, *, creates: bool = False, imports: bool = False) -> Iterator[DatabaseStore]:
+def _open_database(
+    database: str, folder: Path, *, creates: bool = False, imports: bool = False
+) -> Iterator[DatabaseStore]:
     """Open a database. For a file of bindings, open the database next to the folder that has its published versions.
 
     With ``creates``, create this database. With ``imports``, record the differences to the file in it.

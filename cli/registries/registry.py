@@ -78,7 +78,7 @@ def update_command(file: str, out: str | None, date: datetime | None, force: boo
         else:
             write(_lines(update, path, Sheet.of(sys.stdout)))
     if not written:
-        raise _vanished(updates)
+        raise _vanished_error(updates)
     return DONE
 
 
@@ -123,7 +123,7 @@ def _write(folder: Path, tables: list[AnyTable]) -> None:
         ) from None
 
 
-def _vanished(updates: list[_Update]) -> CommandError:
+def _vanished_error(updates: list[_Update]) -> CommandError:
     lost = [key for update in updates for key in update.lost]
     details = [
         ("Expected", "all NAANs of the table in use (ARK draft, section 3.1)"),
@@ -163,12 +163,12 @@ def _lines(update: _Update, path: Path | None, sheet: Sheet) -> Iterator[str]:
     )
     for label, keys, style in rows:
         if keys:
-            yield from sheet.field(label, _listed(list(keys)), style=style)
+            yield from sheet.field(label, _list_keys(list(keys)), style=style)
     if not any(keys for _, keys, _ in rows):
         yield from sheet.field("Changed", "nothing")
     yield from sheet.field("Written", "no" if path is None else str(path))
 
 
-def _listed(keys: list[str]) -> str:
+def _list_keys(keys: list[str]) -> str:
     more = len(keys) - _MAX_SHOWN
     return f"{len(keys):,}: {', '.join(keys[:_MAX_SHOWN])}" + (f" and {more:,} more" if more > 0 else "")

@@ -60,7 +60,7 @@ def refused_lines(
 
     The first row with an error code also states the expected value.
     """
-    yield from _noted(word, summary.refused, summary.refusals, sheet, report_file, advise=True)
+    yield from _rest_lines(word, summary.refused, summary.refusals, sheet, report_file, advise=True)
 
 
 def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None) -> Iterator[str]:
@@ -70,7 +70,7 @@ def warned_lines(summary: Summary, sheet: Sheet, report_file: str | None = None)
     - ``sheet``: the width and the colours of the terminal.
     - ``report_file``: the file with all warnings, which is named if not all are listed; or None.
     """
-    yield from _noted("warning", summary.warned, summary.warnings, sheet, report_file)
+    yield from _rest_lines("warning", summary.warned, summary.warnings, sheet, report_file)
 
 
 def change_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
@@ -79,13 +79,13 @@ def change_lines(summary: Summary, sheet: Sheet) -> Iterator[str]:
     ``summary`` is the result of the import. ``sheet`` has the width and the colours of the terminal.
     """
     for imported in summary.listed:
-        yield from _imported(imported, sheet)
+        yield from _difference_lines(imported, sheet)
     more = sum(getattr(summary, name) for name in _CHANGES) - len(summary.listed)
     if more:
         yield f"... and {more:,} more"
 
 
-def _imported(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
+def _difference_lines(imported: ImportEffect, sheet: Sheet) -> Iterator[str]:
     from ...middleware import Binding
 
     after, before = imported.after, imported.before
@@ -197,7 +197,7 @@ def dump_as_dict(migration: Migration) -> dict[str, Any]:
     }
 
 
-def _noted(
+def _rest_lines(
     word: str, lines: list[NotedLine], number: int, sheet: Sheet, report_file: str | None, *, advise: bool = False
 ) -> Iterator[str]:
     advised: set[str] = set()
@@ -234,7 +234,7 @@ def _reading(summary: Summary, sheet: Sheet) -> Iterator[str]:
 
 def _counts(summary: Summary, word: str) -> str:
     changes = [
-        f"{number:,} {_numbered(_DONE.get(name, name) if summary.kept or summary.written else dry, number)}"
+        f"{number:,} {_with_number(_DONE.get(name, name) if summary.kept or summary.written else dry, number)}"
         for name, dry in (*_CHANGES.items(), ("unchanged", "unchanged"))
         if (number := getattr(summary, name))
     ]
@@ -249,7 +249,7 @@ def _counts(summary: Summary, word: str) -> str:
     return f"{opening} {': '.join(filter(None, [lines, ', '.join(changes)]))}."
 
 
-def _numbered(word: str, number: int) -> str:
+def _with_number(word: str, number: int) -> str:
     noun, _, rest = word.partition(" ")
     return f"{noun.removesuffix('s')} {rest}" if number == 1 and noun in ("rules", "records", "counters") else word
 

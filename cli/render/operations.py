@@ -39,7 +39,7 @@ def result_lines(result: BulkResult, sheet: Sheet, *, dry_run: bool) -> Iterator
             yield from _effect(effect, sheet)
         if more := result.changed - len(result.effects):
             yield f"... and {more:,} more"
-    yield from _noted("left alone", result.left_alone, result.others, sheet)
+    yield from _rest_lines("left alone", result.left_alone, result.others, sheet)
     yield from sheet.prose(_counts(result))
     yield from undo_line(result.operation, sheet)
 
@@ -64,7 +64,7 @@ def refused_lines(result: BulkResult, sheet: Sheet, advice: Mapping[str, str] | 
     - ``sheet``: the width and the colours of the terminal.
     - ``advice``: the remedies of the command by error code, or None.
     """
-    yield from _noted("refused", result.refused, result.refusals, sheet, advice)
+    yield from _rest_lines("refused", result.refused, result.refusals, sheet, advice)
 
 
 def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
@@ -72,7 +72,7 @@ def warned_lines(result: BulkResult, sheet: Sheet) -> Iterator[str]:
 
     ``result`` is the result of the operation. ``sheet`` has the width and the colours of the terminal.
     """
-    yield from _noted("warning", result.warned, result.warnings, sheet)
+    yield from _rest_lines("warning", result.warned, result.warnings, sheet)
 
 
 def operation_lines(operation: Operation, sheet: Sheet) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _effect(effect: Effect, sheet: Sheet) -> Iterator[str]:
             yield from sheet.prose(f"the match{of} ends after {ends}; kept: {kept}", indent=_WORD)
 
 
-def _noted(
+def _rest_lines(
     word: str, names: list[NotedName], number: int, sheet: Sheet, advice: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     style: Style = "error" if word == "refused" else "warning"

@@ -125,7 +125,7 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
         yield ""
         place = comparison.difference
         first, second = (
-            _pointed(report.normal_form or "", place, place + 1, sheet) for report in (comparison.a, comparison.b)
+            _point_at(report.normal_form or "", place, place + 1, sheet) for report in (comparison.a, comparison.b)
         )
         yield from sheet.field("Differ at", first[0])
         yield sheet.verbatim(second[0])
@@ -166,7 +166,7 @@ def problem_lines(problem: Problem, text: str, sheet: Sheet) -> Iterator[str]:
     """
     style = _SEVERITIES[problem.severity]
     yield from sheet.field(problem.severity.capitalize(), f"{problem.message} [{problem.code}]", style=style)
-    line, carets = _pointed(text, problem.start, problem.end, sheet)
+    line, carets = _point_at(text, problem.start, problem.end, sheet)
     yield sheet.verbatim(line)
     yield sheet.verbatim(carets, style=style)
     yield from sheet.field("", f"expected {problem.expected} ({problem.reference})")
@@ -257,7 +257,7 @@ def _problems(report: Report, sheet: Sheet) -> Iterator[str]:
         yield from problem_lines(problem, report.input, sheet)
 
 
-def _pointed(text: str, start: int, end: int, sheet: Sheet) -> list[str]:
+def _point_at(text: str, start: int, end: int, sheet: Sheet) -> list[str]:
     # A terminal reorders right-to-left letters, so the caret would be under another letter.
     near = text[max(0, start - 60) : start + 120]
     letters = sheet.letters and not any(unicodedata.bidirectional(each) in ("R", "AL", "AN") for each in near)

@@ -57,7 +57,7 @@ def resolver_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     >>> resolver_settings({"cache": 60, "naans": (), "hsts": None, "cors": ("none",), "port": 8000})
     {'cache': 60, 'cors': False}
     """
-    values = _stated(Settings, options)
+    values = _given_options(Settings, options)
     if "cors" in values:
         values["cors"] = {("all",): True, ("none",): False}.get(values["cors"], values["cors"])
     return values
@@ -71,14 +71,14 @@ def inspector_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     sign_in = SignIn.of(options)
     return {
-        **_stated(inspector.InspectorSettings, options),
+        **_given_options(inspector.InspectorSettings, options),
         "policies": options["profiles"],
         "openid": sign_in.openid(),
         **sign_in.of_proxy(options["trusted_proxies"]),
     }
 
 
-def _stated(settings: type, options: Mapping[str, Any]) -> dict[str, Any]:
+def _given_options(settings: type, options: Mapping[str, Any]) -> dict[str, Any]:
     names = {field.name for field in fields(settings) if field.init}.difference(_OF_PLACEMENT)
     return {name: value for name, value in options.items() if name in names and value not in (None, ())}
 
@@ -137,7 +137,7 @@ def compose(
     at_root = linked is not None and linked.rstrip("/") in ("", prefix.rstrip("/"))
     on_prefix = at_root or (linked or "").startswith("/")
     chosen: dict[str, Any] = {
-        **_stated(inspector.InspectorSettings, resolver),  # the institution and the counts
+        **_given_options(inspector.InspectorSettings, resolver),  # the institution and the counts
         "language": next(iter(resolver.get("languages", ())), ENGLISH),
         **settings,
         "prefix": prefix,

@@ -49,7 +49,7 @@ def wsgi_application() -> WSGIApplication:
     announced = [each for each in (prefix, inspector, *options["also"]) if each]
     try:
         hosts = [*listening.host_names("127.0.0.1", *announced), *options["trusted_hosts"]]
-        bindings, on_resolve = _opened(options)
+        bindings, on_resolve = _open_bindings(options)
         placement = Placement(
             prefix=prefix,
             address=prefix,
@@ -80,7 +80,7 @@ def asgi_application() -> ResolverASGIMiddleware | MountedASGI:
         raise InvalidEnvironment("ARARAT_ONLY is desk, which ararat.asgi does not have; use ararat.wsgi for the desk")
     inspector = None if options["inspector"] == "none" else options["inspector"]
     try:
-        bindings, on_resolve = _opened(options)
+        bindings, on_resolve = _open_bindings(options)
         settings = resolver_settings(options) | {"prefix": options["prefix"], "inspector": inspector}
         resolver = ResolverASGIMiddleware(NamesOnlySite(bindings), bindings, on_resolve=on_resolve, **settings)
         mounts = Mounts([options["prefix"], *options["also"]])
@@ -109,7 +109,7 @@ def _options() -> dict[str, Any]:
     return options
 
 
-def _opened(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], None] | None]:
+def _open_bindings(options: dict[str, Any]) -> tuple[Bindings, Callable[[Resolution], None] | None]:
     from .serve import StoreOption, exposed, open_access_log, opened
 
     store = StoreOption(options["database"] or options["table"], is_table=not options["database"])

@@ -142,7 +142,7 @@ class SiteListing:
             fix = "name it in robots.txt (Sitemap: URL), or give the URLs as FILE"
             raise CommandError(f"cannot read the sitemap {target}: the site answers {answer}", ("Fix", fix))
         try:
-            content = _unpacked(answer.body)
+            content = _unpack(answer.body)
             if len(content) > SITEMAP_BYTES:
                 raise ValueError(f"it is larger than {SITEMAP_BYTES // 1024**2} MB")
             return content.decode("utf-8-sig")
@@ -150,7 +150,7 @@ class SiteListing:
             raise CommandError(f"cannot read the sitemap {target}: {display.escape(str(error))}") from None
 
 
-def _unpacked(content: bytes) -> bytes:
+def _unpack(content: bytes) -> bytes:
     """Return the content of a gzip file, up to the limit and one more byte, or other content unchanged."""
     if not content.startswith(b"\x1f\x8b"):
         return content

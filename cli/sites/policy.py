@@ -106,7 +106,7 @@ def check_policy(
         write_junit(junit, f"URL policy of {site.address}", [_case(each) for each in results])
     wrong = sum(result.is_wrong for result in results)
     if not as_json:
-        write(sheet.prose(f"{counted(len(results), 'URL')} requested at {site.address}: {_said(results)}."))
+        write(sheet.prose(f"{counted(len(results), 'URL')} requested at {site.address}: {_summary(results)}."))
     for text in _left_out(listing, len(listing.pages) - len(allowed), most):
         write(Sheet.of(sys.stderr).prose(text, style="warning"), to=sys.stderr)
     return NO if wrong else DONE
@@ -136,12 +136,12 @@ class _Check:
             if failed.code in UNREACHABLE:
                 raise unavailable(self._site, failed) from None
             result = self._of_answer(page, None, f"no answer: {failed}")
-            return PageResult(page.url, None, None, self._ruled(result))
+            return PageResult(page.url, None, None, self._apply_profile(result))
         facts = AllocationFacts(status=answer.status, own=True)
         rules = iri_policy.evaluate(judged, self._profile, facts).findings
         where = answer.field("Location") if 300 <= answer.status < 400 else None
         result = self._of_answer(page, answer, str(answer))
-        return PageResult(page.url, answer.status, where, (*rules, *self._ruled(result)))
+        return PageResult(page.url, answer.status, where, (*rules, *self._apply_profile(result)))
 
     def _of_answer(self, page: SitePage, answer: SiteAnswer | None, came: str) -> Iterator[Problem]:
         """Compare an answer with that of the earlier check."""
@@ -187,9 +187,9 @@ class _Check:
             if _is_of_another_application(target, answer):
                 message = f"another application answers this path, which is reserved for a resolver: {answer}"
                 findings.append(iri_policy.finding("reserved-path-answered", 0, len(url), message))
-            yield PageResult(url, answer.status, answer.field("Location"), self._ruled(findings))
+            yield PageResult(url, answer.status, answer.field("Location"), self._apply_profile(findings))
 
-    def _ruled(self, findings: Iterable[Problem]) -> tuple[Problem, ...]:
+    def _apply_profile(self, findings: Iterable[Problem]) -> tuple[Problem, ...]:
         ruled = (iri_policy.ruled(finding, self._profile) for finding in findings)
         return tuple(finding for finding in ruled if finding is not None)
 
@@ -295,7 +295,7 @@ def _case(result: PageResult) -> JUnitCase:
     return JUnitCase(result.url, "policy", texts[False], texts[True])
 
 
-def _said(results: list[PageResult]) -> str:
+def _summary(results: list[PageResult]) -> str:
     counts = dict.fromkeys(_STYLES, 0)
     for result in results:
         for finding in result.findings:

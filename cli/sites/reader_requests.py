@@ -73,7 +73,7 @@ def _colon(name: str) -> str:
     return name.replace(":", "%3A", 1)
 
 
-def _hyphened(name: str) -> str | None:
+def _add_hyphen(name: str) -> str | None:
     """Return another spelling of an ARK, with a hyphen more, or None."""
     if not name.startswith("ark:") or not re.search("[A-Za-z0-9]{2}$", name):
         return None
@@ -112,7 +112,7 @@ REQUESTS = (
     ReaderRequest("label", "an address in capitals", _label, "name", f"{_SPELLINGS}; RFC 8141, section 3.1"),
     ReaderRequest("classic", "an address in the classic form", _classic, "name", _SPELLINGS),
     ReaderRequest("encoded-colon", "a link in an e-mail, with %3A", _colon, "name", _SPELLINGS),
-    ReaderRequest("encoded-hyphen", "an address with a hyphen of a line break", _hyphened, "name", _SPELLINGS),
+    ReaderRequest("encoded-hyphen", "an address with a hyphen of a line break", _add_hyphen, "name", _SPELLINGS),
     ReaderRequest("browser", "a link on another site", _plain, "name", _STATUS, fields=BROWSER),
     ReaderRequest("requests", "a program in Python", _plain, "name", _STATUS, fields={"User-Agent": "python-requests"}),
     ReaderRequest("curl", "a program with curl", _plain, "name", _STATUS, fields={"User-Agent": "curl/8.5.0"}),
@@ -162,15 +162,17 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
         yield Loss("location", f"{said(answer)}, not {said(right)}")
         return
     if right.media_type and not answer.media_type:
-        yield Loss("field", f"Content-Type is missing; Ararat sends {_shown(right.media_type)}")
+        yield Loss("field", f"Content-Type is missing; Ararat sends {_excerpt(right.media_type)}")
         return
     code = right.problem.get("code")
     another = right.status >= 400 and answer.media_type != right.media_type
     if another or (code is not None and answer.problem.get("code") != code):
-        yield Loss("body", f"{said(answer)} with another body ({_shown(answer.media_type)}), not the reason of Ararat")
+        yield Loss(
+            "body", f"{said(answer)} with another body ({_excerpt(answer.media_type)}), not the reason of Ararat"
+        )
         return
     if right.status == 200 and answer.media_type != right.media_type:
-        yield Loss("status", f"200 as {_shown(answer.media_type)}, not as {_shown(right.media_type)}")
+        yield Loss("status", f"200 as {_excerpt(answer.media_type)}, not as {_excerpt(right.media_type)}")
         return
     # A page of Ararat has these fields in each design.
     kept = ("Content-Language", "Access-Control-Expose-Headers")
@@ -181,26 +183,26 @@ def losses(answer: SiteAnswer, right: SiteAnswer) -> Iterator[Loss]:
         values = [value for field, value in answer.fields if field.lower() == name.lower()]
         if len(values) > 1 and right.field(name) is not None:
             part = "cors" if name == _CORS else "repeated"
-            yield Loss(part, f"{name} is sent {len(values)} times: {_shown(', '.join(values))}")
+            yield Loss(part, f"{name} is sent {len(values)} times: {_excerpt(', '.join(values))}")
     if (expected := right.field(_CORS)) is not None and expected not in _values(allowed := answer.field(_CORS)):
-        yield Loss("cors", f"{_CORS} is {_shown(allowed or 'missing')}; Ararat sends {_shown(expected)}")
+        yield Loss("cors", f"{_CORS} is {_excerpt(allowed or 'missing')}; Ararat sends {_excerpt(expected)}")
     robots = (answer.field("X-Robots-Tag") or "").lower()
     if re.search("noindex|none", robots) and not right.field("X-Robots-Tag"):
-        yield Loss("robots", f"X-Robots-Tag is {_shown(robots)}, so search engines do not list it")
+        yield Loss("robots", f"X-Robots-Tag is {_excerpt(robots)}, so search engines do not list it")
     for name in _KEPT:
         seen = answer.field(name)
         if right.field(name) and not seen:
-            yield Loss("field", f"{name} is missing; Ararat sends {_shown(right.field(name))}")
+            yield Loss("field", f"{name} is missing; Ararat sends {_excerpt(right.field(name))}")
         elif name in _LISTS and "*" not in _values(seen) and (lost := _values(right.field(name)) - _values(seen)):
-            yield Loss("field", f"{name} is {_shown(seen)}, without {_shown(', '.join(sorted(lost)))}")
+            yield Loss("field", f"{name} is {_excerpt(seen)}, without {_excerpt(', '.join(sorted(lost)))}")
     charset, expected = _charset(answer), _charset(right)
     if expected and charset not in ("", expected):
-        yield Loss("field", f"Content-Type has the charset {_shown(charset)}, not {expected}")
+        yield Loss("field", f"Content-Type has the charset {_excerpt(charset)}, not {expected}")
     for name in (name for name in _NEVER if answer.field(name) and not right.field(name)):
-        yield Loss("field", f"{name} is added: {_shown(answer.field(name))}")
+        yield Loss("field", f"{name} is added: {_excerpt(answer.field(name))}")
     language, said_language = right.field("Content-Language"), answer.field("Content-Language")
     if language is not None and said_language not in (None, language):
-        yield Loss("language", f"the language is {_shown(said_language)}, not {_shown(language)}")
+        yield Loss("language", f"the language is {_excerpt(said_language)}, not {_excerpt(language)}")
 
 
 def said(answer: SiteAnswer) -> str:
@@ -225,5 +227,5 @@ def _values(field: str | None) -> set[str]:
     return {value.strip().lower() for value in (field or "").split(",")} - {""}
 
 
-def _shown(text: str | None) -> str:
+def _excerpt(text: str | None) -> str:
     return display.escape((text or "none")[:_SHOWN])

@@ -123,13 +123,13 @@ class RunningSite:
 
     def _patient(self, request: Callable[[], SiteAnswer]) -> SiteAnswer:
         for tried in range(1, _TRIES + 1):
-            answer = self._paced(request)
+            answer = self._pace(request)
             if answer.status != 429 or tried == _TRIES:
                 return answer
             self._sleep(min(seconds_of(answer.fields) or _USUAL_WAIT * tried, _LONGEST_WAIT))
         raise AssertionError("a loop of tries ends with an answer")
 
-    def _paced(self, request: Callable[[], SiteAnswer]) -> SiteAnswer:
+    def _pace(self, request: Callable[[], SiteAnswer]) -> SiteAnswer:
         if not self.pause:
             return request()
         with self._one_at_a_time:

@@ -78,7 +78,7 @@ def compare(text: str, normal_form: str | None = None, steps: Iterable[Step] = (
         return None
     if reason := _outside(parts.body):
         return KunzeForm(None, reason=reason)
-    normal, applied = _normalized(parts)
+    normal, applied = _normalize(parts)
     if reason := _incomplete(normal.body):
         return KunzeForm(None, reason=reason)
     other = "".join(normal)
@@ -129,7 +129,7 @@ def _incomplete(body: str) -> str | None:
     return None if name else "the Name is missing"
 
 
-def _normalized(parts: Parts) -> tuple[Parts, list[NormalizationRule]]:
+def _normalize(parts: Parts) -> tuple[Parts, list[NormalizationRule]]:
     """Return the normalized parts, and the rules that change the ARK."""
     applied = []
     for rule in RULES:

@@ -277,7 +277,7 @@ def _at_a_host(
     if path != "/" and (place := f"{path}/".find("//")) >= 0:
         yield finding("empty-segment", start + place, start + place + 1)
     if is_reserved:
-        yield from _reserved(text, parts, profile)
+        yield from _check_reserved(text, parts, profile)
         return
     yield from segments.findings(text, parts, profile, facts.allocated)
     if facts.others is not None:
@@ -298,7 +298,7 @@ def _authority(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem
         yield finding("spurious-authority", start, start + len(authority))
 
 
-def _reserved(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]:
+def _check_reserved(text: str, parts: IriParts, profile: Profile) -> Iterator[Problem]:
     """Check a reserved path: "allocated only for defined identifier schemes", with "the semantics of that scheme"."""
     start = parts.start + 1
     scheme = text[start : text.index(":", start)]

@@ -110,7 +110,7 @@ def repaired(profile: Profile) -> Productions:
         "personal": f"{web}/~(?P<name>{NAME})(?:/{embedded.ISEGMENT_NZ})*+{TAIL}",
     }
     # P-08: the path decides, without the query: a request with ...?info goes to the same resolver.
-    return Productions(_compiled(every, profile.namespaces), re.compile(f"{_reserved(web)}{TAIL}"))
+    return Productions(_compile(every, profile.namespaces), re.compile(f"{_reserved_pattern(web)}{TAIL}"))
 
 
 @functools.lru_cache(maxsize=64)
@@ -130,7 +130,7 @@ def printed(profile: Profile) -> Productions:
         "opaque": f"(?:{web}/|{_ark_prefix(profile, web)}/{LABEL_PATTERN}/?){OPAQUE}{TAIL}",
         "personal": f"{web}/~{NAME}(?:/{embedded.ISEGMENT_NZ})*+{TAIL}",
     }
-    return Productions(_compiled(every, profile.namespaces), re.compile(_reserved(web)))
+    return Productions(_compile(every, profile.namespaces), re.compile(_reserved_pattern(web)))
 
 
 def namespaces(text: str, profile: Profile) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ def is_reserved(text: str, profile: Profile) -> bool:
     return repaired(profile).reserved.fullmatch(text) is not None
 
 
-def _compiled(expressions: Mapping[str, str], names: Iterable[str]) -> dict[str, re.Pattern[str]]:
+def _compile(expressions: Mapping[str, str], names: Iterable[str]) -> dict[str, re.Pattern[str]]:
     return {name: re.compile(expressions[name]) for name in names if name in expressions}
 
 
@@ -182,7 +182,7 @@ def _either(texts: Iterable[str]) -> str:
     return "|".join(map(re.escape, texts))
 
 
-def _reserved(web: str) -> str:
+def _reserved_pattern(web: str) -> str:
     # Section 4:
     #     resolver-reserved = web-prefix "/" scheme ":" *ipchar *("/" *ipchar)
     #     scheme            = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )

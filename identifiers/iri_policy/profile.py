@@ -187,7 +187,7 @@ class Profile:
         """
         for key in settings:
             if key not in _KEYS:
-                raise ProfileError(f"the key {_shown(key)} is unknown; expected {', '.join(_KEYS)}")
+                raise ProfileError(f"the key {_excerpt(key)} is unknown; expected {', '.join(_KEYS)}")
         for key in ("name", "hosts"):
             if key not in settings:
                 raise ProfileError(f"{key} is missing; a profile needs at least a name and hosts")
@@ -198,7 +198,7 @@ class Profile:
         default = profile.default_availability
         if default is not None and default not in profile.availability:
             allowed = ", ".join(profile.availability)
-            raise ProfileError(f"default_availability: {_shown(default)} is not in availability; expected {allowed}")
+            raise ProfileError(f"default_availability: {_excerpt(default)} is not in availability; expected {allowed}")
         return profile
 
 
@@ -248,12 +248,12 @@ def built_in(name: str) -> Profile:
     '17beta.top'
     """
     if name not in SHIPPED:
-        raise ValueError(f"the policy profile {_shown(name)} does not exist; expected one of {', '.join(SHIPPED)}")
+        raise ValueError(f"the policy profile {_excerpt(name)} does not exist; expected one of {', '.join(SHIPPED)}")
     package = __spec__.parent.rpartition(".")[0]
     return read(resources.files(package).joinpath("data", f"policy-{name}.toml").read_text("utf-8"))
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     text = str(value)
     return f'"{display.escape(text[:60])}{"..." if len(text) > 60 else ""}"'
 
@@ -261,7 +261,7 @@ def _shown(value: object) -> str:
 def _matching(expression: str, expected: str) -> Callable[[str, Any], str]:
     def check(key: str, value: Any) -> str:
         if not isinstance(value, str) or not iri.compiled(expression, value).fullmatch(value):
-            raise ProfileError(f"{key}: {_shown(value)} is not valid; expected {expected}")
+            raise ProfileError(f"{key}: {_excerpt(value)} is not valid; expected {expected}")
         return value
 
     return check
@@ -309,7 +309,7 @@ def _table(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[tuple
         for code in value:
             if code not in SWITCHABLE:
                 why = "cannot be changed" if code in FIXED else "is unknown"
-                raise ProfileError(f"{key}: the rule {_shown(code)} {why}; expected {', '.join(SWITCHABLE)}")
+                raise ProfileError(f"{key}: the rule {_excerpt(code)} {why}; expected {', '.join(SWITCHABLE)}")
         return tuple((code, check(f"{key}.{code}", each)) for code, each in value.items())
 
     return check_all
@@ -317,7 +317,7 @@ def _table(check: Callable[[str, Any], str]) -> Callable[[str, Any], tuple[tuple
 
 def _number(key: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 100:
-        raise ProfileError(f"{key}: {_shown(value)} is not valid; expected a number from 1 to 100")
+        raise ProfileError(f"{key}: {_excerpt(value)} is not valid; expected a number from 1 to 100")
     return value
 
 

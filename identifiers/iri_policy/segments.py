@@ -98,12 +98,12 @@ def _namespaces(first: str, start: int, profile: Profile, allocated: str | None)
     if "language" in profile.namespaces and _TAG.fullmatch(first):
         yield from _language(first, span, profile)
     if "uuid" in profile.namespaces:
-        yield from (_moved(each, start) for each in uuid(first, 0))
+        yield from (_move(each, start) for each in uuid(first, 0))
     if "datetime" in profile.namespaces and _LIKE_TIME.fullmatch(first):
         yield from _time(first, span, allocated)
 
 
-def _moved(problem: Problem, by: int) -> Problem:
+def _move(problem: Problem, by: int) -> Problem:
     return finding(problem.code, problem.start + by, problem.end + by, problem.message)
 
 

@@ -113,9 +113,10 @@ def of_naan(naan: str) -> dict[str, Any]:
     return {
         **_answer(NAANS, naan, holder is not None, _explanation(NAANS, naan)),
         "holder": holder and _holder(holder),
-        "resolver": _announced(holder),
+        "resolver": _describe_template(holder),
         "shoulders": [
-            {"shoulder": each.key.partition("/")[2], **_names(each), "resolver": _announced(each)} for each in below
+            {"shoulder": each.key.partition("/")[2], **_names(each), "resolver": _describe_template(each)}
+            for each in below
         ],
     }
 
@@ -245,7 +246,7 @@ def _resolver(matched: Authority | None, parts: TemplateParts, *, resolved: bool
     }
 
 
-def _announced(holder: Authority | None) -> dict[str, Any] | None:
+def _describe_template(holder: Authority | None) -> dict[str, Any] | None:
     if holder is None or holder.template is None:
         return None
     template = target_templates.read(holder.template)

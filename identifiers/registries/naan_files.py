@@ -108,16 +108,16 @@ def _authority(record: Any) -> Authority:
     key = _key(record.get("what"))
     return Authority(
         key=key,
-        name=_named("who.name", text_of, who.get("name")) or key,
-        native_name=_named("who.name_native", text_of, who.get("name_native")),
-        acronym=_named("who.acronym", text_of, who.get("acronym")),
-        since=_named("when", day_of, record.get("when")),
-        where=_named("where", text_of, record.get("where")),
-        template=_named("target.url", text_of, target.get("url")),
+        name=_read_named("who.name", text_of, who.get("name")) or key,
+        native_name=_read_named("who.name_native", text_of, who.get("name_native")),
+        acronym=_read_named("who.acronym", text_of, who.get("acronym")),
+        since=_read_named("when", day_of, record.get("when")),
+        where=_read_named("where", text_of, record.get("where")),
+        template=_read_named("target.url", text_of, target.get("url")),
         status=_status(target.get("http_code", 302)),
         organization=_organization(terms.get("orgtype")),
         policy=_policy(terms.get("policy")),
-        policy_url=_named("na_policy.policy_url", text_of, terms.get("policy_url")),
+        policy_url=_read_named("na_policy.policy_url", text_of, terms.get("policy_url")),
     )
 
 
@@ -136,7 +136,7 @@ def _naan(record: anvl.Record) -> Authority:
         name=name or key,
         native_name=native,
         acronym=acronym,
-        since=_named("when", day_of, _first(record, "when")),
+        since=_read_named("when", day_of, _first(record, "when")),
         where=where,
         template=template,
         status=status,
@@ -165,7 +165,7 @@ def _object(value: Any, name: str) -> Mapping[str, Any]:
     return value
 
 
-def _named(name: str, read: Callable[[object], str | None], value: object) -> str | None:
+def _read_named(name: str, read: Callable[[object], str | None], value: object) -> str | None:
     try:
         return read(value)
     except ValueError as error:

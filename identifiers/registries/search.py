@@ -31,7 +31,7 @@ def holders(query: str) -> list[Authority]:
     >>> [holder.name for holder in holders("12148")], len(holders("")) > 1400, holders("no such holder")
     (['National Library of France'], True, [])
     """
-    beginnings = [f" {word}" for word in _folded(query[:MAX_QUERY])]
+    beginnings = [f" {word}" for word in _fold(query[:MAX_QUERY])]
     return [holder for holder, words in _index(current()) if all(word in words for word in beginnings)]
 
 
@@ -43,10 +43,10 @@ def _index(registries: Registries) -> tuple[tuple[Authority, str], ...]:
 
 def _words(holder: Authority) -> str:
     texts = (holder.key, holder.name, holder.native_name, holder.acronym)
-    return "".join(f" {word}" for text in texts if text for word in _folded(text))
+    return "".join(f" {word}" for text in texts if text for word in _fold(text))
 
 
-def _folded(text: str) -> Iterator[str]:
+def _fold(text: str) -> Iterator[str]:
     # NFKD, because people type names with any letters that their keyboard has.
     plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     yield from _WORDS.findall(plain.casefold())

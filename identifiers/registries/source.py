@@ -94,7 +94,7 @@ def visible(value: str) -> str:
     >>> visible(" Mus\\u00e9e\\n \\u202ed'Art ")
     "Mus\\xe9e d'Art"
     """
-    return " ".join(characters.HIDDEN.sub(_seen, " ".join(value.split())).split())
+    return " ".join(characters.HIDDEN.sub(_keep_joiner, " ".join(value.split())).split())
 
 
 def text_of(value: object) -> str | None:
@@ -139,5 +139,5 @@ def day(text: str) -> str:
     return datetime.date.fromisoformat(text).isoformat()
 
 
-def _seen(match: re.Match[str]) -> str:
+def _keep_joiner(match: re.Match[str]) -> str:
     return match[0] if match[1] in _JOINERS else ""

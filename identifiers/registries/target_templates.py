@@ -143,7 +143,7 @@ class TemplateParts(NamedTuple):
         >>> TemplateParts("ark:", "12345/x-5/%61-b", "").key
         '12345/x5/ab'
         """
-        return _equalized(self.path)
+        return _equalize(self.path)
 
 
 class Expansion(NamedTuple):
@@ -216,7 +216,7 @@ def read(text: str) -> Template:
     >>> read("https://data.museum/ark:12345/x8rd9${pid}").flaws
     ('example-left-in', 'glued')
     """
-    modern = _WRITTEN.sub(_renamed, text)
+    modern = _WRITTEN.sub(_rename, text)
     return Template(modern, tuple(sorted(set(_flaws(modern)))))
 
 
@@ -232,7 +232,7 @@ def from_base(where: str) -> tuple[int, str]:
     """
     coded = re.fullmatch("(30[1-8]) ++(.*)", where, re.DOTALL)
     status, address = (int(coded[1]), coded[2]) if coded else (302, where)
-    address = re.sub("^(https?://)n2t[.]net(?=[/?#:]|$)", r"\1arks.org", _WRITTEN.sub(_renamed, address))
+    address = re.sub("^(https?://)n2t[.]net(?=[/?#:]|$)", r"\1arks.org", _WRITTEN.sub(_rename, address))
     if _VARIABLE.search(address):
         return status, address
     if "?" in address and address[-1] in "?=":
@@ -242,7 +242,7 @@ def from_base(where: str) -> tuple[int, str]:
     return status, (path if end[0] == "$" else path.removesuffix("/")) + end + address[len(path) :]
 
 
-def _renamed(match: re.Match[str]) -> str:
+def _rename(match: re.Match[str]) -> str:
     braced, bare = match.groups()
     name = _LEGACY.get(braced or bare, braced or bare)
     if name not in VARIABLES:
@@ -255,12 +255,12 @@ def _renamed(match: re.Match[str]) -> str:
 
 def _values(parts: TemplateParts, shoulder: str) -> dict[str, tuple[str, str]]:
     """Return the values of the variables: the part in the path of the ARK, and its query if the variable has it."""
-    values = _spelled(parts.label, parts.path, parts.query, shoulder)
-    spelled = _spelled(parts.label, parts.given, parts.query, shoulder) if parts.given else values
+    values = _variables(parts.label, parts.path, parts.query, shoulder)
+    spelled = _variables(parts.label, parts.given, parts.query, shoulder) if parts.given else values
     return values | {f"{name}{GIVEN}": value for name, value in spelled.items()}
 
 
-def _spelled(label: str, path: str, query: str, shoulder: str) -> dict[str, tuple[str, str]]:
+def _variables(label: str, path: str, query: str, shoulder: str) -> dict[str, tuple[str, str]]:
     # The namespace identifier of a URN ends in a colon.
     naan, _, name = path.partition(":" if label == "urn:" else "/")
     return {
@@ -278,7 +278,7 @@ def _after(name: str, shoulder: str) -> str:
     if name.startswith(shoulder):
         return name[len(shoulder) :]
     for match in _OCTET.finditer(name):
-        read = _equalized(name[: match.end()])
+        read = _equalize(name[: match.end()])
         if read == shoulder:
             return name[match.end() :]
         if len(read) > len(shoulder):
@@ -291,7 +291,7 @@ def _after_urn(name: str, beginning: str) -> str:
     return name[len(beginning) :] if name[: len(beginning)].lower() == beginning.lower() else name
 
 
-def _equalized(path: str) -> str:
+def _equalize(path: str) -> str:
     if "%" in path or "-" in path or not path.isascii():
         parts = Parts("", path, "")
         for rule in _EQUALIZING:

@@ -136,7 +136,7 @@ def _says(text: str) -> bool:
     return bool(text) and _PLACEHOLDER.fullmatch(text) is None
 
 
-def _found(code: str, field: str, status: str, message: str | None = None) -> RegistrationFinding:
+def _finding(code: str, field: str, status: str, message: str | None = None) -> RegistrationFinding:
     rule = RULES[code]
     severity: Severity = "note" if rule.level == "advice" else "error"
     if rule.level == "guideline" and status != "permanent":
@@ -150,30 +150,30 @@ def _of_name(name: str, reading: NameReading, *, update: bool) -> Iterator[Regis
     if not name:
         return
     if not reading.valid:
-        yield _found("scheme-name-syntax", "name", "")
+        yield _finding("scheme-name-syntax", "name", "")
         return
     if not name.islower():
-        yield _found("scheme-name-case", "name", "")
+        yield _finding("scheme-name-case", "name", "")
     if name.lower() == RESERVED:
-        yield _found("scheme-name-reserved", "name", "")
+        yield _finding("scheme-name-reserved", "name", "")
     elif reading.status and not update:
-        yield _found("scheme-name-taken", "name", "", f"the name is already registered as {reading.status}")
+        yield _finding("scheme-name-taken", "name", "", f"the name is already registered as {reading.status}")
     if reading.similar and not update:
         names = ", ".join(reading.similar[:_SHOWN_NAMES])
-        yield _found("scheme-name-similar", "name", "", f"the name is easily confused with: {names}")
+        yield _finding("scheme-name-similar", "name", "", f"the name is easily confused with: {names}")
     # A private name is as long as its domain.
     if len(name) > MAX_ADVISED and not reading.private:
-        yield _found("scheme-name-long", "name", "", f"the name has {len(name):,} characters")
+        yield _finding("scheme-name-long", "name", "", f"the name has {len(name):,} characters")
     if name.lower() in GENERAL:
-        yield _found("scheme-name-general", "name", "")
+        yield _finding("scheme-name-general", "name", "")
 
 
 def _of_status(record: Registration, reading: NameReading, *, update: bool) -> Iterator[RegistrationFinding]:
     status = record.status.lower()
     if _says(status) and status not in STATUSES:
-        yield _found("status-unknown", "status", "")
+        yield _finding("status-unknown", "status", "")
     elif status and update and reading.status and not is_way(reading.status, status):
-        yield _found("status-not-allowed", "status", "", f"the entry is {reading.status} and cannot become {status}")
+        yield _finding("status-not-allowed", "status", "", f"the entry is {reading.status} and cannot become {status}")
 
 
 def _of_fields(record: Registration, profile: RegistrationProfile) -> Iterator[RegistrationFinding]:
@@ -182,24 +182,24 @@ def _of_fields(record: Registration, profile: RegistrationProfile) -> Iterator[R
         if status == "historical":
             # "the registration should contain some indication to where the scheme was previously defined"
             if name == "references":
-                yield _found("history-missing", name, status)
+                yield _finding("history-missing", name, status)
             elif name in ("name", "status"):
-                yield _found("minimum-missing", name, status)
+                yield _finding("minimum-missing", name, status)
         else:
-            yield _found("minimum-missing" if name in profile.minimum else "field-missing", name, status)
+            yield _finding("minimum-missing" if name in profile.minimum else "field-missing", name, status)
     for field in FIELDS:
         if characters.HIDDEN.search(getattr(record, field.name).replace("\n", " ")):
-            yield _found("field-hidden-character", field.name, status)
+            yield _finding("field-hidden-character", field.name, status)
 
 
 def _of_syntax(record: Registration) -> Iterator[RegistrationFinding]:
     status, syntax = record.status.lower(), record.syntax
     # "fragment identifiers (#) cannot be re-used outside the generic syntax restrictions" (SCH-004)
     if _FRAGMENT.search(syntax):
-        yield _found("syntax-fragment", "syntax", status)
+        yield _finding("syntax-fragment", "syntax", status)
     if _DOUBLE_SLASH.search(syntax) and not _AUTHORITY.search(syntax):
-        yield _found("syntax-double-slash", "syntax", status)
+        yield _finding("syntax-double-slash", "syntax", status)
     if _OCTETS.search(syntax):
-        yield _found("syntax-octets", "syntax", status)
+        yield _finding("syntax-octets", "syntax", status)
     if _WIDE.search(syntax):
-        yield _found("syntax-wide", "syntax", status)
+        yield _finding("syntax-wide", "syntax", status)

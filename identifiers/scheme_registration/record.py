@@ -140,8 +140,8 @@ class Registration:
 
     def __post_init__(self) -> None:
         for field in FIELDS:
-            object.__setattr__(self, field.name, _tidied(getattr(self, field.name)))
-        object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidied(each))))
+            object.__setattr__(self, field.name, _tidy(getattr(self, field.name)))
+        object.__setattr__(self, "notes", tuple(note for each in self.notes if (note := _tidy(each))))
 
     def text(self) -> str:
         """Return the registration record as a template for a request to IANA (RFC 7595), without empty fields.
@@ -153,7 +153,7 @@ class Registration:
         """
         pairs = [(field.label, getattr(self, field.name)) for field in FIELDS]
         pairs += [("Note", note) for note in self.notes]
-        return "".join(f"{label}: {_continued(text)}\n" for label, text in pairs if text)
+        return "".join(f"{label}: {_indent_rest(text)}\n" for label, text in pairs if text)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the registration record as JSON values: every field, and the list of notes."""
@@ -204,12 +204,12 @@ def registration(name: str) -> Registration | None:
     return read((folder / f"registration-{name}.txt").read_text("utf-8"))
 
 
-def _tidied(text: str) -> str:
+def _tidy(text: str) -> str:
     lines = (line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     return re.sub("\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-def _continued(text: str) -> str:
+def _indent_rest(text: str) -> str:
     # Indent each line, so that no line looks like the beginning of a field.
     first, *others = text.split("\n")
     return "\n".join([first, *(f"{_INDENT}{line}" if line else "" for line in others)])
@@ -222,7 +222,7 @@ def _read_template(text: str) -> Registration:
     lines = textwrap.dedent(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     for number, line in enumerate(lines, 1):
         label = _LABEL.fullmatch(line)
-        key = _LABELS.get(_folded(label[1])) if label else None
+        key = _LABELS.get(_fold_label(label[1])) if label else None
         if label and key == _NOTE:
             notes.append(current := [label[2]])
         elif label and key:
@@ -243,7 +243,7 @@ def _read_template(text: str) -> Registration:
     return Registration(**texts, notes=tuple("\n".join(pieces) for pieces in notes))
 
 
-def _folded(label: str) -> str:
+def _fold_label(label: str) -> str:
     return "/".join(part.strip() for part in label.lower().split("/"))
 
 

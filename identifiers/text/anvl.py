@@ -94,7 +94,7 @@ def element(label: str, value: str) -> str:
     >>> element("what", "100% flood:\nthe Ark")
     'what: 100%25 flood:%0Athe Ark\n'
     """
-    return f"{_encoded('%:', label)}: {_encoded('%', value)}".rstrip() + "\n"
+    return f"{_encode('%:', label)}: {_encode('%', value)}".rstrip() + "\n"
 
 
 def folded(value: str) -> str:
@@ -112,7 +112,7 @@ def decoded_label(text: str) -> str:
     >>> decoded_label("at 10%3A30")
     'at 10:30'
     """
-    return _decoded(_IN_LABELS, text)
+    return _decode(_IN_LABELS, text)
 
 
 def decoded_value(text: str) -> str:
@@ -121,10 +121,10 @@ def decoded_value(text: str) -> str:
     >>> decoded_value("100%25 flood:%0Athe %41rk")
     '100% flood:\nthe %41rk'
     """
-    return _decoded(_IN_VALUES, text)
+    return _decode(_IN_VALUES, text)
 
 
-def _encoded(meaning: str, text: str) -> str:
+def _encode(meaning: str, text: str) -> str:
     for char in meaning + "\r\n":
         text = text.replace(char, f"%{ord(char):02X}")
     return text
@@ -139,5 +139,5 @@ def _record(elements: list[tuple[str, list[str], int]]) -> Record:
     )
 
 
-def _decoded(escapes: re.Pattern[str], text: str) -> str:
+def _decode(escapes: re.Pattern[str], text: str) -> str:
     return escapes.sub(lambda found: chr(int(found[1], 16)), text) if "%" in text else text

@@ -75,7 +75,7 @@ def escape(text: str) -> str:
     >>> print(escape("a\u202eb\x1b[2J\\"))
     a\u{202e}b\u{1b}[2J\\
     """
-    return _UNPRINTABLE.sub(_escaped, text.replace("\\", "\\\\"))
+    return _UNPRINTABLE.sub(_escape_match, text.replace("\\", "\\\\"))
 
 
 def visible(text: str, *, ascii_only: bool = False) -> str:
@@ -89,7 +89,7 @@ def visible(text: str, *, ascii_only: bool = False) -> str:
     True
     """
     if ascii_only or text.isascii():
-        return _UNPRINTABLE.sub(_escaped, text)
+        return _UNPRINTABLE.sub(_escape_match, text)
     shown: list[str] = []
     marks = _MAX_MARKS
     for char in text:
@@ -114,7 +114,7 @@ def restored(text: str) -> str:
     >>> restored(r"M\u{fc}ller\u{202e} \\u{fc}") == "M\u00fcller" + r"\u{202e} \\u{fc}"
     True
     """
-    return _ESCAPED.sub(_restored, text) if "\\u{" in text else text
+    return _ESCAPED.sub(_restore_match, text) if "\\u{" in text else text
 
 
 def columns(text: str) -> int:
@@ -152,7 +152,7 @@ def decoded(text: str) -> str:
     >>> decoded("urn:foo:caf%C3%A9%2F%E2%80%AE%FF")
     'urn:foo:caf\u00e9%2F%E2%80%AE%FF'
     """
-    return _ENCODED_NON_ASCII.sub(_visibly, text) if "%" in text else text
+    return _ENCODED_NON_ASCII.sub(_make_visible, text) if "%" in text else text
 
 
 def atoms(text: str) -> list[Atom]:
@@ -239,11 +239,11 @@ _WHY = {
 }
 
 
-def _escaped(match: re.Match[str]) -> str:
+def _escape_match(match: re.Match[str]) -> str:
     return f"\\u{{{ord(match[0]):x}}}"
 
 
-def _restored(match: re.Match[str]) -> str:
+def _restore_match(match: re.Match[str]) -> str:
     point = int(match[1] or "0", 16)
     if not 0x80 <= point <= sys.maxunicode:
         return match[0]
@@ -259,7 +259,7 @@ def _columns_of(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _visibly(octets: re.Match[str]) -> str:
+def _make_visible(octets: re.Match[str]) -> str:
     # Invalid UTF-8 becomes surrogates, which is_hidden recognizes.
     chars = bytes.fromhex(octets[0].replace("%", "")).decode("utf-8", "surrogateescape")
     return "".join(map(_visible_or_octets, chars))

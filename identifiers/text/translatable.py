@@ -98,7 +98,7 @@ class Translatable(str):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (type(self), self.pattern, dict(self.values), self.plural, self.is_sentence, self.context)
+        return _restore, (type(self), self.pattern, dict(self.values), self.plural, self.is_sentence, self.context)
 
     def sentence(self) -> Self:
         """Return the text with a full stop, and with a capital letter unless it can begin with a user's text."""
@@ -169,7 +169,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper() if text.startswith(_ARTICLES) else text[:1]}{text[1:].removesuffix('.')}."
 
 
-def _restored(
+def _restore(
     kind: type[Translatable],
     pattern: str,
     values: Mapping[str, object],
@@ -186,7 +186,7 @@ def stored(text: str) -> str:
     >>> stored(Translatable("line %(line)s", line=3))
     'line 3\\x1f["line %(line)s", {"line": 3}, null, false]'
     """
-    return f"{text}{SEPARATOR}{json.dumps(_packed(text))}" if isinstance(text, Translatable) else text
+    return f"{text}{SEPARATOR}{json.dumps(_pack(text))}" if isinstance(text, Translatable) else text
 
 
 def restored(text: str) -> str:
@@ -199,7 +199,7 @@ def restored(text: str) -> str:
     if not separator:
         return text
     try:
-        found = _unpacked(json.loads(packed))
+        found = _unpack(json.loads(packed))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return text
     return found if found == english else english
@@ -218,20 +218,20 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
     return [each_text(each, change) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _packed(text: Translatable) -> list[Any]:
+def _pack(text: Translatable) -> list[Any]:
     values = {name: _packed_value(value) for name, value in text.values.items()}
     return [text.pattern, values, text.plural, text.is_sentence, *([text.context] if text.context else [])]
 
 
 def _packed_value(value: object) -> Any:
     if isinstance(value, Translatable):
-        return _packed(value)
+        return _pack(value)
     if isinstance(value, NumberWord):
         return {type(value).__name__: int(value)}
     return value if isinstance(value, int) else str(value)
 
 
-def _unpacked(packed: list[Any]) -> Translatable:
+def _unpack(packed: list[Any]) -> Translatable:
     pattern, values, plural, is_sentence, *context = packed
     if plural is not None and not isinstance(_unpacked_value(values["number"]), int):
         raise ValueError("the number of a plural is not an integer")
@@ -243,7 +243,7 @@ def _unpacked(packed: list[Any]) -> Translatable:
 
 def _unpacked_value(value: Any) -> object:
     if isinstance(value, list):
-        return _unpacked(value)
+        return _unpack(value)
     if isinstance(value, dict):
         [(name, number)] = value.items()
         return {"NumberWord": NumberWord, "FirstWord": FirstWord}[name](number)

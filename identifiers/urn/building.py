@@ -29,7 +29,7 @@ def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     ('urn:foo:a:b', 'urn:foo:a%3Ab:c')
     """
     if isinstance(raw_nss, str):
-        return parse(f"urn:{nid}:{_encoded(raw_nss)}", DRAFT).text
+        return parse(f"urn:{nid}:{_encode(raw_nss)}", DRAFT).text
     namespace = namespaces.lookup(nid)
     delimiter = namespace.delimiter if namespace else ":"
     if delimiter is None:
@@ -37,11 +37,11 @@ def build(nid: str, raw_nss: str | tuple[str, ...]) -> str:
     # "the character used in a literal sense MUST be encoded with "%" followed by the hexadecimal representation of that
     # octet"
     special = {ord(char): f"%{ord(char):02X}" for char in namespaces.special(nid)}
-    nss = delimiter.join(_encoded(part).translate(special) for part in raw_nss)
+    nss = delimiter.join(_encode(part).translate(special) for part in raw_nss)
     return parse(f"urn:{nid}:{nss}", DRAFT).text
 
 
-def _encoded(raw: str) -> str:
+def _encode(raw: str) -> str:
     # URN-036 to URN-044: percent-encode "/", "?", "#", "[", "]", "%" and all characters outside the repertoire.
     try:
         return quote(raw, safe=_PCHAR_MARKS)

@@ -92,9 +92,9 @@ class OaiPmh:
             # "the attributes must not be included" with badVerb and badArgument
             return _document(values, verb=None, arguments={}, error=error)
         try:
-            variables = self._found(verb, arguments)
+            variables = self._values_of(verb, arguments)
         except _SearchedSoFar as search:
-            return self._continued(verb, search.reached)
+            return self._continue_list(verb, search.reached)
         except OaiError as error:
             valid_arguments = {} if error.code == "badArgument" else arguments
             return _document(
@@ -102,7 +102,7 @@ class OaiPmh:
             )
         return _document(values, verb=verb, arguments=arguments, error=None, **variables)
 
-    def _continued(self, verb: Verb, token: str) -> FeedAnswer:
+    def _continue_list(self, verb: Verb, token: str) -> FeedAnswer:
         """Return a redirect to the next request of a list, because a list cannot be empty.
 
         Source: https://www.openarchives.org/OAI/openarchivesprotocol.html, 3.1.2.2
@@ -119,7 +119,7 @@ class OaiPmh:
         body = request.read_body()
         return "&".join(part for part in (query, body.decode("latin-1")) if part)
 
-    def _found(self, verb: Verb, arguments: Mapping[str, str]) -> dict[str, Any]:
+    def _values_of(self, verb: Verb, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Return the values for the template of a verb."""
         match verb:
             case "Identify":

@@ -98,9 +98,7 @@ class Sitemap:
 
     def _index(self) -> FeedAnswer:
         address = f"{self._prefix}{self._path}?from="
-        files = (
-            f"<sitemap><loc>{_escaped(address + quote(start, safe=''))}</loc></sitemap>\n" for start in self._all()
-        )
+        files = (f"<sitemap><loc>{_escape(address + quote(start, safe=''))}</loc></sitemap>\n" for start in self._all())
         text = "".join((_HEAD.format("sitemapindex"), *files, "</sitemapindex>\n"))
         return document(text.encode(), _MEDIA_TYPE, self._seconds)
 
@@ -113,7 +111,7 @@ class Sitemap:
         try:
             if self._starts is None or self._clock() >= self._refresh_at:
                 ranges = self._bindings.store.ranges()
-                self._starts = [start for begin, end in self._ranges for start in _divided(ranges, begin, end)]
+                self._starts = [start for begin, end in self._ranges for start in _divide(ranges, begin, end)]
                 self._refresh_at = self._clock() + REFRESH_SECONDS
             return self._starts
         finally:
@@ -135,9 +133,9 @@ class Sitemap:
         pages = _pages(ranges, start, end)
         # Read the first names before the answer begins, so that a failure of the store is answered with 503.
         first = next(pages, [])
-        return FeedAnswer(200, headers, self._written(chain([first], pages)))
+        return FeedAnswer(200, headers, self._write_pages(chain([first], pages)))
 
-    def _written(self, pages: Iterator[list[LiveName]]) -> Iterator[bytes]:
+    def _write_pages(self, pages: Iterator[list[LiveName]]) -> Iterator[bytes]:
         yield _HEAD.format("urlset").encode()
         for names in pages:
             yield "".join(map(self._line, names)).encode()
@@ -151,10 +149,10 @@ class Sitemap:
         time = (
             "" if name.changed is None or name.changed < _EPOCH else f"<lastmod>{utc_seconds(name.changed)}</lastmod>"
         )
-        return f"<url><loc>{_escaped(address)}</loc>{time}</url>\n"
+        return f"<url><loc>{_escape(address)}</loc>{time}</url>\n"
 
 
-def _divided(ranges: NameRanges, start: str, end: str) -> Iterator[str]:
+def _divide(ranges: NameRanges, start: str, end: str) -> Iterator[str]:
     """Yield the begins of ranges with at most :data:`MAX_NAMES` names each."""
     begin = ranges.bound(start, end, MAX_NAMES)
     yield start
@@ -185,5 +183,5 @@ def _pages(ranges: NameRanges, start: str, end: str) -> Iterator[list[LiveName]]
         start = behind(names[-1].key)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(text, _QUOTES)

@@ -206,7 +206,7 @@ class AnswerBuilder:
         ``request`` is the HTTP request. ``view`` is the content of the page in its forms.
         """
         media_type = preferred(request.accepted.media_types, _PAGE_FORMS)
-        return self._negotiated(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
+        return self._negotiate(200, view, media_type, [("Cache-Control", f"max-age={seconds}")], request)
 
     def announcement(self, request: Request, source: BindingSource) -> Answer:
         """Return 200 with the path of the resolver on its host, as text or JSON (:mod:`.well_known`).
@@ -263,7 +263,7 @@ class AnswerBuilder:
             self._settings.inflections,
             resolution.rule,
             resolution.inherited,
-            self._logged(resolution),
+            self._place_in_log(resolution),
             resolution.hold,
             has_numbers=self._settings.public_numbers,
         )
@@ -273,7 +273,7 @@ class AnswerBuilder:
         if view.policy is not None:
             # ARK-034: this is the policy of the naming authority for the name, not a licence of the resource.
             further.append(("Link", f'<{view.policy}>; rel="terms-of-service"'))
-        return self._formatted(view, f"{view.address}?info", further, resolution, request)
+        return self._in_requested_format(view, f"{view.address}?info", further, resolution, request)
 
     def _prefix(self, resolution: Resolution, request: Request) -> Answer:
         """Return 200 with the record of a NAAN or shoulder."""
@@ -281,9 +281,9 @@ class AnswerBuilder:
             raise ValueError("the resolution has no record of a prefix")
         view = describe_prefix(resolution.record, request.root, resolution.inherited, resolution.hold)
         further: Headers = [("Link", f'<{view.policy}>; rel="terms-of-service"')] if view.policy else []
-        return self._formatted(view, f"{view.address}?info", further, resolution, request)
+        return self._in_requested_format(view, f"{view.address}?info", further, resolution, request)
 
-    def _formatted(
+    def _in_requested_format(
         self, view: Formatted, info: str, further: Headers, resolution: Resolution, request: Request
     ) -> Answer:
         """Return 200 with a description in the format of the requested URL, or else in one that the client accepts."""
@@ -309,7 +309,7 @@ class AnswerBuilder:
         answer.headers.extend(validators(body, None))
         return answer
 
-    def _logged(self, resolution: Resolution) -> LoggedName | None:
+    def _place_in_log(self, resolution: Resolution) -> LoggedName | None:
         """Return the place of a live or withdrawn name in the log, or None. A name without a record has no place."""
         binding = resolution.binding
         if binding is None or binding.status == "reserved" or resolution.container or resolution.rule:
@@ -347,7 +347,7 @@ class AnswerBuilder:
     def _refusal(self, resolution: Resolution, request: Request, formats: Sequence[Format] = FORMATS) -> Answer:
         """Return 400, 404, 405, 410, 414, 500 or 503 with the reason and links."""
         settings, root, exact = self._settings, request.root, request.target.exact
-        logged = self._logged(resolution)
+        logged = self._place_in_log(resolution)
         inspector, inflections = settings.inspector, settings.all_inflections
         successor = self._find(resolution.successor) if resolution.successor else None
         if successor is not None and not successor.is_live:
@@ -386,9 +386,9 @@ class AnswerBuilder:
         headers.append(_NOT_INDEXED)
         headers.append(("Cache-Control", "no-store" if seconds is None else f"max-age={seconds}"))
         media_type = preferred(request.accepted.media_types, _REFUSAL_FORMS)
-        return self._negotiated(resolution.status, view, media_type, headers, request, resolution.vary)
+        return self._negotiate(resolution.status, view, media_type, headers, request, resolution.vary)
 
-    def _negotiated(
+    def _negotiate(
         self, status: int, view: View, media_type: str, headers: Headers, request: Request, vary: tuple[str, ...] = ()
     ) -> Answer:
         if media_type == "text/html":

@@ -132,10 +132,10 @@ async def with_body(request: Request, receive: Receive) -> Request:
             raise Disconnected
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    return request._replace(read_body=partial(_limited, body))
+    return request._replace(read_body=partial(_limit_body, body))
 
 
-def _limited(body: bytes) -> bytes:
+def _limit_body(body: bytes) -> bytes:
     if len(body) > MAX_FORM:
         raise RequestEntityTooLarge
     return body

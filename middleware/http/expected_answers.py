@@ -133,7 +133,7 @@ def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) 
     if where is None:
         return differs("The answer has no Location. Send the target of the name in it.")
     is_path = expected.target.startswith("/") and not expected.target.startswith("//")
-    location = _path(where) if is_path else _comparable(_joined(url, where))
+    location = _path(where) if is_path else _comparable(_join(url, where))
     if location != _comparable(expected.target):
         if is_path and (prefix := _prefix_path(answer)):
             return differs(_PREFIX.format(prefix=prefix))
@@ -141,7 +141,7 @@ def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) 
     return None
 
 
-def _joined(url: str, where: str) -> str:
+def _join(url: str, where: str) -> str:
     try:
         return urljoin(url, where)
     except ValueError:

@@ -140,7 +140,7 @@ def recover_from(raw_targets: Iterable[str], decoded: bytes, query: str, mount: 
         raw = _origin_form(raw_target).partition("#")[0]
         path, mark, query = raw.partition("?")
         dotted = dotted or iri.has_dot_segment(path)
-        for below in (_below(path, mount), path) if mount else (path,):
+        for below in (_path_below(path, mount), path) if mount else (path,):
             if below and _agree(below, path_info):
                 query, path = _ascii(_octets(query)), with_colon(_ascii(_octets(below)))
                 if query == query_string:
@@ -225,7 +225,7 @@ def _origin_form(target: str) -> str:
     return rest if rest.startswith("/") else f"/{rest}"
 
 
-def _below(path: str, mount: bytes) -> str:
+def _path_below(path: str, mount: bytes) -> str:
     """Return the raw path below the mount in any spelling of the mount; "" if the path is not below it."""
     place, seen = 0, b""
     while len(seen) < len(mount) and place < len(path):

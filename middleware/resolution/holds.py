@@ -34,7 +34,7 @@ def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution
     recorded = binding is not None and binding.hold_until is not None
     if not (holds or recorded):
         return resolution
-    hold = _found(resolution, holds, now)
+    hold = _find(resolution, holds, now)
     if hold is None:
         begins = _begins(resolution, holds, now)
         return resolution if begins is None else replace(resolution, fresh_for=int((begins - now).total_seconds()))
@@ -62,7 +62,7 @@ def with_hold(resolution: Resolution, holds: Holds, now: datetime) -> Resolution
     )
 
 
-def _found(resolution: Resolution, holds: Holds, now: datetime) -> Hold | None:
+def _find(resolution: Resolution, holds: Holds, now: datetime) -> Hold | None:
     identifier, binding, record = resolution.below or resolution.identifier, resolution.binding, resolution.record
     if resolution.outcome == "prefix" and record is not None:
         return narrowest([record.hold, holds.over(record.prefix, now)], now)

@@ -117,7 +117,7 @@ def resolve(
     404
     """
     dates: list[datetime] = []
-    resolution = with_hold(_resolved(given, _noting(fetch, dates), rules, settings, accepted, prefixes), holds, now())
+    resolution = with_hold(_resolve(given, _noting(fetch, dates), rules, settings, accepted, prefixes), holds, now())
     if not dates:
         return resolution
     if resolution.status != 410:
@@ -141,7 +141,7 @@ def _noting(fetch: Fetch, dates: list[datetime]) -> Fetch:
     return fetch_noting
 
 
-def _resolved(
+def _resolve(
     given: str, fetch: Fetch, rules: Rules, settings: Settings, accepted: Accepted, prefixes: Prefixes
 ) -> Resolution:
     request = parse_request(given, settings, accepted)

@@ -426,7 +426,7 @@ class Settings:
         return (
             None
             if naan in self.naans or naan in self.test_naans
-            else f"this resolver answers for {_listed(self.naans)}, not for NAAN {naan}"
+            else f"this resolver answers for {_list_naans(self.naans)}, not for NAAN {naan}"
         )
 
     def refuses_naan(self, identifier: Ark) -> bool:
@@ -510,10 +510,10 @@ def _public_path(setting: str, path: str, prefix: str | None, example: str) -> s
     # RFC 2169, section 3.2: the result is a list of URLs, and a path is not a URL. Feeds need URLs, too.
     if prefix is None:
         raise ValueError(f"{setting}: the prefix is missing; set prefix=…, because the answers have absolute addresses")
-    return _unreserved(setting, path, example)
+    return _require_unreserved(setting, path, example)
 
 
-def _unreserved(setting: str, text: str, example: str) -> str:
+def _require_unreserved(setting: str, text: str, example: str) -> str:
     path = _local(setting, text)
     if not path or targets.is_reserved(path) or "%" in path:
         raise ValueError(f"{setting}: {text!r} is not an unreserved path like {example!r}")
@@ -523,13 +523,13 @@ def _unreserved(setting: str, text: str, example: str) -> str:
 def _log(log: str, folder: str | None) -> str:
     if folder is None:
         raise ValueError("log: the folder of the log is missing; set log_folder=…, as in ararat log init --dir")
-    return _unreserved("log", log, "/log")
+    return _require_unreserved("log", log, "/log")
 
 
 def _metrics(metrics: str, token_file: str | None) -> str:
     if token_file is None:
         raise ValueError("metrics: the token is missing; set metrics_token_file=…, a file with a token for clients")
-    return _unreserved("metrics", metrics, "/metrics")
+    return _require_unreserved("metrics", metrics, "/metrics")
 
 
 def _sitemap(sitemap: str, prefix: str | None) -> str:
@@ -670,6 +670,6 @@ def _inflections(described: Mapping[str, str], settings: Settings) -> Mapping[st
     return normal
 
 
-def _listed(naans: Collection[str]) -> str:
+def _list_naans(naans: Collection[str]) -> str:
     few = sorted(naans)[:5]
     return f"NAAN {', '.join(few)}" + (" and others" if len(naans) > len(few) else "")

@@ -99,10 +99,10 @@ def links_by_metadata(recorded: Mapping[str, str]) -> str:
 def _links_by_elements(values: tuple[str | None, ...]) -> str:
     """Return the links ``type``, ``license`` and ``author`` of the elements in :data:`_ELEMENTS`."""
     recorded = {name: text for name, text in zip(_ELEMENTS, values, strict=True) if text}
-    return "".join(f", {link}" for link in _typed(reference("", "", recorded), _MAX_AUTHORS))
+    return "".join(f", {link}" for link in _typed_links(reference("", "", recorded), _MAX_AUTHORS))
 
 
-def _typed(about: Reference, max_authors: int | None = None) -> Iterator[Link]:
+def _typed_links(about: Reference, max_authors: int | None = None) -> Iterator[Link]:
     if about.type is not None:
         yield Link("type", f"https://schema.org/{about.type.schema}")
     if about.licence is not None:
@@ -140,7 +140,7 @@ class Signposts(NamedTuple):
         short_address = len(self.about.address) <= _MAX_ADDRESS
         # draft-kunze-ark-43, section 5.2; RFC 6892: the description describes the name.
         relations = [*self._citing, *([] if current is None else ["describes"])]
-        optional = [*page, *_typed(self.about, _MAX_AUTHORS), *self._content()]
+        optional = [*page, *_typed_links(self.about, _MAX_AUTHORS), *self._content()]
         short = [link for link in optional if len(link.href) <= _MAX_LINK]
         cited = [Link(each, self.about.address) for each in relations if short_address]
         return ", ".join(map(str, [*cited, *formats, self._linkset(""), *short]))
@@ -154,7 +154,7 @@ class Signposts(NamedTuple):
             if form.media_type not in ("text/html", _LINKSET.media_type)
         ]
         cited = [Link(each, address) for each in self._citing]
-        shared = [*cited, *metadata, *_typed(self.about), *self._content()]
+        shared = [*cited, *metadata, *_typed_links(self.about), *self._content()]
         contexts = [
             (address, [*shared, Link("describedby", page, "text/html", self.about.note), *self.further]),
             (page, [*shared, Link("type", "https://schema.org/AboutPage")]),

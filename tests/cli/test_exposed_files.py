@@ -104,7 +104,7 @@ def test_the_ready_application_warns(
         monkeypatch.delenv(name)
     monkeypatch.setenv("ARARAT_DATABASE", str(names))
     monkeypatch.setenv("ARARAT_PREFIX", "https://r.example")
-    bindings, _ = environment._opened(environment._options())
+    bindings, _ = environment._open_bindings(environment._options())
     bindings.close()
     assert f"{WARNED} {names}" in caplog.text
 

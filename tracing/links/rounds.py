@@ -104,7 +104,7 @@ class Round:
         block: list[TracedTarget] = []
         written = time.monotonic()
         try:
-            for link in self._traced():
+            for link in self._trace_due():
                 counts[link.state] += 1
                 block.append(link)
                 if len(block) >= _BLOCK or time.monotonic() - written > _BLOCK_SECONDS:
@@ -155,7 +155,7 @@ class Round:
             return False
         return holding.hold_for(self._bindings, identifier) is not None
 
-    def _traced(self) -> Iterator[TracedTarget]:
+    def _trace_due(self) -> Iterator[TracedTarget]:
         due: dict[str, tuple[str, str]] = {}
         events: dict[str, list[Event]] = {}
 

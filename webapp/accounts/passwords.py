@@ -140,7 +140,7 @@ def is_remembered(stored: str, text: str) -> bool:
 
     ``stored`` is the hash in the database. ``text`` is the password as a user typed it.
     """
-    key = stored, _keyed(text)
+    key = stored, _digest(text)
     with _state.lock:
         return _state.kept.get(key, 0.0) > time.monotonic()
 
@@ -164,7 +164,7 @@ def verify(stored: str | None, text: str) -> bool:
     if stored is None or not is_possible:
         return False
     with _state.lock:
-        _state.kept[stored, _keyed(text)] = time.monotonic() + KEPT_SECONDS
+        _state.kept[stored, _digest(text)] = time.monotonic() + KEPT_SECONDS
         while len(_state.kept) > _KEPT:
             _state.kept.popitem(last=False)
     return True
@@ -188,7 +188,7 @@ def normal(text: str) -> str:
     return unicodedata.normalize("NFC", spaced)
 
 
-def _keyed(text: str) -> bytes:
+def _digest(text: str) -> bytes:
     return hmac.digest(_key, text.encode("utf-8", "surrogatepass"), "sha256")
 
 

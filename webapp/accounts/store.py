@@ -201,7 +201,7 @@ class Accounts:
         """
         name, role = read_name(name), read_role(role)
         granted = sorted({read_prefix(prefix, self.bindings.naming) for prefix in prefixes})
-        hashed = _hashed(password, name)
+        hashed = _hash(password, name)
         if is_program and hashed is not None:
             raise of_program(name)
 
@@ -382,7 +382,7 @@ class Accounts:
 
         The account is returned. Its tokens stay valid.
         """
-        hashed = _hashed(password, name)
+        hashed = _hash(password, name)
 
         def change(connection: Connection, account: Account) -> str:
             if account.is_program and hashed is not None:
@@ -437,7 +437,7 @@ class Accounts:
         known = self.of_link(secret)
         if known is None:
             return None
-        hashed = _hashed(password, known.name)
+        hashed = _hash(password, known.name)
 
         def write(connection: Connection) -> Account | None:
             locked(connection, known.name)
@@ -495,7 +495,7 @@ class Accounts:
         return bool(self.run_in_transaction(lambda each: each.execute(replace).rowcount))
 
 
-def _hashed(password: str | None, account: str) -> str | None:
+def _hash(password: str | None, account: str) -> str | None:
     return None if password is None else passwords.hash_password(passwords.read_password(password, account))
 
 

@@ -239,7 +239,7 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
         case "anyOf":
             # A choice of values of several types: each has its own schema.
             last = [branch[-1].kind.as_dict() for branch in details["context"]]
-            return f"must be {' or '.join(_expected(each) for each in last)}"
+            return f"must be {' or '.join(_expected_types(each) for each in last)}"
         case "oneOfNotValid" | "oneOfMultipleValid" | "oneOf":
             known = ", ".join(kind.name for kind in requested())
             return f"must have the action and the arguments of one operation: {known}"
@@ -247,7 +247,7 @@ def _reason(error: jsonschema_rs.ValidationError) -> str:
             return f"does not match the rule {other} of the schema {error.schema_path[0]!s}"
 
 
-def _expected(details: dict[str, Any]) -> str:
+def _expected_types(details: dict[str, Any]) -> str:
     if "options" in details:
         return " or ".join(json.dumps(option) for option in details["options"])
     return " or ".join("false or true" if name == "boolean" else name for name in details["types"])

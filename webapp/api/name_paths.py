@@ -55,7 +55,7 @@ def read_name(environ: Mapping[str, Any], base: str) -> Addressed:
     Addressed(name='ark:12345/a/history', operation=None)
     """
     target = _target(environ, base)
-    found = _split(target.path[len(base) :])
+    found = _split_path(target.path[len(base) :])
     _require_exact(target, found.name)
     return found
 
@@ -83,7 +83,7 @@ def read_prefix(environ: Mapping[str, Any], base: str, rules: NamingRules = NO_R
     Raises :class:`HTTPRefusal` with 400 if the prefix cannot be read, and NotFound for another path.
     """
     target = _target(environ, base)
-    found = _decoded(target.path[len(base) :])
+    found = _decode(target.path[len(base) :])
     _require_exact(target, found)
     try:
         return prefixes.check_prefix(found, rules)
@@ -115,17 +115,17 @@ def _require_exact(target: Target, name: str) -> None:
         raise HTTPRefusal(400, "path-inexact", sentence)
 
 
-def _split(below: str) -> Addressed:
+def _split_path(below: str) -> Addressed:
     first, _, last = below.partition("/")
     if ":" in first:
         name, _, last = below.rpartition("/")
         return Addressed(name, last) if last in OPERATIONS else Addressed(below, None)
     if last and last not in OPERATIONS:
         raise NotFound
-    return Addressed(_decoded(first), last or None)
+    return Addressed(_decode(first), last or None)
 
 
-def _decoded(text: str) -> str:
+def _decode(text: str) -> str:
     if ":" in text.partition("/")[0]:
         return text
     try:

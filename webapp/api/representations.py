@@ -103,7 +103,7 @@ def of_change(job: Job) -> dict[str, Any]:
     problem = (job.result or {}).get("problem")
     for effect in result.get("effects", ()):
         for state in ("before", "after"):
-            effect[state] = effect[state] and _listed(effect[state])
+            effect[state] = effect[state] and _listed_name(effect[state])
     return {
         "number": job.number,
         "kind": job.kind.removeprefix("bulk-"),
@@ -150,7 +150,7 @@ def _of_result(job: Job, *lists: str) -> dict[str, Any] | None:
     return {**{name: [] for name in lists}, **result} if "counts" in result else None
 
 
-def _listed(record: dict[str, Any]) -> dict[str, Any]:
+def _listed_name(record: dict[str, Any]) -> dict[str, Any]:
     """Return the record of a binding with the members of a listed name."""
     return {"state" if name == "status" else name: value for name, value in record.items()}
 

@@ -49,7 +49,7 @@ def _either(one: str, other: str) -> Schema:
     return {"if": {"required": [other]}, "then": {"not": {"required": [one]}}, "else": {"required": [one]}}
 
 
-def _shown(**members: Schema) -> Schema:
+def _response_object(**members: Schema) -> Schema:
     """Return the schema of an object of a response, which has all members."""
     return {"type": "object", "properties": members, "required": list(members)}
 
@@ -113,7 +113,7 @@ def _shown_field(field: Field) -> Schema:
     """Return the schema of a field in a response."""
     if field.name == "numbers":
         several = _list(TEXT)
-        return _shown(current=MAYBE_TEXT, further=several, former=several)
+        return _response_object(current=MAYBE_TEXT, further=several, former=several)
     match field.type:
         case "texts":
             return {"type": "object", "additionalProperties": TEXT}
@@ -149,8 +149,8 @@ _SELECTION: Schema = {
     "description": "the conditions of the names, as for the list of names; {} means all names",
 }
 
-_NOTED = _list(_shown(identifier=TEXT, code=TEXT, message=TEXT))
-_LINES = _list(_shown(line=NUMBER, identifier=TEXT, code=TEXT, message=TEXT))
+_NOTED = _list(_response_object(identifier=TEXT, code=TEXT, message=TEXT))
+_LINES = _list(_response_object(line=NUMBER, identifier=TEXT, code=TEXT, message=TEXT))
 
 _TERMS: dict[str, dict[str, str]] = {
     element: {"description": f"a term, which words can follow after a comma, or other words: {', '.join(terms)}"}
@@ -270,7 +270,7 @@ _MAYBE_NAME = {"anyOf": [ref("Name"), {"type": "null"}]}
 _WAITS = {"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "the code and sentence of what the job waits for"}
 _EMPTIED = {**MAYBE_TEXT, "description": "the time at which its values, refused rows and effects were deleted"}
 
-_RECORDED_OPERATION = _shown(
+_RECORDED_OPERATION = _response_object(
     number=NUMBER,
     action=TEXT,  # of a declared kind (:func:`schemas`)
     actor=MAYBE_TEXT,
@@ -283,12 +283,12 @@ _RECORDED_OPERATION = _shown(
 )
 
 RESPONSES: dict[str, Schema] = {
-    "Name": _shown(**_NAME),
+    "Name": _response_object(**_NAME),
     "SavedName": {
-        **_shown(**_NAME),
+        **_response_object(**_NAME),
         "description": "a name that was created or changed",
     },
-    "Names": _shown(
+    "Names": _response_object(
         names=_list(ref("Name")),
         next={**MAYBE_TEXT, "description": "the parameter after of the next page; null at the end"},
         searched={
@@ -301,16 +301,16 @@ RESPONSES: dict[str, Schema] = {
         total={"type": "integer", "description": "the number of names that meet the conditions, at most 2,500"},
         total_is_exact={"type": "boolean", "description": "false if more names than total can meet the conditions"},
     ),
-    "Saved": _shown(
+    "Saved": _response_object(
         names=_list(
-            _shown(
+            _response_object(
                 outcome={**TEXT, "description": "such as bound, reserved, exists or unchanged"}, name=ref("SavedName")
             )
         )
     ),
-    "History": _shown(
+    "History": _response_object(
         events=_list(
-            _shown(
+            _response_object(
                 when=TEXT,
                 action=one_of(*ACTIONS),
                 actor=MAYBE_TEXT,
@@ -323,11 +323,11 @@ RESPONSES: dict[str, Schema] = {
         )
     ),
     "RecordedOperation": _RECORDED_OPERATION,
-    "Operations": _shown(
+    "Operations": _response_object(
         operations=_list(ref("RecordedOperation")),
         next={**MAYBE_NUMBER, "description": "the parameter before of the next page; null at the end"},
     ),
-    "Operation": _shown(
+    "Operation": _response_object(
         operation={**MAYBE_NUMBER, "description": "the number of the operation; null if nothing was written"},
         written=FLAG,
         counts={"type": "object", "additionalProperties": NUMBER},
@@ -336,9 +336,9 @@ RESPONSES: dict[str, Schema] = {
         left_alone=_NOTED,
         warnings=NUMBER,
         warned=_NOTED,
-        effects=_list(_shown(outcome=TEXT, before=_MAYBE_NAME, after=ref("Name"))),
+        effects=_list(_response_object(outcome=TEXT, before=_MAYBE_NAME, after=ref("Name"))),
     ),
-    "ChangeJob": _shown(
+    "ChangeJob": _response_object(
         number=NUMBER,
         kind=one_of("check", "change"),
         state=one_of(*STATES),
@@ -352,7 +352,7 @@ RESPONSES: dict[str, Schema] = {
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
         emptied=_EMPTIED,
     ),
-    "ExportJob": _shown(
+    "ExportJob": _response_object(
         number=NUMBER,
         state=one_of(*STATES),
         format=one_of("csv", "tsv", "jsonl"),
@@ -367,7 +367,7 @@ RESPONSES: dict[str, Schema] = {
         problem={"anyOf": [ANY_OBJECT, {"type": "null"}], "description": "why the job failed"},
         emptied=_EMPTIED,
     ),
-    "Import": _shown(
+    "Import": _response_object(
         number=NUMBER,
         state=one_of(*STATES),
         dry_run=FLAG,
@@ -382,13 +382,13 @@ RESPONSES: dict[str, Schema] = {
         emptied=_EMPTIED,
         table={**MAYBE_TEXT, "description": "the URL of the table with its names, if it is read as a table of a user"},
     ),
-    "Account": _shown(
+    "Account": _response_object(
         name=TEXT,
         role=one_of(*ROLES),
         prefixes=_list(TEXT),
         token={"anyOf": [ref("Token"), {"type": "null"}], "description": "the token of the request"},
     ),
-    "Token": _shown(
+    "Token": _response_object(
         number=NUMBER,
         label=TEXT,
         prefixes={"anyOf": [_list(TEXT), {"type": "null"}], "description": "null for all prefixes of the account"},
@@ -399,7 +399,7 @@ RESPONSES: dict[str, Schema] = {
         rights=_rights(),
         emergency=FLAG,
     ),
-    "ImportResult": _shown(
+    "ImportResult": _response_object(
         operation=MAYBE_NUMBER,
         written=FLAG,
         counts={"type": "object", "additionalProperties": NUMBER},
@@ -408,40 +408,40 @@ RESPONSES: dict[str, Schema] = {
         warnings=NUMBER,
         warned=_LINES,
     ),
-    "Prefix": _shown(
+    "Prefix": _response_object(
         prefix=TEXT,
         **{**dict.fromkeys(PREFIX_FIELDS, MAYBE_TEXT), "state": one_of(*PREFIX_STATES)},
         **dict.fromkeys(HOLD_FIELDS, MAYBE_TEXT),
         lineage={
-            **_list(_shown(who=MAYBE_TEXT, contact=MAYBE_TEXT, until=TEXT)),
+            **_list(_response_object(who=MAYBE_TEXT, contact=MAYBE_TEXT, until=TEXT)),
             "description": "the institutions that were responsible before, the first one first",
         },
         changed=TEXT,
         actor=MAYBE_TEXT,
         revision=NUMBER,
-        rule={"anyOf": [_shown(template=TEXT, redirect=NUMBER), {"type": "null"}]},
+        rule={"anyOf": [_response_object(template=TEXT, redirect=NUMBER), {"type": "null"}]},
     ),
-    "Holds": _shown(
+    "Holds": _response_object(
         holds=_list(
             {
-                **_shown(until=TEXT, reason=MAYBE_TEXT, since=MAYBE_TEXT, actor=MAYBE_TEXT, current=FLAG),
+                **_response_object(until=TEXT, reason=MAYBE_TEXT, since=MAYBE_TEXT, actor=MAYBE_TEXT, current=FLAG),
                 "description": "it also has the member name or prefix",
             }
         )
     ),
     "Held": {
-        **_shown(outcome=one_of("held", "unchanged", "released")),
+        **_response_object(outcome=one_of("held", "unchanged", "released")),
         "description": "it also has the member name or prefix",
     },
-    "Succession": _shown(
+    "Succession": _response_object(
         record=ref("Prefix"),
         before={**MAYBE_TEXT, "description": "the institution before"},
-        **dict.fromkeys(("granted", "revoked", "kept"), _list(_shown(account=TEXT, prefix=TEXT))),
+        **dict.fromkeys(("granted", "revoked", "kept"), _list(_response_object(account=TEXT, prefix=TEXT))),
         written=FLAG,
     ),
-    "Prefixes": _shown(prefixes=_list(ref("Prefix"))),
+    "Prefixes": _response_object(prefixes=_list(ref("Prefix"))),
     "Problem": {
-        **_shown(
+        **_response_object(
             type={**TEXT, "description": "the address of the page that explains the code, or about:blank"},
             title=TEXT,
             status=NUMBER,
@@ -457,12 +457,12 @@ for _shown_name in ("Name", "SavedName"):
         "description": "true, only for a name below NAAN 99999, which is for tests",
     }
 RESPONSES["SavedName"]["properties"]["warnings"] = {
-    **_list(_shown(code=TEXT, message=TEXT)),
+    **_list(_response_object(code=TEXT, message=TEXT)),
     "description": "probable mistakes in the name and its target, and values that look like data about a person; names "
     "enter the public log and cannot be removed",
 }
 RESPONSES["Prefix"]["properties"]["warnings"] = {
-    **_list(_shown(code=TEXT, message=TEXT)),
+    **_list(_response_object(code=TEXT, message=TEXT)),
     "description": "values that are not in the vocabulary of persistence statements; only in the answer to PUT",
 }
 RESPONSES["Problem"]["properties"] |= {
@@ -472,7 +472,7 @@ RESPONSES["Problem"]["properties"] |= {
     "identifier": {**MAYBE_TEXT, "description": "the name that is refused"},
     "pointer": {**TEXT, "description": "the place of the wrong value in the body (RFC 6901), such as /names/1/target"},
     "errors": {
-        **_list(_shown(code=TEXT, detail=TEXT, pointer=TEXT), maxItems=20),
+        **_list(_response_object(code=TEXT, detail=TEXT, pointer=TEXT), maxItems=20),
         "description": "the errors of the body, at most 20; the document is about the first one",
     },
     "minter": {**MAYBE_TEXT, "description": "the address that mints the names of a delegated prefix"},

@@ -48,21 +48,21 @@ def read(body: bytes) -> dict[str, str]:
         elif line[0].isspace():
             if name is None:
                 raise bad_request(f"line {number} begins with white space, but there is no line to continue")
-            found[name].append(_decoded(line, number))
+            found[name].append(_decode(line, number))
         else:
             label, colon, value = line.partition(":")
-            name = _decoded(label, number)
+            name = _decode(label, number)
             if not colon or not name:
                 raise bad_request(f"line {number} is not ANVL: expected a name, a colon and a value")
             if name in found:
                 raise bad_request(f"line {number} repeats the element {validation.shown(name)}")
             if len(found) == MAX_ELEMENTS:
                 raise bad_request(f"the body has more than {MAX_ELEMENTS:,} elements")
-            found[name] = [_decoded(value, number)]
+            found[name] = [_decode(value, number)]
     return {name: " ".join(part for part in parts if part) for name, parts in found.items()}
 
 
-def _decoded(text: str, number: int) -> str:
+def _decode(text: str, number: int) -> str:
     if "%" not in text:
         return text.strip()
     if _LONE_PERCENT.search(text):

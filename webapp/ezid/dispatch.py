@@ -133,7 +133,7 @@ def _answer() -> Response | None:
         # A client must read what it has just written.
         read_current(True)
         try:
-            made = _made(path[len(base) + 1 :])
+            made = _make_answer(path[len(base) + 1 :])
         finally:
             read_current(False)
         if made.is_streamed:
@@ -149,7 +149,7 @@ def _private(made: Response) -> Response:
     return made
 
 
-def _made(path: bytes) -> Response:
+def _make_answer(path: bytes) -> Response:
     """Return the answer for a path below that of the API. Every error becomes an answer."""
     try:
         found = _carried_out(path)
@@ -157,7 +157,7 @@ def _made(path: bytes) -> Response:
     except Failed as failed:
         return response(failed)
     except (BindingError, BindingsUnavailable) as error:
-        return response(_refused(error))
+        return response(_refusal(error))
     except HTTPRefusal as refused:
         return _of_refusal(refused)
     except HTTPException:
@@ -184,7 +184,7 @@ def _of_refusal(refused: HTTPRefusal) -> Response:
     return response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": str(refused.retry_after)}))
 
 
-def _refused(error: BindingError | BindingsUnavailable) -> Failed:
+def _refusal(error: BindingError | BindingsUnavailable) -> Failed:
     """Return the answer to an error of the bindings, as the error table states it. The API of EZID has few statuses."""
     entry = error.entry
     if isinstance(error, BindingsUnavailable):

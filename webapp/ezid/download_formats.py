@@ -108,10 +108,10 @@ def compressed(pieces: Iterable[str], compression: Compression, name: str) -> It
     - ``name``: the name of the file in a zip archive.
     """
     compress = {"gzip": _gzip, "zip": _zip}[compression]
-    return compress(_encoded(pieces), name)
+    return compress(_encode(pieces), name)
 
 
-def _encoded(pieces: Iterable[str]) -> Iterator[bytes]:
+def _encode(pieces: Iterable[str]) -> Iterator[bytes]:
     """Yield the text in UTF-8, in pieces of about 64 KiB."""
     waiting: list[bytes] = []
     size = 0

@@ -78,7 +78,7 @@ def download(asked: EzidRequest) -> Response:
     if the URL is unknown or expired, or if the account is disabled.
     """
     found = _NAME.fullmatch(asked.subject)
-    stored = _stored(int(found[1]), found[2]) if found else None
+    stored = _stored_parameters(int(found[1]), found[2]) if found else None
     known = ezid().accounts.current(stored["account"], stored["token"]) if stored else None
     if stored is None or known is None:
         raise Failed("bad request", "this download does not exist or has expired; request it again", status=404)
@@ -120,7 +120,7 @@ def _add(accounts: Accounts, account: int, parameters: str) -> int:
     return accounts.run_in_transaction(write)
 
 
-def _stored(number: int, secret: str) -> dict[str, Any] | None:
+def _stored_parameters(number: int, secret: str) -> dict[str, Any] | None:
     """Return the parameters of a request that has not expired, if the secret is right."""
     accounts = ezid().accounts
     rows = accounts.read(_STORED, number=number)

@@ -194,7 +194,7 @@ def stated(elements: Mapping[str, str]) -> Statement:
         state=state,
         reason=reason,
         owner=elements.get("_owner"),
-        listed=_listed(elements.get("_export")),
+        listed=_is_listed(elements.get("_export")),
         embargo=elements.get(EMBARGO),
         metadata=_metadata(elements),
     )
@@ -210,7 +210,7 @@ def _status(text: str | None) -> tuple[Status | None, str | None]:
     return _STATES[name], _one_line(reason) or None
 
 
-def _listed(text: str | None) -> bool | None:
+def _is_listed(text: str | None) -> bool | None:
     """Return whether the name is listed. The default of EZID is yes; an empty value returns to it."""
     if text is None:
         return None

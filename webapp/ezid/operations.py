@@ -64,15 +64,15 @@ def create(asked: EzidRequest) -> EzidAnswer:
     statement = elements.stated(anvl_body.read(asked.body))
     key = names.assignable(asked.subject, ezid().accounts.bindings.naming)
     if asked.is_set("update_if_exists") and _is_recorded(known, key):
-        return _updated(known, asked.subject, statement)
+        return _update(known, asked.subject, statement)
     fields = _as_new(known, statement).fields(key, ezid().prefix, passthrough=ezid().passthrough)
     try:
         request = partial(changes.save, fields=fields, rules=ezid().accounts.bindings.naming, revision=0)
-        saved = _changed(known, "change", asked.subject, request)
+        saved = _change(known, "change", asked.subject, request)
     except Stale:
         if asked.is_set("update_if_exists"):
             # Another request has created the identifier since then.
-            return _updated(known, asked.subject, statement)
+            return _update(known, asked.subject, statement)
         raise bad_request("identifier already exists, cannot create") from None
     return EzidAnswer(text=elements.classic(saved.after.identifier), status=201)
 
@@ -83,7 +83,7 @@ def update(asked: EzidRequest) -> EzidAnswer:
     ``asked`` is the request; its subject is the identifier and its body has the elements.
     """
     known = require_caller()
-    return _updated(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
+    return _update(known, asked.subject, elements.stated(anvl_body.read(asked.body)))
 
 
 def delete(asked: EzidRequest) -> EzidAnswer:
@@ -93,7 +93,7 @@ def delete(asked: EzidRequest) -> EzidAnswer:
     """
     known = require_caller()
     try:
-        saved = _changed(known, "delete", asked.subject, changes.delete)
+        saved = _change(known, "delete", asked.subject, changes.delete)
     except BindingConflict as error:
         if error.code != "delete-public":
             raise
@@ -120,7 +120,7 @@ def mint(asked: EzidRequest) -> EzidAnswer:
     return EzidAnswer(text=elements.classic(saved.after.identifier), status=201)
 
 
-def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
+def _update(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
     bindings, key = ezid().accounts.bindings, names.key_of(identifier)
     passthrough = None
     if statement.owner is not None or statement.target:
@@ -131,11 +131,11 @@ def _updated(known: Caller, identifier: str, statement: Statement) -> EzidAnswer
         passthrough = ezid().passthrough if current.target is None else None
     fields = statement.fields(key, ezid().prefix, passthrough=passthrough)
     request = partial(changes.patch, fields=fields, relocate=True)
-    saved = _changed(known, "change", identifier, request)
+    saved = _change(known, "change", identifier, request)
     return EzidAnswer(text=elements.classic(saved.after.identifier))
 
 
-def _changed(known: Caller, operation: str, name: str, request: Callable[[Name], NameChange]) -> ChangeResult:
+def _change(known: Caller, operation: str, name: str, request: Callable[[Name], NameChange]) -> ChangeResult:
     # The answers cannot show warnings, so that nothing similar is looked up.
     return change_name(ezid().accounts, known, operation, name, request, warns=False)
 

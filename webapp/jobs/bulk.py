@@ -213,7 +213,7 @@ class BulkJobs:
         """Yield the keys of the names of a check in alphabetical order."""
         if job.parameters["selection"] is None:
             keys: list[str] = json.loads(self.jobs.data(job.number))
-            yield from keys if caller.may("read") else self._shown(keys, caller)
+            yield from keys if caller.may("read") else self._visible_keys(keys, caller)
             return
         require_reader(caller)
         selection, after = selection_of(job.parameters["selection"]), None
@@ -224,7 +224,7 @@ class BulkJobs:
                 return
             pass_on()
 
-    def _shown(self, keys: Sequence[str], caller: Caller) -> Iterator[str]:
+    def _visible_keys(self, keys: Sequence[str], caller: Caller) -> Iterator[str]:
         """Yield the keys without those of reserved names for which a caller without the right to read has no grant."""
         found = self.accounts.bindings.store.fetch(key for key in keys if not caller.may_change(key))
         yield from (key for key in keys if (name := found.get(key)) is None or not name.is_reserved)

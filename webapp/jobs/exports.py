@@ -106,7 +106,7 @@ class ExportJobs:
         Raises :class:`HTTPRefusal` with the status 429 if :data:`MAX_UNFINISHED` exports of the account wait or run.
         """
         require_few(connection, caller.account.number)
-        parameters = {"chain": [*map(_stored, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
+        parameters = {"chain": [*map(_as_json, chain)], "file": file._asdict(), "caller": stored_caller(caller)}
         return self.jobs.add(connection, caller.account.number, KIND, parameters, b"", 0)
 
     def of_account(self, account: int) -> list[Job]:
@@ -205,7 +205,7 @@ class ExportJobs:
     def _write(self, claim: Claim, to: SpooledTemporaryFile[bytes], progress: Callable[[int], None]) -> tuple[int, int]:
         """Write the compressed file, and return the numbers of its names and of its bytes before the compression."""
         wanted = FileFormat(**claim.job.parameters["file"])
-        chain = [_restored(each) for each in claim.job.parameters["chain"]]
+        chain = [_from_json(each) for each in claim.job.parameters["chain"]]
         packed, names, size = zlib.compressobj(), 0, 0
         separator = None if wanted.format != "csv" else SEPARATORS[wanted.separator]
         read_current(True)
@@ -257,7 +257,7 @@ def _delete(connection: Connection, number: int) -> None:
     connection.execute(delete(export_parts).where(export_parts.c.job == number))
 
 
-def _stored(selection: Selection) -> dict[str, Any]:
+def _as_json(selection: Selection) -> dict[str, Any]:
     """Return a selection for JSON, without the conditions that are not set."""
     set_ones = {name: value for name, value in asdict(selection).items() if value not in (None, (), False)}
     if selection.beginnings == ():
@@ -265,11 +265,11 @@ def _stored(selection: Selection) -> dict[str, Any]:
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in set_ones.items()}
 
 
-def _restored(stored: Mapping[str, Any]) -> Selection:
-    """Return the selection of :func:`_stored`.
+def _from_json(stored: Mapping[str, Any]) -> Selection:
+    """Return the selection of :func:`_as_json`.
 
     >>> selection = Selection(words=("map",), created_since=datetime(2026, 11, 26), sort="title", descending=True)
-    >>> _restored(_stored(selection)) == selection
+    >>> _from_json(_as_json(selection)) == selection
     True
     """
     tuples = {name: tuple(stored[name]) for name in _TUPLES if name in stored}

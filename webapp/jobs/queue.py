@@ -128,7 +128,7 @@ class Jobs:
             "parameters": json.dumps(dict(parameters)),
             "progress": 0,
             "total": total,
-            "result": _stored(data),
+            "result": _compress(data),
             "created": now,
             "changed": now,
         }
@@ -270,7 +270,7 @@ class Jobs:
         values = {
             "state": "waiting",
             "parameters": json.dumps({**job.parameters, "deaths": 0}),
-            "result": json.loads(result).get(_KEPT, _stored(b"")),
+            "result": json.loads(result).get(_KEPT, _compress(b"")),
             "changed": rfc3339(self._now(connection)),
         }
         is_same = table.c.id == number, table.c.state == "failed"
@@ -373,7 +373,7 @@ def problem(
     return {"code": code, "detail": detail}
 
 
-def _stored(data: bytes) -> str:
+def _compress(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data)).decode()
 
 

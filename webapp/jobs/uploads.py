@@ -188,7 +188,7 @@ class UploadJobs:
         content = self.uploads.data(upload.number)
         try:
             with turns.apart():
-                proposal = self._converted(content, upload.name)
+                proposal = self._convert(content, upload.name)
         except TableError as error:
             self._not_read(claim, error)
             return
@@ -200,7 +200,7 @@ class UploadJobs:
 
         self.uploads.accounts.run_in_transaction(write)
 
-    def _converted(self, content: bytes, name: str) -> Proposal:
+    def _convert(self, content: bytes, name: str) -> Proposal:
         while True:
             try:
                 return sheet.stored(content, name)
@@ -258,7 +258,7 @@ class _Work:
 
     def _note(self, kind: str, noted: NotedLine, cells: Mapping[str, str]) -> None:
         if kind == "refused" or not self._has_preview:
-            self._outcomes.append(_noted(kind, noted))
+            self._outcomes.append(_outcome_of(kind, noted))
 
     def _effect(self, imported: ImportEffect) -> None:
         self._outcomes.append(_effect(imported, is_kept=False))
@@ -370,7 +370,7 @@ class _Preview:
         self._spill.close()
 
 
-def _noted(kind: str, noted: NotedLine) -> RowOutcome:
+def _outcome_of(kind: str, noted: NotedLine) -> RowOutcome:
     return RowOutcome(
         part="refused" if kind == "refused" else "warning",
         line=noted.line,

@@ -205,7 +205,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         start=finding.match.start + 1,
         end=finding.match.end,
         verdict=finding.verdict,
-        given=_given(report),
+        given=_given_line(report),
         parts=tuple(parts.shown(report, problems[:MAX_PROBLEMS])),
         suggestions=tuple(_suggestions(finding)),
         rest=excerpt.plain(finding.match.rest) if finding.match.rest else None,
@@ -224,7 +224,7 @@ def card(finding: inspection.InspectedIdentifier, prefix: str | None = None) -> 
         members_left_out=max(0, len(report.hierarchy) - MAX_MEMBERS),
         spellings=tuple(_spellings(report)),
         profiles=tuple(_profile_rows(list(report.profiles.values()))) if report.profiles else (),
-        known=tuple(_known(source) for source in facts.known(report, finding.site.promises)),
+        known=tuple(_source_facts(source) for source in facts.known(report, finding.site.promises)),
         unusual=tuple(unusual[:MAX_UNUSUAL]),
         unusual_goes_on=len(unusual) > MAX_UNUSUAL,
         subject=about,
@@ -298,7 +298,7 @@ def subject(report: Report) -> str | None:
     return (report.embedding.get("ark") or report.embedding["urn"]) if report.embedding else report.input
 
 
-def _given(report: Report) -> Line:
+def _given_line(report: Report) -> Line:
     # An identifier that is not valid has no segments, so the text itself marks the first problem.
     if report.valid or not report.problems:
         return excerpt.plain(report.input)
@@ -327,7 +327,7 @@ def _problem_view(number: int, found: Problem, report: Report) -> ProblemView:
     )
 
 
-def _known(source: facts.Facts) -> SourceFacts:
+def _source_facts(source: facts.Facts) -> SourceFacts:
     rows = ((fact.label, excerpt.plain(fact.text), fact.identifier) for fact in source.facts)
     return SourceFacts(source.heading or source.title, tuple(rows))
 
@@ -388,13 +388,13 @@ def _spelling(label: str, text: str, most: int = MAX_REPEATED) -> Spelling:
 def _spellings(report: Report) -> Iterator[Spelling]:
     spellings = dict.fromkeys(text if text.isascii() else display.percent(text) for text in report.equivalents)
     for number, text in enumerate(spellings):
-        labels = [_spelled(text, report)]
+        labels = [_place_text(text, report)]
         if not number:
             labels.insert(0, Translatable("as given") if text == report.input else Translatable("as given, in ASCII"))
         yield _spelling(joined(*labels, by=", "), text)
 
 
-def _spelled(text: str, report: Report) -> str:
+def _place_text(text: str, report: Report) -> str:
     normal_form = report.normal_form or ""
     if text == normal_form:
         return Translatable("normal form")

@@ -97,14 +97,14 @@ def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
     By draft-kunze-ark, revision 43, they are equivalent.
     With the suggested spelling ark:12345/a they are equivalent.
     """
-    found = _compared(a, b, brief=brief)
+    found = _compare(a, b, brief=brief)
     by_kunze, suggested = _by_kunze(a, b), _with_suggestions(found)
     notes = (*_kunze_notes(found, by_kunze), *_suggested_notes(found, suggested))
     whether = None if by_kunze is None or None in by_kunze else by_kunze[0] == by_kunze[1]
     return replace(found, kunze=whether, suggested=suggested, notes=notes)
 
 
-def _compared(a: str, b: str, *, brief: bool) -> Comparison:
+def _compare(a: str, b: str, *, brief: bool) -> Comparison:
     limits = Limits(problems=1) if brief else Limits()
     first, second = (examine(text, limits=limits, brief=brief) for text in (a, b))
     if first.normal_form is None or second.normal_form is None:

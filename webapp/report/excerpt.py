@@ -89,10 +89,10 @@ def shown(pieces: Sequence[Atom]) -> Markup:
     >>> print(shown(display.atoms("<\u200b")))
     &lt;<span class="cp">U+200B ZWSP</span>
     """
-    return Markup("".join(map(_shown, pieces)))  # noqa: S704 - escaped in _shown
+    return Markup("".join(map(_show_piece, pieces)))  # noqa: S704 - escaped in _show_piece
 
 
-def _shown(piece: Atom) -> str:
+def _show_piece(piece: Atom) -> str:
     if piece.chip is not None:
         times = f" &times; {piece.count:,}" if piece.count > 1 else ""
         return f'<span class="cp">{piece.chip}{times}</span>'
@@ -114,9 +114,9 @@ def plain(text: str, most: int = MAX_LENGTH) -> Line:
         runs: list[Run] = []
         for piece, is_value in pieces(text):
             # The words of a catalogue have no hidden characters except its spaces.
-            runs += _elided("same", piece, most) if is_value else [Run("same", (Atom(piece),))]
+            runs += _elide("same", piece, most) if is_value else [Run("same", (Atom(piece),))]
         return tuple(runs)
-    return tuple(_elided("same", text, most))
+    return tuple(_elide("same", text, most))
 
 
 def pointed(text: str, start: int, end: int) -> Line:
@@ -130,8 +130,8 @@ def pointed(text: str, start: int, end: int) -> Line:
     """
     if len(text) > MAX_LENGTH:
         return marked(text, start, end)
-    mark = tuple(_elided("mark", text[start:end], MAX_LENGTH)) or (Run("mark"),)
-    return (*_elided("same", text[:start], MAX_LENGTH), *mark, *_elided("same", text[end:], MAX_LENGTH))
+    mark = tuple(_elide("mark", text[start:end], MAX_LENGTH)) or (Run("mark"),)
+    return (*_elide("same", text[:start], MAX_LENGTH), *mark, *_elide("same", text[end:], MAX_LENGTH))
 
 
 def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
@@ -146,8 +146,8 @@ def highlighted(text: str, wrong: str, most: int = MAX_LENGTH) -> Line:
     runs: list[Run] = []
     for number, piece in enumerate(pieces):
         if number:
-            runs += _elided("mark", wrong, most)
-        runs += _elided("same", piece, most)
+            runs += _elide("mark", wrong, most)
+        runs += _elide("same", piece, most)
     return tuple(runs)
 
 
@@ -161,9 +161,9 @@ def marked(text: str, start: int, end: int) -> Line:
     """
     left, right = max(0, start - _AROUND), min(len(text), end + _AROUND)
     runs = [Run("gap", left_out=left)] if left else []
-    runs += _elided("same", text[left:start], MAX_LENGTH)
-    runs += list(_elided("mark", text[start:end], 2 * _AROUND)) or [Run("mark")]
-    runs += _elided("same", text[end:right], MAX_LENGTH)
+    runs += _elide("same", text[left:start], MAX_LENGTH)
+    runs += list(_elide("mark", text[start:end], 2 * _AROUND)) or [Run("mark")]
+    runs += _elide("same", text[end:right], MAX_LENGTH)
     if right < len(text):
         runs.append(Run("gap", left_out=len(text) - right))
     return tuple(runs)
@@ -195,7 +195,7 @@ def compared(before: str, after: str, by: re.Pattern[str] = CHARACTERS) -> Line:
     left_out = sum(len(text) for _, text in shown[_MAX_CHANGES:])
     runs = list(_context(before[:head], first=True))
     for number, (kind, text) in enumerate(shown[:_MAX_CHANGES], 1):
-        runs += _context(text, last=number == len(shown)) if kind == "same" else _elided(kind, text, 2 * _AROUND)
+        runs += _context(text, last=number == len(shown)) if kind == "same" else _elide(kind, text, 2 * _AROUND)
     return (*runs, Run("gap", left_out=left_out)) if left_out else tuple(runs)
 
 
@@ -220,7 +220,7 @@ def _token_start(text: str, place: int, by: re.Pattern[str]) -> int:
     return place
 
 
-def _elided(kind: Kind, text: str, most: int) -> Iterator[Run]:
+def _elide(kind: Kind, text: str, most: int) -> Iterator[Run]:
     if not text:
         return
     if len(text) <= most:
@@ -237,11 +237,11 @@ def _context(text: str, *, first: bool = False, last: bool = False) -> Iterator[
     # Unchanged text: its end before a change, its beginning after one, both between two changes.
     before, after = (0 if first else _AROUND), (0 if last else _AROUND)
     if len(text) <= before + after:
-        yield from _elided("same", text, MAX_LENGTH)
+        yield from _elide("same", text, MAX_LENGTH)
         return
-    yield from _elided("same", text[:before], MAX_LENGTH)
+    yield from _elide("same", text[:before], MAX_LENGTH)
     yield Run("gap", left_out=len(text) - before - after)
-    yield from _elided("same", text[len(text) - after :], MAX_LENGTH)
+    yield from _elide("same", text[len(text) - after :], MAX_LENGTH)
 
 
 def _whole_change(old: str, new: str, rest: str) -> Iterator[tuple[Kind, str]]:

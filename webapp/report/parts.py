@@ -138,7 +138,7 @@ def followed(report: Report) -> list[tuple[int, ...]]:
         before = _texts(report.steps[0].before)
         for step in report.steps:
             after = _texts(step.after)
-            touched, alive = _compared(before, after, alive)
+            touched, alive = _match_parts(before, after, alive)
             found.append(touched)
             before = after
     return found or [()] * len(report.steps)
@@ -148,7 +148,7 @@ def _texts(text: str) -> list[tuple[str, str]]:
     return [(segment.part, text[segment.start : segment.end]) for segment in parse(text).segments]
 
 
-def _compared(
+def _match_parts(
     before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]], alive: list[int]
 ) -> tuple[tuple[int, ...], list[int]]:
     if len(before) == len(after):

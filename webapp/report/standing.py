@@ -111,7 +111,7 @@ def _of_name(record: SiteRecord, binding: Binding) -> Standing:
         return _withdrawn(binding, binding.successor)
     title, about = title_of(binding), _about(binding)
     if record.hold is not None:
-        return Standing("on-hold", *TAGS["on-hold"], title, joined(about, _held(record.hold)))
+        return Standing("on-hold", *TAGS["on-hold"], title, joined(about, _hold_text(record.hold)))
     host = host_of(binding.target)
     code = "recorded" if record.last is None else OF_LINK.get(record.last.state, "recorded")
     if record.last is not None and code == "link-dead":
@@ -152,7 +152,7 @@ def _leads(kind: str, host: str) -> str:
             return Translatable("The name is recorded here, and leads to %(host)s.", host=shown)
 
 
-def _held(hold: Hold) -> str:
+def _hold_text(hold: Hold) -> str:
     until = Translatable("The name is recorded here. Its redirect is on hold until %(until)s.", until=_day(hold.until))
     return joined(until, display.percent(hold.reason)) if hold.reason else until
 
@@ -182,7 +182,7 @@ def _withdrawn(binding: Binding | None, successor: str | None) -> Standing:
 def _part(resolution: Resolution, title: str) -> Standing:
     """Return the standing of an identifier without a record for which a container, a rule or a hold answers."""
     if resolution.hold is not None and resolution.outcome == "held":
-        return Standing("on-hold", *TAGS["on-hold"], title, _held(resolution.hold))
+        return Standing("on-hold", *TAGS["on-hold"], title, _hold_text(resolution.hold))
     host = host_of(resolution.target) or Translatable("this site")
     if resolution.rule is not None:
         sentence = Translatable(

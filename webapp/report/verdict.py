@@ -109,12 +109,12 @@ def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict
     'An ARK of Family Search, with colons that the specification does not allow'
     """
     if count := sum(len(found[0]) for found in characters.hidden_runs(report.input)):
-        return _hidden(report, count)
+        return _hidden_characters(report, count)
     here = None if site is None else standing(site)
     # A recorded name is not mistyped. A similar name that is recorded here is a better correction than a digit.
     if here is None or (here.code == "not-known" and here.correction is None):
         is_mistyped = site is not None and site.is_mistyped
-        found = _mistyped(report, is_mistyped=is_mistyped) if report.valid else None
+        found = _find_mistyped(report, is_mistyped=is_mistyped) if report.valid else None
         if found is not None:
             return found
     if here is not None and here.code == "withdrawn":
@@ -129,7 +129,7 @@ def verdict(report: Report, site: SiteRecord | None = None) -> IdentifierVerdict
         tag, headline = Translatable("not valid"), _not_valid(report)
         number = numbers.suggestion(report.input)
         # The number has no label, and its last digit is wrong: the second fault is the one to correct.
-        if number is not None and (found := _mistyped(examine(number.identifier), is_mistyped=False)) is not None:
+        if number is not None and (found := _find_mistyped(examine(number.identifier), is_mistyped=False)) is not None:
             return found
         if report.suggestion and (report.form == "none" or number is not None):
             meant = Translatable("Did you mean %(identifier)s?", identifier=display.percent(report.suggestion))
@@ -234,7 +234,7 @@ def _kind(report: Report, *, here: bool = False) -> str:
     return joined(kind, service, f"NAAN {display.escape(found)}", by=", ")
 
 
-def _hidden(report: Report, count: int) -> IdentifierVerdict:
+def _hidden_characters(report: Report, count: int) -> IdentifierVerdict:
     names = dict.fromkeys(
         f"U+{ord(found[0][0]):04X} {characters.name(found[0][0])}" for found in characters.hidden_runs(report.input)
     )
@@ -257,7 +257,7 @@ def _hidden(report: Report, count: int) -> IdentifierVerdict:
     return IdentifierVerdict("hidden-characters", status, tag, _kind(report), headline, sentence, report.suggestion)
 
 
-def _mistyped(report: Report, *, is_mistyped: bool) -> IdentifierVerdict | None:
+def _find_mistyped(report: Report, *, is_mistyped: bool) -> IdentifierVerdict | None:
     tag = Translatable("probably mistyped")
     wrong = next((found for found in report.problems if "check digit is wrong" in found.message), None)
     digit, place = "", 0

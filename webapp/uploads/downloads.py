@@ -34,7 +34,7 @@ def table_with_names(
     reading = known.reading
     base = f"table-{known.number}-with-arks"
     if kind == "xlsx" or reading.format == "workbook":
-        with closing(_noted(names)) as noted:
+        with closing(_names_of_rows(names)) as noted:
             if (own := _own(known, content, noted, original)) is not None:
                 return download(iter([own]), XLSX, f"{base}.xlsx")
             return workbook(
@@ -42,7 +42,7 @@ def table_with_names(
             )
 
     def parts() -> Iterator[bytes]:
-        with closing(_noted(names)) as noted:
+        with closing(_names_of_rows(names)) as noted:
             yield from result_table.with_names(content, reading, known.name, noted.get)
 
     ending = "jsonl" if reading.format == "jsonl" else "tsv" if reading.separator == "\t" else "csv"
@@ -54,7 +54,7 @@ def comes_back(known: Upload, content: bytes, names: Iterator[tuple[int, str]], 
 
     The arguments are those of :func:`table_with_names`.
     """
-    with closing(_noted(names)) as noted:
+    with closing(_names_of_rows(names)) as noted:
         return _own(known, content, noted, original) is not None
 
 
@@ -64,7 +64,7 @@ def _own(known: Upload, content: bytes, noted: NamesOfRows, original: bytes | No
     return result_table.own_workbook_with_names(original, content, known.reading, known.name, noted.get)
 
 
-def _noted(names: Iterator[tuple[int, str]]) -> NamesOfRows:
+def _names_of_rows(names: Iterator[tuple[int, str]]) -> NamesOfRows:
     noted = NamesOfRows()
     for line, name in names:
         noted.add(line, name)

@@ -234,7 +234,9 @@ class Uploads:
         Without a shoulder in ``reading``, the last one of the account is used too.
         """
         wanted = _hash(headings)
-        return self._applied([each for each in self.mappings(account) if each.headings == wanted], headings, reading)
+        return self._apply_stored(
+            [each for each in self.mappings(account) if each.headings == wanted], headings, reading
+        )
 
     def is_remembered(self, account: int, headings: Sequence[str]) -> bool:
         """Return whether an account selected columns for the same headings before.
@@ -260,7 +262,7 @@ class Uploads:
         same = [column_mappings.c[name] == value for name, value in row.items()]
         return bool(connection.execute(delete(column_mappings).where(*same)).rowcount)
 
-    def _applied(self, found: Sequence[RememberedColumns], headings: Sequence[str], reading: Reading) -> Reading:
+    def _apply_stored(self, found: Sequence[RememberedColumns], headings: Sequence[str], reading: Reading) -> Reading:
         if not found:
             return reading
         _, prefix, values, _ = next((each for each in found if each.prefix == reading.mint), found[0])
@@ -335,7 +337,7 @@ class Uploads:
                 if found := known.get(_hash(row.fields)):
                     number = 0 if reading.format == "jsonl" else row.number
                     at = sheet.proposed_at(content, replace(reading, sheet=sheet_name, heading_row=number), name)
-                    return at._replace(reading=self._applied(found, row.fields, at.reading))
+                    return at._replace(reading=self._apply_stored(found, row.fields, at.reading))
         return proposal
 
     def delete(self, connection: Connection, number: int) -> None:
@@ -489,11 +491,11 @@ class Uploads:
 
 def _hash(headings: Sequence[str]) -> str:
     """Return a hash of headings, without those that Ararat adds to a table that it returns."""
-    known = sorted({folded(heading) for heading in headings} - _added())
+    known = sorted({folded(heading) for heading in headings} - _added_headings())
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
-def _added() -> set[str]:
+def _added_headings() -> set[str]:
     return {"", HEADING.casefold(), *chain.from_iterable(_problem_headings())}
 
 

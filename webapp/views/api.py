@@ -26,7 +26,7 @@ _LINES = "application/x-ndjson"
 @blueprint.get("/inspect")
 def inspect() -> Response:
     """Return the identifiers in the parameter ``q`` as JSON (``GET /api/inspect``)."""
-    return _inspected(_argument("q"))
+    return _inspect(_argument("q"))
 
 
 @blueprint.post("/inspect")
@@ -46,7 +46,7 @@ def inspect_text() -> Response:
     except UnicodeDecodeError as error:
         raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     admission.admit(text)
-    return _inspected(text)
+    return _inspect(text)
 
 
 @blueprint.get("/compare")
@@ -79,7 +79,7 @@ def trace() -> Response:
     return response
 
 
-def _inspected(text: str) -> Response:
+def _inspect(text: str) -> Response:
     return as_json_pieces(site().inspect(text).as_json())
 
 

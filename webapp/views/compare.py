@@ -57,7 +57,7 @@ def page() -> Response:
     """
     if wants_json():
         return compared()
-    return _answered([text for name in ("a", "b") if (text := request.args.get(name))])
+    return _answer([text for name in ("a", "b") if (text := request.args.get(name))])
 
 
 @blueprint.post("")
@@ -67,9 +67,9 @@ def chosen() -> AnyResponse:
     Redirect to the permalink of the comparison. If the permalink would be too long, return the HTML page.
     """
     text = inspect.pasted()
-    texts = _picked(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
+    texts = _pick(text, request.form.getlist("pick")) if "found" in request.form else _lines(text)
     permalink = address(texts)
-    return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answered(texts)
+    return redirect(permalink, code=HTTPStatus.SEE_OTHER) if permalink else _answer(texts)
 
 
 def address(texts: Sequence[str]) -> str | None:
@@ -101,7 +101,7 @@ def compared() -> Response:
     return as_json(comparison.compare(request.args["a"], request.args["b"]).as_dict())
 
 
-def _picked(text: str, numbers: Sequence[str]) -> list[str]:
+def _pick(text: str, numbers: Sequence[str]) -> list[str]:
     # The numbers refer to the table, which also contains the IRIs that the policies of this site cover.
     found = [finding.report.input for finding in site().inspect(text).findings]
     wanted = dict.fromkeys(
@@ -114,7 +114,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in map(str.strip, text.splitlines()) if line]
 
 
-def _answered(texts: Sequence[str]) -> Response:
+def _answer(texts: Sequence[str]) -> Response:
     found = comparison.compare(*texts, brief=True) if len(texts) == 2 else None
     permalink = address(texts)
     return Response(

@@ -80,7 +80,7 @@ def contents() -> str:
     base = url("docs.contents", lang=None)
     if query := request.args.get("q", "").strip()[:200]:
         return render_template("inspector/handbook_search.html", query=query, found=_index(base).find(query))
-    return _shown(FIRST)
+    return _show_page(FIRST)
 
 
 @blueprint.get("/docs/<name>")
@@ -99,10 +99,10 @@ def page(name: str) -> BaseResponse:
         return redirect(url("docs.page", name=_REPLACED[name]), 302)
     if name not in names():
         raise HTTPRefusal(404, "not-found", Translatable("This page does not exist in the documentation."))
-    return Response(_shown(name))
+    return Response(_show_page(name))
 
 
-def _shown(name: str) -> str:
+def _show_page(name: str) -> str:
     base, pages = url("docs.contents", lang=None), order()
     # The list of all pages comes before the first one.
     at = pages.index(name) if name in pages else -1

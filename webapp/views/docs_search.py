@@ -152,9 +152,9 @@ class SearchIndex:
             # A section that lacks words answers another question.
             matched = Counter(number for number, _ in scores)
             best = sorted(totals, key=lambda number: (totals[number] * matched[number] ** 2, number))[:_MOST]
-            return [self._found(number, " OR ".join(each)) for number in best]
+            return [self._section(number, " OR ".join(each)) for number in best]
 
-    def _found(self, number: int, question: str) -> FoundSection:
+    def _section(self, number: int, question: str) -> FoundSection:
         [(excerpt,)] = self._database.execute(_EXCERPT, {"mark": _MARK, "question": question, "number": number})
         return FoundSection(*self._sections[number], tuple(excerpt.split(_MARK)))
 

@@ -224,7 +224,7 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
     if wants_json():
         return as_json_pieces(site().inspect(text).as_json())
     if not text:
-        return _shown("inspector/_start.html", text="", title="Ararat", said="", examples=site().settings.examples)
+        return _show("inspector/_start.html", text="", title="Ararat", said="", examples=site().settings.examples)
     found = site().inspect(text, 1)
     single = found.findings[0] if len(found.findings) == 1 else None
     if single is not None and htmx_request.htmx and "row" in request.args:
@@ -234,11 +234,11 @@ def _answered(text: str, view: Mapping[str, str]) -> Response:
     table = listing.listing(found)
     rows = table.arranged(**view)
     cards = [card.card(single, site().settings.prefix)] if single is not None else []
-    return _shown(
+    return _show(
         "inspector/_answer.html",
         text=text,
         title=_title(found),
-        said=_said(found, rows),
+        said=_status_text(found, rows),
         found=found,
         most_found=inspection.MAX_FOUND,
         most_lines=MAX_LINES,
@@ -260,7 +260,7 @@ def _plan(shown: card.Card) -> trace.TraceOffer | None:
     return trace.plan(shown.subject, shown.bound, shown.unread, shown.pasted) if shown.subject else None
 
 
-def _shown(answer: str, **context: object) -> Response:
+def _show(answer: str, **context: object) -> Response:
     htmx = htmx_request.htmx
     fragment = bool(htmx) and not htmx.history_restore_request
     template = answer if fragment else "inspector/inspect.html"
@@ -320,7 +320,7 @@ def _title(found: Inspection) -> str:
     return f"{said if len(said) <= _TITLED else said[:_TITLED] + '...'} - Ararat"
 
 
-def _said(found: Inspection, rows: Sequence[tuple[listing.IdentifierRow, bool]]) -> str:
+def _status_text(found: Inspection, rows: Sequence[tuple[listing.IdentifierRow, bool]]) -> str:
     # A screen reader reads the headline, which receives the focus. The announcement adds the tag.
     if len(found.findings) != 1:
         shown = sum(among for _, among in rows)

@@ -48,7 +48,7 @@ def add_first(secret: str) -> AnyResponse:
     # identify.accounts() answers 404 until an account exists.
     assert accounts is not None, "a site without a database has no first account"  # noqa: S101
     name = request.form.get("name", "").strip()
-    return _made(name, lambda: link.add(accounts, name, request.form.get("password", "")), is_first=True)
+    return _apply_change(name, lambda: link.add(accounts, name, request.form.get("password", "")), is_first=True)
 
 
 @blueprint.get("/set-password/<secret>")
@@ -72,7 +72,7 @@ def set_password(secret: str) -> AnyResponse:
     def make() -> Account:
         return identify.accounts().use_link(secret, request.form.get("password", "")) or _of_link(secret)
 
-    return _made(account.name, make)
+    return _apply_change(account.name, make)
 
 
 def _of_link(secret: str) -> Account:
@@ -95,7 +95,7 @@ def _require_first(secret: str) -> first_account.FirstLink:
     return link
 
 
-def _made(name: str, make: Callable[[], Account], *, is_first: bool = False) -> AnyResponse:
+def _apply_change(name: str, make: Callable[[], Account], *, is_first: bool = False) -> AnyResponse:
     """Make a change with the password of the form, and sign in to its account. Show the form again with an error."""
     problem = None
     if request.form.get("password", "") != request.form.get("again", ""):

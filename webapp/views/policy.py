@@ -62,13 +62,13 @@ def page() -> Response:
     profile = _profile(asked.get("profile"))
     fault, truncated, judged = None, False, []
     try:
-        judged, truncated = _judged(text, profile, complete)
+        judged, truncated = _evaluate(text, profile, complete)
     except SitemapError as error:
         if wants_json():
             raise _no_sitemap(error) from None
         fault = capital(error.args[0])
     return represented(
-        _found(profile, judged, truncated),
+        _as_json(profile, judged, truncated),
         "inspector/policy.html",
         fragment="inspector/_policy.html",
         title=page_title(Translatable("Policy %(policy)s", policy=profile.name)),
@@ -104,13 +104,13 @@ def judged_as_json() -> Response:
         )
     profile = _profile(request.args.get("profile"))
     try:
-        judged, truncated = _judged(text, profile, bool(request.args.get("complete")))
+        judged, truncated = _evaluate(text, profile, bool(request.args.get("complete")))
     except SitemapError as error:
         raise _no_sitemap(error) from None
-    return as_json(_found(profile, judged, truncated))
+    return as_json(_as_json(profile, judged, truncated))
 
 
-def _found(profile: Profile, judged: list[Verdict], truncated: bool) -> dict[str, Any]:
+def _as_json(profile: Profile, judged: list[Verdict], truncated: bool) -> dict[str, Any]:
     found = [{"iri": each.iri, "in_scope": each.in_scope, **each.as_dict()} for each in judged]
     return {"profile": profile.name, "truncated": truncated, "found": found}
 
@@ -145,7 +145,7 @@ def _profile(name: str | None) -> Profile:
     )
 
 
-def _judged(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
+def _evaluate(text: str, profile: Profile, complete: bool) -> tuple[list[Verdict], bool]:
     given = addresses(text, most=MAX_JUDGED + 1)
     judged = iri_policy.evaluate_all(given[:MAX_JUDGED], profile, complete=complete)
     return list(judged), len(given) > MAX_JUDGED

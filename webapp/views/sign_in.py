@@ -36,7 +36,7 @@ blueprint.after_request(forbid_caches)
 @blueprint.get("/sign-in")
 def page() -> Response:
     """Return the HTML page with the form to sign in, or with the account of the caller."""
-    return _answered()
+    return _answer()
 
 
 @blueprint.post("/sign-in")
@@ -50,7 +50,7 @@ def enter() -> AnyResponse:
     except HTTPRefusal as error:
         # A page cannot answer 401: a browser would ask for credentials itself.
         status = HTTPStatus.UNPROCESSABLE_ENTITY if error.code == 401 else error.code or 500
-        response = _answered(error.sentence, status)
+        response = _answer(error.sentence, status)
         if error.retry_after is not None:
             response.headers["Retry-After"] = str(error.retry_after)
         return response
@@ -108,7 +108,7 @@ def _caller() -> Caller | None:
         return None  # a session that has ended, or a user without an account
 
 
-def _answered(failure: str | None = None, status: int = 200) -> Response:
+def _answer(failure: str | None = None, status: int = 200) -> Response:
     destination = safe_path(request.values.get("next"))
     caller = _caller() if request.method != "POST" else None
     page = render_template(

@@ -184,9 +184,9 @@ class Fragments:
         it.
         """
         with use(self.language):
-            return self._shown(event, seen)
+            return self._show_event(event, seen)
 
-    def _shown(self, event: Event, seen: Sequence[Event]) -> str:
+    def _show_event(self, event: Event, seen: Sequence[Event]) -> str:
         if isinstance(event, Start):
             now = datetime.now(UTC)
             return self._render("inspector/_started.html", start=event, finished=now, shown_time=formats.moment(now))

@@ -159,7 +159,7 @@ def api() -> Response:
     return response
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _lines_of(text: str) -> tuple[str, ...]:
     """Return the lines of ``text`` without duplicates and empty lines."""
     return tuple(dict.fromkeys(filter(None, map(str.strip, text.splitlines()))))
 
@@ -170,7 +170,7 @@ def _places(texts: Iterable[str]) -> dict[str, int]:
 
 
 def _order(text: str, resolver: str, most: int, done: Iterable[BulkTraceRow] = ()) -> Order:
-    texts = _listed(text)
+    texts = _lines_of(text)
     if not texts:
         raise HTTPRefusal(400, "nothing-to-trace", Translatable("The list is empty. Enter one identifier per line."))
     if len(texts) > most:
@@ -314,7 +314,7 @@ class _Grower:
         except Exception:  # noqa: BLE001 - the page must show that the list ended
             _log.exception("a list of traces failed")
             why = trace_fragments.BROKEN
-        yield closing + self._ended(rows, why) + tail
+        yield closing + self._end_row(rows, why) + tail
 
     def _row(self, each: BulkTraceRow, number: int) -> str:
         status = "good" if each.ok else "warn" if each.verdict in OPEN else "bad"
@@ -322,7 +322,7 @@ class _Grower:
         labels = {"verdict": VERDICT_LABELS[each.verdict], "words": VERDICTS[each.verdict]}
         return self._render("inspector/_traced.html", **said, **labels)
 
-    def _ended(self, rows: list[BulkTraceRow], why: str) -> str:
+    def _end_row(self, rows: list[BulkTraceRow], why: str) -> str:
         left = len(self.order.texts) - sum(each.verdict != "undone" for each in rows)
         files = dict(zip(("save_csv", "save_json"), self.files, strict=True))
         return self._render("inspector/_traces_ended.html", counted=counted(rows), left=left, why=why, **files)

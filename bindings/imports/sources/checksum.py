@@ -62,14 +62,14 @@ class NameIndex:
 
     def checksum(self) -> Checksum:
         """Return the checksum of all names in the index, with the targets in the index."""
-        return _checksum(self._sorted())
+        return _checksum(self._sorted_names())
 
     def checksum_in(self, bindings: Bindings) -> Checksum:
         """Return the checksum of the names in the index that ``bindings`` contains, with the targets in ``bindings``.
 
         It is equal to :meth:`checksum` if the import recorded all names with their targets.
         """
-        return _checksum(self._recorded(bindings))
+        return _checksum(self._recorded_targets(bindings))
 
     def close(self) -> None:
         """Delete the temporary index."""
@@ -80,12 +80,12 @@ class NameIndex:
             self._spill.add("INSERT OR IGNORE INTO names VALUES (?, ?)", self._new.items())
             self._new.clear()
 
-    def _sorted(self) -> Iterator[tuple[str, str]]:
+    def _sorted_names(self) -> Iterator[tuple[str, str]]:
         self._store()
         yield from self._spill.rows("SELECT key, target FROM names ORDER BY key")
 
-    def _recorded(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
-        keys = (key for key, _ in self._sorted())
+    def _recorded_targets(self, bindings: Bindings) -> Iterator[tuple[str, str]]:
+        keys = (key for key, _ in self._sorted_names())
         while some := list(islice(keys, _NAMES_AT_ONCE)):
             stored = bindings.store.fetch(some)
             yield from ((key, stored[key].target or "") for key in some if key in stored)

@@ -46,9 +46,9 @@ def opened(file: str | Path | BinaryIO) -> Iterator[io.BufferedReader]:
         if begin.startswith(_GZIP):
             limit = _limit(_size(raw))
             unpacked = stack.enter_context(gzip.GzipFile(fileobj=stream))
-            yield _table(_buffered(unpacked, name, limit), name)
+            yield _table(_buffer(unpacked, name, limit), name)
         elif begin in (_ZIP, _EMPTY_ZIP):
-            yield _table(_buffered(stack.enter_context(_member(raw, name)), name, _limit(_size(raw))), name)
+            yield _table(_buffer(stack.enter_context(_member(raw, name)), name, _limit(_size(raw))), name)
         else:
             yield stream
 
@@ -96,7 +96,7 @@ class _Unpacked(io.RawIOBase):
         return len(read)
 
 
-def _buffered(content: BinaryIO | gzip.GzipFile, name: str, limit: int) -> io.BufferedReader:
+def _buffer(content: BinaryIO | gzip.GzipFile, name: str, limit: int) -> io.BufferedReader:
     return io.BufferedReader(_Unpacked(content, name, limit), 1 << 16)  # type: ignore[arg-type]
 
 

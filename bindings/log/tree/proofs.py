@@ -60,11 +60,11 @@ class Proof:
             raise LogError(f"the file is not a proof: it does not begin with {FIRST_LINE}")
         extra = b""
         if lines and lines[0].startswith(_EXTRA):
-            extra = _decoded(lines.pop(0).removeprefix(_EXTRA), "extra data")
+            extra = _decode_line(lines.pop(0).removeprefix(_EXTRA), "extra data")
         match = _INDEX.fullmatch(lines[0]) if lines else None
         if match is None:
             raise LogError("the proof does not have the line index with the number of the entry")
-        hashes = tuple(_decoded(line, "hash") for line in lines[1:])
+        hashes = tuple(_decode_line(line, "hash") for line in lines[1:])
         if len(hashes) > _MAX_HASHES or any(len(each) != HASH_BYTES for each in hashes):
             raise LogError(f"the proof does not have at most {_MAX_HASHES} hashes of {HASH_BYTES} bytes")
         return cls(index=int(match[1]), hashes=hashes, checkpoint=checkpoint, extra=extra)
@@ -83,7 +83,7 @@ class Proof:
         return checkpoint, cosignatures
 
 
-def _decoded(line: str, what: str) -> bytes:
+def _decode_line(line: str, what: str) -> bytes:
     try:
         return decode(line)
     except ValueError:

@@ -75,11 +75,11 @@ def _range_hash(start: int, end: int, read: ReadHash) -> bytes:
     if size & (size - 1) == 0:
         level = size.bit_length() - 1
         return read(level, start >> level)
-    middle = start + _split(size)
+    middle = start + _split_size(size)
     return node_hash(_range_hash(start, middle, read), _range_hash(middle, end, read))
 
 
-def _split(size: int) -> int:
+def _split_size(size: int) -> int:
     """Return the largest power of 2 that is less than ``size``."""
     return 1 << ((size - 1).bit_length() - 1)
 
@@ -97,7 +97,7 @@ def inclusion_proof(index: int, size: int, read: ReadHash) -> list[bytes]:
     proof: list[bytes] = []
     start, end = 0, size
     while end - start > 1:
-        middle = start + _split(end - start)
+        middle = start + _split_size(end - start)
         if index < middle:
             proof.append(_range_hash(middle, end, read))
             end = middle
@@ -147,7 +147,7 @@ def consistency_proof(old: int, new: int, read: ReadHash) -> list[bytes]:
     proof: list[bytes] = []
     start, end = 0, new
     while end != old:
-        middle = start + _split(end - start)
+        middle = start + _split_size(end - start)
         if old <= middle:
             proof.append(_range_hash(middle, end, read))
             end = middle

@@ -156,7 +156,7 @@ class Monitor:
                 "shrunk", f"the number of entries was {before:,} at the last visit, and is {size:,} now"
             )
         elif size == before and last.checkpoint.root != seen.checkpoint.root:
-            yield _forked(last.checkpoint, seen.checkpoint.root)
+            yield _fork_finding(last.checkpoint, seen.checkpoint.root)
 
     def _replay(self, checkpoint: Checkpoint, names: NameStates) -> Iterator[LogFinding]:
         """Read all entries, and yield the problems of entries and tiles."""
@@ -181,7 +181,7 @@ class Monitor:
                 growing.append(contents[:cut])
                 # With an equal size, the checkpoints are compared already.
                 if last.size < checkpoint.size and (root := growing.root()) != last.root:
-                    yield _forked(last, root)
+                    yield _fork_finding(last, root)
             growing.append(contents[cut:])
             self.entries += len(contents)
             self._progress(self.entries)
@@ -207,7 +207,7 @@ class Monitor:
         yield from names.add(first, entries)
 
 
-def _forked(last: Checkpoint, root: bytes) -> LogFinding:
+def _fork_finding(last: Checkpoint, root: bytes) -> LogFinding:
     size = counted(last.size, "entry", "entries")
     message = (
         f"the log has two histories: with {size} it has the root {encode(root)}, and had "

@@ -164,7 +164,7 @@ class _Reader:
         if not first or first.startswith("#"):
             return
         if first not in self._statements:
-            raise LogError(f"{_shown(first)} is not log, witness, group or quorum")
+            raise LogError(f"{_excerpt(first)} is not log, witness, group or quorum")
         self._statements[first](rest)
 
     def _log(self, words: Sequence[str]) -> None:
@@ -189,7 +189,7 @@ class _Reader:
         for member in members:
             self._require_defined(member)
             if member in self._used:
-                raise LogError(f"{_shown(member)} is in a group already")
+                raise LogError(f"{_excerpt(member)} is in a group already")
             self._used.add(member)
         thresholds = {"all": len(members), "any": 1}
         # A number is decimal and has no leading zero.
@@ -197,7 +197,7 @@ class _Reader:
             thresholds[quorum] = int(quorum)
         threshold = thresholds.get(quorum, 0)
         if not 1 <= threshold <= len(members):
-            raise LogError(f"{_shown(quorum)} is not all, any or a number from 1 to {len(members)}")
+            raise LogError(f"{_excerpt(quorum)} is not all, any or a number from 1 to {len(members)}")
         self.policy.groups.append(Group(name=name, threshold=threshold, members=tuple(members)))
 
     def _quorum(self, words: Sequence[str]) -> None:
@@ -211,12 +211,12 @@ class _Reader:
 
     def _new(self, name: str) -> str:
         if name == NONE or self._is_defined(name):
-            raise LogError(f"the name {_shown(name)} is used already")
+            raise LogError(f"the name {_excerpt(name)} is used already")
         return name
 
     def _require_defined(self, name: str) -> None:
         if not self._is_defined(name):
-            raise LogError(f"no line before defines {_shown(name)}")
+            raise LogError(f"no line before defines {_excerpt(name)}")
 
     def _is_defined(self, name: str) -> bool:
         return name in self.policy.witnesses or any(group.name == name for group in self.policy.groups)
@@ -225,9 +225,9 @@ class _Reader:
 def _party(words: Sequence[str], algorithm: Algorithm, others: Iterable[Party]) -> Party:
     key = VerifierKey.of_text(words[0])
     if key.algorithm != algorithm:
-        raise LogError(f"the key of {_shown(key.name)} is of {key.algorithm.title}, not of {algorithm.title}")
+        raise LogError(f"the key of {_excerpt(key.name)} is of {key.algorithm.title}, not of {algorithm.title}")
     if any(key.public == other.key.public for other in others):
-        raise LogError(f"the key of {_shown(key.name)} is in a line before")
+        raise LogError(f"the key of {_excerpt(key.name)} is in a line before")
     return Party(key=key, url=words[1] if len(words) > 1 else None)
 
 
@@ -236,5 +236,5 @@ def _require_room(number: int, what: str) -> None:
         raise LogError(f"at most {MAX_PARTIES} {what} are supported")
 
 
-def _shown(text: str) -> str:
+def _excerpt(text: str) -> str:
     return display.escape(text[:100])

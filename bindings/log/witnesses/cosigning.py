@@ -78,7 +78,7 @@ class Cosigning:
         if self._sizes is not None:
             return
         sizes: dict[str, int] = {}
-        for name, witness, url in self._asked():
+        for name, witness, url in self._parties():
             try:
                 sizes[name] = self._size_of(witness, url)
             except LogError as error:
@@ -101,7 +101,7 @@ class Cosigning:
         """
         self.require_newest()
         signatures = dict(self._earlier(note))
-        for name, witness, url in self._asked():
+        for name, witness, url in self._parties():
             if name in self.failures:
                 continue
             try:
@@ -117,7 +117,7 @@ class Cosigning:
             raise BindingError("log-quorum", f"the quorum {display.escape(policy.quorum)} is missing{reasons}")
         return SignedNote(text=note.text, signatures=(*note.signatures, *signatures.values()))
 
-    def _asked(self) -> Iterator[tuple[str, Party, str]]:
+    def _parties(self) -> Iterator[tuple[str, Party, str]]:
         for name, witness in self.witnessing.policy.witnesses.items():
             if witness.url is not None:
                 yield name, witness, witness.url.rstrip("/") + PATH

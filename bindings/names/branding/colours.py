@@ -57,7 +57,7 @@ def readable(colour: str) -> Readable:
     >>> readable("#0b4f6c"), readable("#ffff00")
     (Readable(light='#0b4f6c', dark='#6a94a5'), Readable(light='#707000', dark='#ffff00'))
     """
-    return Readable(_mixed(colour, (0, 0, 0), LIGHT), _mixed(colour, (255, 255, 255), DARK))
+    return Readable(_mix(colour, (0, 0, 0), LIGHT), _mix(colour, (255, 255, 255), DARK))
 
 
 def contrast(one: str, other: str) -> float:
@@ -73,7 +73,7 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _mixed(colour: str, pole: _Channels, background: str) -> str:
+def _mix(colour: str, pole: _Channels, background: str) -> str:
     """Return the colour mixed with as little of ``pole``, black or white, as makes it readable."""
     channels = _channels(colour)
     for step in range(_STEPS):

@@ -40,7 +40,7 @@ class _Rule(NamedTuple):
     is_ordered: bool = False
 
 
-def _named(rule: _Rule) -> list[str]:
+def _child_names(rule: _Rule) -> list[str]:
     return [each.rstrip(_SIGNS) for each in rule.children.split()]
 
 
@@ -226,7 +226,7 @@ def check_record(document: str) -> None:
             rule = _Rule()
         else:
             parent = stack[-1]
-            if space != namespace or local not in _named(parent.rule):
+            if space != namespace or local not in _child_names(parent.rule):
                 raise _fault(f"has the element {shown} in line {line}, which cannot be in {parent.name}")
             rule = _rule(local, any(each.name == "relatedItem" for each in stack))
             parent.children.append(local)
@@ -266,7 +266,7 @@ def _child_faults(element: _Open) -> Iterator[str]:
             yield f"lacks the element {name} in {element.name} (line {element.line})"
         if children.count(name) > 1 and sign in ("", "?"):
             yield f"has the element {name} twice in {element.name} (line {element.line})"
-    order = _named(rule)
+    order = _child_names(rule)
     if rule.is_ordered and (places := [order.index(name) for name in children]) != sorted(places):
         yield f"has a wrong order in {element.name} (line {element.line}); expected {', '.join(order)}"
     if element.name == "geoLocationPolygon" and children.count("polygonPoint") < 4:

@@ -204,23 +204,23 @@ def _has_match(text: str) -> bool:
 def _messages(
     name: str, target: str | None, resource: str | None, metadata: Mapping[str, str]
 ) -> Iterator[Translatable]:
-    if kind := _found(name.partition(":")[2], _OF_NAME):
+    if kind := _kind_of(name.partition(":")[2], _OF_NAME):
         yield Translatable(
             "the name contains %(kind)s; a name enters the public log and can never be removed", kind=kind
         )
     # The part before @ in the authority is the name of an account.
-    if target and (kind := _found(_AUTHORITY.sub("", target[:_MAX_TEXT]), _OF_TARGET)):
+    if target and (kind := _kind_of(_AUTHORITY.sub("", target[:_MAX_TEXT]), _OF_TARGET)):
         yield Translatable(
             "the target contains %(kind)s; the history keeps it permanently, and ararat redact removes metadata only",
             kind=kind,
         )
-    if resource and (kind := _found(resource, _OF_NAME)):
+    if resource and (kind := _kind_of(resource, _OF_NAME)):
         yield Translatable(
             "the resource contains %(kind)s; it never changes, and only ararat redact --resource can replace it",
             kind=kind,
         )
     for element, value in metadata.items():
-        if kind := _found(value, _OF_METADATA):
+        if kind := _kind_of(value, _OF_METADATA):
             yield Translatable(
                 "the element %(element)s contains %(kind)s; the history keeps it until ararat redact removes it",
                 element=display.escape(element[:60]),
@@ -228,7 +228,7 @@ def _messages(
             )
 
 
-def _found(value: str, rules: tuple[_Rule, ...]) -> Translatable | None:
+def _kind_of(value: str, rules: tuple[_Rule, ...]) -> Translatable | None:
     """Return the kind of personal data that a value contains, or None."""
     if not _can_match(value):
         return None

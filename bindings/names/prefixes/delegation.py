@@ -164,7 +164,7 @@ def complete(prefix: str, before: Mapping[Any, str], after: dict[Any, str], chan
         )
 
 
-def _spelled(core: str, key: str) -> str:
+def _spell(core: str, key: str) -> str:
     """Return a name as received, but with its label in lower case and no hyphens in its NAAN (R-06)."""
     if key.startswith("urn:"):
         return f"urn:{core[4:]}"
@@ -185,7 +185,7 @@ def address_elsewhere(resolver: str, prefix: str, key: str, given: str) -> str |
     'https://lower.example/ark:12345/x5-ab'
     """
     core, mark, query = given.partition("?")
-    core = _spelled(core, key)
+    core = _spell(core, key)
     if "$" not in resolver:
         # A server can pass on characters that no address has, such as a quotation mark.
         address: str | None = f"{resolver}/{quote(core, safe=targets.AS_IT_IS)}"

@@ -94,21 +94,21 @@ def postgresql_engine(connect: Callable[[], WriterConnection]) -> Engine:
         paramstyle="format",
         hide_parameters=True,
     )
-    event.listen(engine, "connect", _connected)
+    event.listen(engine, "connect", _on_connect)
     event.listen(engine, "checkout", _require_usable)
-    event.listen(engine, "checkin", _returned)
+    event.listen(engine, "checkin", _on_return)
     event.listen(engine, "begin", _begin)
     _at_fork.add(engine)
     weakref.finalize(engine, engine.pool.dispose)
     return engine
 
 
-def _connected(connection: Any, record: Any) -> None:
+def _on_connect(connection: Any, record: Any) -> None:
     record.info["process"] = os.getpid()
     record.info["used"] = time.monotonic()
 
 
-def _returned(connection: Any, record: Any) -> None:
+def _on_return(connection: Any, record: Any) -> None:
     record.info["used"] = time.monotonic()
 
 

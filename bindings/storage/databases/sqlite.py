@@ -209,7 +209,7 @@ class SQLite:
         its_log = log and (log.st_dev, log.st_ino)
         if file_identity != file:
             if file_identity is not None and log is not None and its_log == known_log:
-                raise self._mixed()
+                raise self._mixed_error()
             return log is not None and log.st_size > 0
         if in_use and known_log not in (None, its_log):
             # SQLite deletes a log that no process uses. Closing the readers writes the content of this log to the file.
@@ -240,11 +240,11 @@ class SQLite:
                     self._verified = state
                     return
                 if self._log.stat().st_mtime_ns == before:
-                    raise self._mixed()
+                    raise self._mixed_error()
         except OSError:
             return  # the file or its log does not exist or cannot be read, which SQLite reports
 
-    def _mixed(self) -> BindingsUnavailable:
+    def _mixed_error(self) -> BindingsUnavailable:
         message = _MIXED.format(log=self._log.name, shm=f"{self.path.name}-shm")
         return BindingsUnavailable(f"{self}: {message}")
 
@@ -305,19 +305,21 @@ class SQLite:
         has_log = self._has_log()
         try:
             # Without a log, SQLite creates one even to read, unless the file is opened as immutable.
-            return self._checked("mode=ro" if has_log else "mode=ro&immutable=1", "query_only = ON")
+            return self._connect_and_read("mode=ro" if has_log else "mode=ro&immutable=1", "query_only = ON")
         except sqlite3.Error as error:
             if has_log and self._is_on_read_only_disk():
                 # The index of the log (FILE-shm) is missing and cannot be created. No process can write, so no locks
                 # are needed, and the index of a connection that excludes others is in its memory.
                 with suppress(sqlite3.Error):
-                    return self._checked("mode=ro&vfs=unix-none", "locking_mode = EXCLUSIVE", "query_only = ON")
+                    return self._connect_and_read(
+                        "mode=ro&vfs=unix-none", "locking_mode = EXCLUSIVE", "query_only = ON"
+                    )
             if not has_log:
                 raise self.unavailable(error) from error
             message = f"{error}: changes in {self._log.name} cannot be read by this user; {_REMEDY}"
             raise self.unavailable(RuntimeError(message)) from error
 
-    def _checked(self, options: str, *pragmas: str) -> sqlite3.Connection:
+    def _connect_and_read(self, options: str, *pragmas: str) -> sqlite3.Connection:
         """Open a connection, and read from it, because SQLite opens the log with the first statement."""
         connection = self._open(options, *pragmas)
         try:
@@ -404,7 +406,7 @@ class SQLite:
         raise.
         """
         if error_code(error) & 0xFF == sqlite3.SQLITE_BUSY:
-            return self._locked()
+            return self._locked_error()
         if isinstance(error, FileNotFoundError):
             return BindingsUnavailable(f"{self}: {self._what_is_missing()}")
         if not isinstance(error, (sqlite3.Error, OSError)):
@@ -419,7 +421,7 @@ class SQLite:
             return "the folder does not exist; create it, or name a file in another folder"
         return "the file does not exist; restore it, or create a new one"
 
-    def _locked(self) -> BindingsUnavailable:
+    def _locked_error(self) -> BindingsUnavailable:
         message = f"another writer has locked the database for {BUSY_SECONDS:g} s; try again later"
         return BindingsLocked(f"{self}: {message}")
 
@@ -480,7 +482,7 @@ class SQLite:
         """
         until = time.monotonic() + BUSY_SECONDS
         if not self._turn.acquire(timeout=BUSY_SECONDS):
-            raise self._locked()
+            raise self._locked_error()
         try:
             if self.engine and self._patience is not None:
                 # The time for threads of this process counts for other processes too.

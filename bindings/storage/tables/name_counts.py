@@ -94,29 +94,32 @@ def _sqlite_statements(act: str) -> dict[str, tuple[str, str]]:
     if act == "INSERT":
         sample = f"{_INTO} VALUES ('sample', NEW.key, 0, 1) ON CONFLICT DO NOTHING; "
         return {
-            "counts": ("", _added(0)),
-            "elements": (f"WHEN ({has_texts.format('NEW')})", _added(1) + _added(2)),
+            "counts": ("", _add_statement(0)),
+            "elements": (f"WHEN ({has_texts.format('NEW')})", _add_statement(1) + _add_statement(2)),
             "sample": (f"WHEN (random() % {SAMPLED} = 0)", sample),
         }
     if act == "DELETE":
         forget = "DELETE FROM name_counts WHERE kind = 'sample' AND value = OLD.key; "
         return {
-            "counts": ("", _removed(0) + forget),
-            "elements": (f"WHEN ({has_texts.format('OLD')})", _removed(1) + _removed(2)),
+            "counts": ("", _remove_statements(0) + forget),
+            "elements": (f"WHEN ({has_texts.format('OLD')})", _remove_statements(1) + _remove_statements(2)),
         }
     stated, texts = (" OR ".join(f"OLD.{each} IS NOT NEW.{each}" for each in columns) for columns in (_STATED, _TEXTS))
     return {
-        "counts": (f"WHEN ({stated})", _added(0) + _removed(0)),
-        "elements": (f"WHEN ({texts})", _added(1) + _removed(1) + _added(2) + _removed(2)),
+        "counts": (f"WHEN ({stated})", _add_statement(0) + _remove_statements(0)),
+        "elements": (
+            f"WHEN ({texts})",
+            _add_statement(1) + _remove_statements(1) + _add_statement(2) + _remove_statements(2),
+        ),
     }
 
 
-def _added(which: int) -> str:
+def _add_statement(which: int) -> str:
     """Return the statement of SQLite that adds a new row to its group of a kind, by its place in :func:`_groups`."""
     return f"{_INTO} SELECT kind, value, 0, number FROM ({_groups('sqlite', 'NEW.', '1')[which]}) WHERE true {_ADD}; "
 
 
-def _removed(which: int) -> str:
+def _remove_statements(which: int) -> str:
     """Return the statements of SQLite that remove an old row from its group, and an empty group."""
     old = _groups("sqlite", "OLD.", "-1")[which]
     same = f"(kind, value) IN (SELECT kind, value FROM ({old}))"

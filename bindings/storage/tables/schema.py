@@ -57,11 +57,11 @@ def _type_of(field: Field) -> type[Text | SmallInteger]:
     Texts by key are JSON, or null without a text. A time is in RFC 3339 in UTC with microseconds. The spelling is null
     if it does not differ from the identifier.
     """
-    stored = _stored(field)
+    stored = _stored_values(field)
     return SmallInteger if stored and isinstance(stored[0], int) else Text
 
 
-def _stored(field: Field) -> tuple[str | int, ...]:
+def _stored_values(field: Field) -> tuple[str | int, ...]:
     return field.stored or field.choices
 
 
@@ -83,7 +83,7 @@ bindings = Table(
     # The folded texts of the search and of the order by title. Null in a row that another program wrote.
     Column("search_text", Text),
     Column("sort_title", Text),
-    *(one_of(field.name, _stored(field)) for field in FIELDS if field.type == "choice"),
+    *(one_of(field.name, _stored_values(field)) for field in FIELDS if field.type == "choice"),
     CheckConstraint("(target IS NULL) = (kind = 'described')", name="target_unless_described"),
     CheckConstraint("successor IS NULL OR status = 'withdrawn'", name="successor_of_withdrawn"),
     CheckConstraint("embargo IS NULL OR status = 'reserved'", name="embargo_of_reserved"),

@@ -110,10 +110,10 @@ def _identifiers(site: Deployment) -> Iterator[HealthFinding]:
     for probe in PROBES:
         # A request in this process has no limit of length.
         if not (site.is_local and probe.code == "long"):
-            yield _probed(site, probe)
+            yield _run_probe(site, probe)
 
 
-def _probed(site: Deployment, probe: Probe, base: str | None = None) -> HealthFinding:
+def _run_probe(site: Deployment, probe: Probe, base: str | None = None) -> HealthFinding:
     """Send a probe. If it is lost, send its parts one after the other, to name those that are lost."""
     found = _sent(site, probe, sent := (base or site.base) + probe.rest)
     if found.state != "error" or not probe.each:
@@ -128,14 +128,14 @@ def _sent(site: Deployment, probe: Probe, sent: str) -> HealthFinding:
     try:
         response = site.asked("GET", f"{site.mount}/{sent}")
     except HopFailed as failed:
-        return _stopped(site, probe, sent, f"No answer: {failed.sentence}.")
+        return _no_echo(site, probe, sent, f"No answer: {failed.sentence}.")
     echo = parse_echo(response)
     if echo is None:
-        return _stopped(site, probe, sent, f"{status_of(response)}, not by Ararat: {probe.lost}.", response)
-    return _compared(site, probe, sent, echo)
+        return _no_echo(site, probe, sent, f"{status_of(response)}, not by Ararat: {probe.lost}.", response)
+    return _compare_echo(site, probe, sent, echo)
 
 
-def _compared(site: Deployment, probe: Probe, sent: str, echo: Echo) -> HealthFinding:
+def _compare_echo(site: Deployment, probe: Probe, sent: str, echo: Echo) -> HealthFinding:
     received = cut(echo.identifier)
 
     def found(state: State, message: str, cause: Cause | None = None) -> HealthFinding:
@@ -203,7 +203,7 @@ def _fresh(site: Deployment, rest: str) -> tuple[str, str] | None:
     return None if echo is None else (site.base + rest, echo.identifier)
 
 
-def _stopped(
+def _no_echo(
     site: Deployment, probe: Probe, sent: str, message: str, response: SiteAnswer | None = None
 ) -> HealthFinding:
     cause: Cause = "long" if probe.code == "long" else "stopped"
@@ -255,7 +255,7 @@ def _spellings(site: Deployment) -> Iterator[HealthFinding]:
             message = f"{status_of(response)}, not by Ararat: {probe.lost} do not reach it."
             yield site.bad(probe.code, probe.shown, message, "label", probe.reference, sent)
         else:
-            yield _compared(site, probe._replace(lost=f"{probe.lost} are lost"), sent, echo)
+            yield _compare_echo(site, probe._replace(lost=f"{probe.lost} are lost"), sent, echo)
 
 
 def _head(site: Deployment) -> HealthFinding:
@@ -305,7 +305,7 @@ def _bindings(site: Deployment) -> Iterator[HealthFinding]:
         yield HealthFinding("url", "bindings", "error", "bindings", message, change, "ARK draft, section 3.1")
     else:
         yield HealthFinding("url", "bindings", "ok", "bindings", "The resolver can read its bindings.")
-        yield _probed(site, SUB_DELIMS, "urn:example:ararat-")
+        yield _run_probe(site, SUB_DELIMS, "urn:example:ararat-")
 
 
 def _urns(site: Deployment, response: SiteAnswer) -> Iterator[HealthFinding]:
@@ -321,7 +321,7 @@ def _inspector(site: Deployment) -> Iterator[HealthFinding]:
     return inspector.examine(site.url, site.echo.inspect, site.proxy, site.asked)
 
 
-def _announced(site: Deployment) -> HealthFinding | list[HealthFinding]:
+def _check_prefix(site: Deployment) -> HealthFinding | list[HealthFinding]:
     """Check the prefix of links."""
     code, shown = "prefix", "prefix"
     site.announced = root = _announced_root(site)
@@ -513,7 +513,7 @@ CHECKS = (
     DeploymentCheck(_cache_control),
     DeploymentCheck(_bindings),
     DeploymentCheck(_inspector, local=False),
-    DeploymentCheck(_announced),
+    DeploymentCheck(_check_prefix),
     DeploymentCheck(_well_known, local=False, urns=False),
     DeploymentCheck(_hsts, local=False),
     DeploymentCheck(_host, local=False),

@@ -114,5 +114,5 @@ def _functions(namespace: Namespace) -> Iterator[RecordFault]:
     once = namespace.canonical(namespace.example)
     if namespace.canonical(once) != once:
         yield RecordFault(
-            "error", "folds", "applying it twice to the example gives another result", "URN draft, section 5"
+            "error", "canonicalize", "applying it twice to the example gives another result", "URN draft, section 5"
         )

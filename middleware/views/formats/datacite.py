@@ -64,7 +64,7 @@ def as_object(reference: Reference) -> dict[str, Any]:
         "rightsList": [{"rights": text, **({"rightsUri": uri} if uri else {})} for text, uri in _rights(reference)],
         "relatedIdentifiers": [
             {"relatedIdentifier": text, "relatedIdentifierType": kind, "relationType": relation}
-            for text, kind, relation in _related(reference)
+            for text, kind, relation in _related_identifiers(reference)
         ],
         "formats": [reference.format] if reference.format else None,
         "url": reference.address,
@@ -113,7 +113,7 @@ def serialize_xml(reference: Reference) -> str:
             "relatedIdentifiers",
             *(
                 _element("relatedIdentifier", text, relatedIdentifierType=kind, relationType=relation)
-                for text, kind, relation in _related(reference)
+                for text, kind, relation in _related_identifiers(reference)
             ),
         ),
         _group(
@@ -131,7 +131,7 @@ def _rights(reference: Reference) -> list[tuple[str, str | None]]:
     return [(text, web_address(text)) for text in texts]
 
 
-def _related(reference: Reference) -> Iterator[tuple[str, str, str]]:
+def _related_identifiers(reference: Reference) -> Iterator[tuple[str, str, str]]:
     """Yield the related identifiers with their types and relations. DataCite has no place for other texts."""
     for element, text in reference.relations:
         scheme = text.partition(":")[0].upper()

@@ -249,7 +249,7 @@ class _Values:
     def authors(self) -> tuple[str, ...]:
         """Return the URLs of the creators."""
         numbers = self._datacite.get("creator_identifier", [])
-        schema = [author.get("@id") for author in _listed(self._schema.get("author")) if isinstance(author, dict)]
+        schema = [author.get("@id") for author in _as_list(self._schema.get("author")) if isinstance(author, dict)]
         texts = [*self.every("creator"), *numbers, *(text for text in schema if isinstance(text, str))]
         urls = (web_address(f"https://orcid.org/{text}" if _ORCID.fullmatch(text) else text) for text in texts)
         return tuple(dict.fromkeys(filter(None, urls)))
@@ -305,13 +305,13 @@ def schema_object(text: str | None) -> dict[str, Any]:
     return json.loads(text or "{}")
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def _texts(value: object) -> Iterator[str]:
     """Yield the texts in a value of a JSON-LD object: texts, and the names or addresses of objects."""
-    for each in _listed(value):
+    for each in _as_list(value):
         text = each.get("name", each.get("@id")) if isinstance(each, dict) else each
         if isinstance(text, str):
             yield text

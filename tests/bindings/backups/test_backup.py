@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ararat.bindings.backups import postgresql_dump
-from ararat.bindings.backups.backup import Backup, _locked, back_up, check_backup
+from ararat.bindings.backups.backup import Backup, _lock_folder, back_up, check_backup
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.names.errors import BackupError
@@ -204,7 +204,7 @@ def test_the_rest_of_a_killed_backup_with_another_name_is_deleted_by_the_next_on
         (rest / (more if "." in more else f"{what}.sqlite{more}")).write_bytes(b"half")
         if what != "new":
             os.utime(rest, (0, 0))
-    with _locked(rests["running"]):
+    with _lock_folder(rests["running"]):
         assert back_up(source, tmp_path / "tonight.sqlite").names == 1
     assert [what for what, rest in rests.items() if not rest.exists()] == ["killed"]
 

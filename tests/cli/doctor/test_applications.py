@@ -198,7 +198,7 @@ def test_the_routes_of_django_are_listed() -> None:
         re_path(r"^(?P<whole>ark:.*)$", view),
         re_path(r".*", view),
     ]
-    routes = list(applications._below(URLResolver(RegexPattern(r"^/"), urls), ""))
+    routes = list(applications._patterns_below(URLResolver(RegexPattern(r"^/"), urls), ""))
     assert routes[1] == "ark:12345/<str:x>"
     assert [route for route in routes if route.startswith(("ark:", "urn:"))] == routes[1:5]
     assert applications._framework(WSGIHandler.__new__(WSGIHandler)) == "Django"

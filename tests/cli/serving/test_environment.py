@@ -41,7 +41,7 @@ def names(tmp_path: Path) -> Path:
 def load(monkeypatch: pytest.MonkeyPatch, names: Path) -> Iterator[Load]:
     """load(module, **variables) imports `ararat.wsgi` or `ararat.asgi` with ARARAT_* variables."""
     opened: list[Bindings] = []
-    original = environment._opened
+    original = environment._open_bindings
 
     def recorded(options: Any) -> Any:
         found = original(options)
@@ -58,7 +58,7 @@ def load(monkeypatch: pytest.MonkeyPatch, names: Path) -> Iterator[Load]:
         monkeypatch.delitem(sys.modules, f"ararat.{module}", raising=False)
         return importlib.import_module(f"ararat.{module}").application
 
-    monkeypatch.setattr(environment, "_opened", recorded)
+    monkeypatch.setattr(environment, "_open_bindings", recorded)
     yield import_with
     environment._open.close()
     for bindings in opened:

@@ -146,8 +146,8 @@ def test_only_the_proxy_reports_a_user_behind_each_server(
 def client(monkeypatch: pytest.MonkeyPatch, prepared: dict[str, str]) -> Any:
     """client(**variables) returns a client of `ararat.wsgi`, in process."""
     opened = []
-    original = environment._opened
-    monkeypatch.setattr(environment, "_opened", lambda options: opened.append(original(options)) or opened[-1])
+    original = environment._open_bindings
+    monkeypatch.setattr(environment, "_open_bindings", lambda options: opened.append(original(options)) or opened[-1])
 
     def start(**variables: str) -> Client:
         for name, value in (prepared | variables).items():

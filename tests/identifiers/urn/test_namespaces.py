@@ -455,7 +455,7 @@ def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
         pytest.param({"delimiter": "/"}, "error", "delimiter", id="a delimiter the draft cannot hold"),
         pytest.param({"security": ""}, "error", "security", id="no security note"),
         pytest.param({"functional": ""}, "warning", "functional", id="no guidance"),
-        pytest.param({"folds": str.lower}, "error", "equivalence", id="equivalences without words"),
+        pytest.param({"canonicalize": str.lower}, "error", "equivalence", id="equivalences without words"),
         pytest.param({"fragments": (AssignedFragments(),)}, "error", "fragments", id="assigned without rules"),
         pytest.param({"fragments": (AssignedFragments(re.compile("p[0-9]+")),)}, "error", "fragments", id="no process"),
         pytest.param({"fragments": (AssignedFragments(process="By us."),)}, "error", "fragments", id="no syntax"),
@@ -468,13 +468,21 @@ def test_a_complete_record_has_no_findings_and_all_records_are_listed(register):
             id="both options",
         ),
         pytest.param(
-            {"example": "", "folds": str.lower, "equivalence": "Case."}, "warning", "example", id="no example"
+            {"example": "", "canonicalize": str.lower, "equivalence": "Case."}, "warning", "example", id="no example"
         ),
         pytest.param({"example": "a b"}, "error", "example", id="an example that is not an NSS"),
         pytest.param(
-            {"checks": lambda nss: [namespaces.Fault(0, 1, "no", "another")]}, "error", "example", id="a wrong example"
+            {"validate": lambda nss: [namespaces.Fault(0, 1, "no", "another")]},
+            "error",
+            "example",
+            id="a wrong example",
         ),
-        pytest.param({"folds": lambda nss: nss + "x", "equivalence": "Odd."}, "error", "folds", id="never at its end"),
+        pytest.param(
+            {"canonicalize": lambda nss: nss + "x", "equivalence": "Odd."},
+            "error",
+            "canonicalize",
+            id="never at its end",
+        ),
     ],
 )
 def test_errors_in_a_record_prevent_its_registration(register, fields, severity, field):

@@ -326,8 +326,8 @@ def test_a_session_ends_after_twelve_hours_also_if_it_is_used(accounts, clock, m
 def test_the_use_of_a_session_is_recorded_once_a_minute_and_never_fails_a_request(accounts, clock, monkeypatch):
     session = accounts.sessions.start(accounts.add("jane", "curator"), idle=timedelta(hours=1))
     written: list[object] = []
-    writes = accounts.write
-    monkeypatch.setattr(accounts, "write", lambda change: (written.append(change), writes(change)))
+    writes = accounts.run_in_transaction
+    monkeypatch.setattr(accounts, "run_in_transaction", lambda change: (written.append(change), writes(change)))
     for seconds in (0, 50, 20, 20, 20):
         clock.move(seconds=seconds)
         assert accounts.sessions.caller(session, idle=timedelta(hours=1))
@@ -338,7 +338,7 @@ def test_the_use_of_a_session_is_recorded_once_a_minute_and_never_fails_a_reques
 
     accounts.tokens._uses.clear()
     clock.move(minutes=10)
-    monkeypatch.setattr(accounts, "write", fail)
+    monkeypatch.setattr(accounts, "run_in_transaction", fail)
     assert accounts.sessions.caller(session, idle=timedelta(hours=1))
 
 

@@ -131,7 +131,7 @@ class Identities:
         ``issuer`` is the URL of the OpenID provider. ``subject`` is the identifier of the user there. No person signs
         in to the account of a program.
         """
-        found = self._found(issuer, subject)
+        found = self._find(issuer, subject)
         return found.account if found and not (found.account.disabled or found.account.is_program) else None
 
     def program(self, issuer: str, subject: str) -> Caller | None:
@@ -139,12 +139,12 @@ class Identities:
 
         The result is None without such an account, and for an account that is disabled or belongs to a person.
         """
-        found = self._found(issuer, subject)
+        found = self._find(issuer, subject)
         if found is None or not found.account.is_program or found.rest[0] is None:
             return None
         return self._tokens.caller(found.rest[0])
 
-    def _found(self, issuer: str, subject: str) -> rows.AccountRow | None:
+    def _find(self, issuer: str, subject: str) -> rows.AccountRow | None:
         try:
             # A subject with white space around it is another subject.
             if (issuer, subject) != (_read(issuer), _read(subject)):

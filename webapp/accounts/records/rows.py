@@ -32,12 +32,12 @@ _WITH_GRANTS = tables.accounts.outerjoin(tables.grants, tables.grants.c.account 
 _GRANT = tables.grants.c.prefix.label("granted")
 
 
-def _labelled(columns: Iterable[Any], table: str) -> list[Any]:
+def _label_columns(columns: Iterable[Any], table: str) -> list[Any]:
     return [column.label(f"{table}_{column.name}") for column in columns]
 
 
-_ACCOUNT_COLUMNS = [*_labelled(_ACCOUNT, "account"), _GRANT]
-_TOKEN_COLUMNS = _labelled(TOKEN, "token")
+_ACCOUNT_COLUMNS = [*_label_columns(_ACCOUNT, "account"), _GRANT]
+_TOKEN_COLUMNS = _label_columns(TOKEN, "token")
 
 ANY_ACCOUNT = select(tables.accounts.c.id).limit(1)
 ACCOUNTS = select(*_ACCOUNT_COLUMNS).select_from(_WITH_GRANTS)
@@ -64,7 +64,7 @@ def _of(table: Any, *columns: Any) -> Any:
 
 OF_TOKEN = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.hash == bindparam("hash"))
 OF_TOKEN_NUMBER = _of(tables.tokens, *_TOKEN_COLUMNS).where(tables.tokens.c.id == bindparam("number"))
-OF_SESSION = _of(tables.sessions, *_labelled(_SESSION, "session")).where(tables.sessions.c.id == bindparam("hash"))
+OF_SESSION = _of(tables.sessions, *_label_columns(_SESSION, "session")).where(tables.sessions.c.id == bindparam("hash"))
 OF_IDENTITY = _of(tables.identities, tables.identities.c.token).where(
     tables.identities.c.issuer == bindparam("issuer"), tables.identities.c.subject == bindparam("subject")
 )
@@ -103,10 +103,10 @@ def found(rows: Iterable[tuple[Any, ...]]) -> list[AccountRow]:
     grouped: dict[int, list[tuple[Any, ...]]] = {}
     for row in rows:
         grouped.setdefault(row[0], []).append(row)
-    return sorted(map(_found, grouped.values()), key=attrgetter("account.name"))
+    return sorted(map(_account_row, grouped.values()), key=attrgetter("account.name"))
 
 
-def _found(rows: list[tuple[Any, ...]]) -> AccountRow:
+def _account_row(rows: list[tuple[Any, ...]]) -> AccountRow:
     number, name, role, created, disabled, password, preferences, program, _, *rest = rows[0]
     account = Account(
         number=number,

@@ -50,7 +50,7 @@ def check_change() -> Response:
 def show_change(number: int) -> Response:
     """Return the state of a job that checks or changes many names as JSON."""
     parameters.read()
-    return shown_job(_known(number), representations.of_change)
+    return shown_job(_get_job(number), representations.of_change)
 
 
 @blueprint.post("/changes/<int:number>/apply")
@@ -62,14 +62,14 @@ def apply_change(number: int) -> Response:
     given = parameters.read("skip_refused", "atomic")
     options = {name: parameters.flag(name, given.get(name)) for name in ("skip_refused", "atomic")}
     bodies.require_empty()
-    checked, bulk, who = _known(number), current_imports().bulk, require_curator(caller())
+    checked, bulk, who = _get_job(number), current_imports().bulk, require_curator(caller())
     return _start(lambda connection: bulk.change(connection, who, checked, **options))
 
 
 @blueprint.post("/changes/<int:number>/resume")
 def resume_change(number: int) -> Response:
     """Continue a check or change that its server ended, and return its job as JSON."""
-    return resumed(_known(number), representations.of_change)
+    return resumed(_get_job(number), representations.of_change)
 
 
 @blueprint.get("/operations")
@@ -136,7 +136,7 @@ def _fields(given: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _known(number: int) -> Job:
+def _get_job(number: int) -> Job:
     """Return a check or change of the caller; an administrator sees all. Raises NotFound."""
     job = current_imports().get_of(caller(), number)
     if job is None or not is_bulk(job):

@@ -37,13 +37,13 @@ def start_export() -> Response:
 def show_export(number: int) -> Response:
     """Return the state of a job that exports names as JSON: its progress or its result."""
     parameters.read()
-    return shown_job(_known(number), representations.of_export)
+    return shown_job(_get_job(number), representations.of_export)
 
 
 @blueprint.post("/exports/<int:number>/resume")
 def resume_export(number: int) -> Response:
     """Continue an export that its server ended, and return its job as JSON."""
-    return resumed(_known(number), representations.of_export)
+    return resumed(_get_job(number), representations.of_export)
 
 
 @blueprint.get("/exports/<int:number>/file")
@@ -53,7 +53,7 @@ def show_exported_file(number: int) -> Response:
     Raises :class:`HTTPRefusal` with 409 before the end of the job, and with 404 if the file was deleted.
     """
     parameters.read()
-    job, known = _known(number), current_imports().exports
+    job, known = _get_job(number), current_imports().exports
     if job.state != "done":
         sentence = "The export has failed." if job.is_finished else "The export has not ended. Try again later."
         raise HTTPRefusal(409, "export-unfinished", sentence)
@@ -63,7 +63,7 @@ def show_exported_file(number: int) -> Response:
     return download(known.content(job), file.content_type, f"names-{number}.{file.format}")
 
 
-def _known(number: int) -> Job:
+def _get_job(number: int) -> Job:
     """Return an export of the caller; an administrator sees all. Raises NotFound."""
     job = current_imports().get_of(require_reader(caller()), number)
     if job is None or job.kind != KIND:

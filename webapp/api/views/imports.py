@@ -168,7 +168,7 @@ def show_table(number: int) -> Response:
     if given.get("format") not in (None, "xlsx"):
         sentence = "The parameter format must be xlsx. Without it, the table is as it was sent."
         raise HTTPRefusal(400, "parameter", sentence)
-    job = _known(number)
+    job = _get_job(number)
     store = current_imports().uploads.uploads
     upload = store.get(job.parameters["upload"]) if job.kind == IMPORT else None
     if upload is None or upload.job != job.number:
@@ -183,13 +183,13 @@ def show_table(number: int) -> Response:
 def show_import(number: int) -> Response:
     """Return the state of a job that imports a table as JSON."""
     parameters.read()
-    return shown_job(_known(number), representations.of_import)
+    return shown_job(_get_job(number), representations.of_import)
 
 
 @blueprint.post("/imports/<int:number>/resume")
 def resume_import(number: int) -> Response:
     """Continue an import that its server ended, and return its job as JSON."""
-    return resumed(_known(number), representations.of_import)
+    return resumed(_get_job(number), representations.of_import)
 
 
 @blueprint.post("/imports/<int:number>/undo")
@@ -200,7 +200,7 @@ def undo_import(number: int) -> Response:
     """
     dry_run, atomic = bulk.read_options()
     bodies.require_empty()
-    job = _known(number)
+    job = _get_job(number)
     # While rows are written, the undo is refused with a reason.
     operation = current_imports().jobs.operation_of(job)
     if operation is None and not job.is_finished:
@@ -228,7 +228,7 @@ def _encoding(format: Format) -> str:
     return encoding
 
 
-def _known(number: int) -> Job:
+def _get_job(number: int) -> Job:
     """Return an import of the caller; an administrator sees all imports. Raises NotFound."""
     job = current_imports().get_of(caller(), number)
     if job is None or job.kind not in (KIND, PREVIEW, IMPORT):

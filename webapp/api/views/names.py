@@ -74,7 +74,7 @@ def create_names() -> Response:
     body = bodies.read_json("NewNames")
     wanted, unless = [_new_name(*each) for each in enumerate(body["names"])], body.get("unless")
     act = lambda by: new_names.create(accounts(), by, wanted, unless=unless)  # noqa: E731
-    return idempotency.manage(accounts(), caller(), act, _created)
+    return idempotency.manage(accounts(), caller(), act, _creation_reply)
 
 
 @blueprint.route("/names/<path:_>", methods=_METHODS, provide_automatic_options=False)
@@ -100,9 +100,11 @@ def _show(name: str) -> Response:
 
 def _replace(name: str) -> Response:
     fields = _fields(bodies.read_json("Fields"))
-    request_change = partial(changes.save, fields=fields, rules=site_bindings().naming, revision=_expected(name))
+    request_change = partial(
+        changes.save, fields=fields, rules=site_bindings().naming, revision=_expected_revision(name)
+    )
     saved = change_name(accounts(), caller(), "save", name, request_change)
-    return _saved([saved], 201 if saved.is_new else 200).response()
+    return _change_reply([saved], 201 if saved.is_new else 200).response()
 
 
 def _change(name: str) -> Response:
@@ -115,7 +117,7 @@ def _change(name: str) -> Response:
         if elements in patch:
             if patch[elements] is None:
                 recorded = reading.show_to_change(site_bindings(), caller(), name)
-                expected = recorded.revision if _expected(name) is None else None
+                expected = recorded.revision if _expected_revision(name) is None else None
                 patch[elements] = dict.fromkeys(getattr(recorded, elements))
             # An empty text deletes an element.
             patch[elements] = {element: text or "" for element, text in patch[elements].items()}
@@ -127,11 +129,11 @@ def _change(name: str) -> Response:
     fields = _fields(patch)
 
     request_change = partial(changes.patch, fields=fields)
-    return _once("change", name, request_change, expected)
+    return _change_once("change", name, request_change, expected)
 
 
 def _delete(name: str) -> Response:
-    change_name(accounts(), caller(), "delete", name, partial(changes.delete, revision=_expected(name)))
+    change_name(accounts(), caller(), "delete", name, partial(changes.delete, revision=_expected_revision(name)))
     return Response(status=204)
 
 
@@ -142,17 +144,17 @@ def _history(name: str) -> Response:
 
 def _withdraw(name: str) -> Response:
     body = bodies.read_json("Withdrawal", optional=True)
-    return _once("withdraw", name, partial(changes.withdraw, **body))
+    return _change_once("withdraw", name, partial(changes.withdraw, **body))
 
 
 def _restore(name: str) -> Response:
     body = bodies.read_json("Restoration", optional=True)
-    return _once("restore", name, partial(changes.restore, is_same=True, **body))
+    return _change_once("restore", name, partial(changes.restore, is_same=True, **body))
 
 
 def _relocate(name: str) -> Response:
     fields = _fields(bodies.read_json("Relocation"))
-    return _once("relocate", name, partial(changes.relocate, fields=fields))
+    return _change_once("relocate", name, partial(changes.relocate, fields=fields))
 
 
 _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
@@ -164,19 +166,19 @@ _ACTIONS: dict[str | None, dict[str, Callable[[str], Response]]] = {
 }
 
 
-def _once(
+def _change_once(
     operation: str, name: str, request_change: Callable[..., NameChange], expected: int | None = None
 ) -> Response:
     """Change a name, once for all requests with the same Idempotency-Key."""
 
     def act(by: Caller) -> list[ChangeResult]:
-        revision = _expected(name) if expected is None else expected
+        revision = _expected_revision(name) if expected is None else expected
         return [change_name(accounts(), by, operation, name, partial(request_change, revision=revision))]
 
-    return idempotency.manage(accounts(), caller(), act, _saved)
+    return idempotency.manage(accounts(), caller(), act, _change_reply)
 
 
-def _expected(name: str) -> int | None:
+def _expected_revision(name: str) -> int | None:
     """Return the revision that the preconditions of the request permit, 0 for no name, or None without them.
 
     Raises :class:`Stale` if they do not hold. The change checks the revision again in its transaction.
@@ -208,7 +210,7 @@ def _new_name(item: int, given: dict[str, Any]) -> NewName:
     return NewName(_fields(given, item), name=name, shoulder=shoulder)
 
 
-def _created(result: Sequence[ChangeResult]) -> StoredReply:
+def _creation_reply(result: Sequence[ChangeResult]) -> StoredReply:
     by, known = caller(), site_bindings()
     value = [{"outcome": each.outcome, "name": representations.of_saved(by, each, known)} for each in result]
     status = 200 if all(each.outcome == "exists" for each in result) else 201
@@ -218,6 +220,6 @@ def _created(result: Sequence[ChangeResult]) -> StoredReply:
     return StoredReply({"names": value}, status, url("management.one_name", _=name.identifier), etag(name))
 
 
-def _saved(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
+def _change_reply(result: Sequence[ChangeResult], status: int = 200) -> StoredReply:
     name = result[0].after
     return StoredReply(representations.of_saved(caller(), result[0], site_bindings()), status, etag=etag(name))

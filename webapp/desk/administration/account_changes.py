@@ -34,7 +34,7 @@ class WrongField(Exception):
 
 
 def _role(accounts: Accounts, account: Account, by: Caller) -> str:
-    changed = _checked("role", lambda: accounts.set_role(account.name, request.form.get("role", ""), by=by))
+    changed = _check("role", lambda: accounts.set_role(account.name, request.form.get("role", ""), by=by))
     if changed.role == "administrator":
         return Translatable("The account %(name)s is an administrator now.", name=changed.name)
     if changed.role == "curator":
@@ -69,12 +69,12 @@ def _revoke(accounts: Accounts, account: Account, by: Caller) -> str:
         raise WrongField(
             "", FieldProblem(Translatable("The account has no grant for this prefix. Load the page again."))
         )
-    _checked("", lambda: accounts.revoke(account.name, prefix, by=by))
+    _check("", lambda: accounts.revoke(account.name, prefix, by=by))
     return Translatable("The account %(name)s has no grant for %(prefix)s now.", name=account.name, prefix=prefix)
 
 
 def _disable(accounts: Accounts, account: Account, by: Caller) -> str:
-    _checked("", lambda: accounts.disable(account.name, by=by))
+    _check("", lambda: accounts.disable(account.name, by=by))
     return Translatable(
         "The account %(name)s is locked. Its sessions are ended, and its tokens are not valid.", name=account.name
     )
@@ -118,7 +118,7 @@ def _no_password(accounts: Accounts, account: Account, by: Caller) -> str:
 
 
 def _program(accounts: Accounts, account: Account, by: Caller) -> str:
-    _checked("", lambda: accounts.set_program(account.name, True, by=by))
+    _check("", lambda: accounts.set_program(account.name, True, by=by))
     return Translatable("The account %(name)s is a program now. No person can sign in to it.", name=account.name)
 
 
@@ -164,7 +164,7 @@ CHANGES: Final[Mapping[str, Change]] = MappingProxyType(
 """The changes by the last part of their URL."""
 
 
-def _checked(field: str, change: Callable[[], Account]) -> Account:
+def _check(field: str, change: Callable[[], Account]) -> Account:
     """Return the account after a change. Raises :class:`WrongField` if it is refused."""
     try:
         return change()

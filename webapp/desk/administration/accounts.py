@@ -82,7 +82,7 @@ def account(name: str) -> str:
     Answers 404 for an unknown one.
     """
     _administrator()
-    return _account_page(_found(name))
+    return _account_page(_find(name))
 
 
 @blueprint.post("/accounts/<name>/<change>", endpoint="change_account")
@@ -94,7 +94,7 @@ def change_account(name: str, change: str) -> AnyResponse:
     if change not in CHANGES:
         abort(HTTPStatus.NOT_FOUND)
     asking = _administrator(f"account.{change}")
-    found = _found(name)
+    found = _find(name)
     try:
         done = CHANGES[change](identify.accounts(), found, asking)
     except WrongField as error:
@@ -121,7 +121,7 @@ def _administrator(operation: str | None = None) -> Caller:
         raise
 
 
-def _found(name: str) -> Account:
+def _find(name: str) -> Account:
     """Return the account with this name. Answers 404 if there is none."""
     try:
         found = identify.accounts().get(name)

@@ -183,13 +183,13 @@ def differences(before: Branding, after: Branding) -> list[Difference]:
     """
     old, new = before.as_dict(), after.as_dict()
     return [
-        Difference(field=label, before=_shown(old[field]), after=_shown(new[field]))
+        Difference(field=label, before=_show_value(old[field]), after=_show_value(new[field]))
         for field, label in branding.LABELS.items()
         if old[field] != new[field]
     ]
 
 
-def _shown(value: str | None) -> str:
+def _show_value(value: str | None) -> str:
     """Return a value for a reader: of an image its format and size."""
     if value is None or not value.startswith(_DATA):
         return value or ""
@@ -255,7 +255,7 @@ def _page(
         "desk/branding.html",
         values={field: text or "" for field, text in given.items()},
         image=logo if logo.startswith(_DATA) else "",
-        image_words=_shown(logo),
+        image_words=_show_value(logo),
         revision=revision,
         # A form with an error keeps its revision, so that a version saved meanwhile is not replaced unseen.
         form_revision=_number("revision") if problems else revision,

@@ -72,13 +72,13 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[Dif
     [Difference(field='Who', before='Library', after='Archive')]
     """
     return [
-        Difference(field=label, before=_shown(field, before), after=_shown(field, after))
+        Difference(field=label, before=_show_value(field, before), after=_show_value(field, after))
         for field, label in (LABELS | _HOLD_LABELS).items()
         if before.get(field, "") != after.get(field, "")
     ]
 
 
-def _shown(field: str, values: Mapping[str, str]) -> str:
+def _show_value(field: str, values: Mapping[str, str]) -> str:
     value = values.get(field, "")
     return STATES.get(value, value) if field == "state" else value
 

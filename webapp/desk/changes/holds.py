@@ -83,7 +83,7 @@ def save() -> AnyResponse:
                 if made.outcome == "unchanged"
                 else Translatable("The redirect is on hold.")
             )
-            return _shown(made.of, made.kind)
+            return _redirect_to(made.of, made.kind)
     key, found = holding.require(site_bindings(), of, kind)
     require_granted(caller(), key)
     return Response(_form(key, found, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -95,7 +95,7 @@ def release() -> AnyResponse:
     of, kind = _of(request.form)
     made = holds.release(accounts(), caller(), of, kind=kind)
     messages.put(Translatable("The hold is released. The redirect works again."))
-    return see_other("desk.holds") if "list" in request.form else _shown(made.of, made.kind)
+    return see_other("desk.holds") if "list" in request.form else _redirect_to(made.of, made.kind)
 
 
 def _of(values: dict[str, str]) -> tuple[str, Of]:
@@ -103,7 +103,7 @@ def _of(values: dict[str, str]) -> tuple[str, Of]:
     return (name, "name") if name else (values.get("prefix", "").strip(), "prefix")
 
 
-def _shown(key: str, kind: Of) -> AnyResponse:
+def _redirect_to(key: str, kind: Of) -> AnyResponse:
     return see_other("desk.name", name=key) if kind == "name" else see_other("desk.prefix", prefix=key)
 
 

@@ -100,7 +100,7 @@ class ChangesPage:
 @blueprint.get("/changes")
 def changes() -> str:
     """Return an HTML page of the changes of all names. The query parameters are its filters."""
-    given, errors = _given(), {}
+    given, errors = _given_filters(), {}
     selection = _selection(given, errors)
     after = request.args.get("after") or None
     shown = changes_of(selection, after, with_names=given.get("action") != _OPERATIONS)
@@ -128,7 +128,7 @@ def export_changes(form: str) -> Response:
     ``form`` is "csv", with a row for each changed value, or "jsonl" (JSON Lines), with a line for each change. The
     filters are the parameters of the query string. Raises :class:`HTTPRefusal` with 400 for a wrong filter.
     """
-    given, errors = _given(), {}
+    given, errors = _given_filters(), {}
     selection = _selection(given, errors)
     exports.require_valid(errors)
     with_names = given.get("action") != _OPERATIONS
@@ -230,7 +230,7 @@ def _of_operation(number: int) -> Iterator[ChangeEntry]:
             return
 
 
-def _given() -> dict[str, str]:
+def _given_filters() -> dict[str, str]:
     """Return the filters of the request as the user wrote them."""
     return {name: comparable(text[:_MAX_TEXT]) for name in _FIELDS if (text := request.args.get(name, "").strip())}
 

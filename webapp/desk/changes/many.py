@@ -57,7 +57,7 @@ def start(
 @blueprint.get("/many/<int:number>", endpoint="many")
 def page(number: int) -> str:
     """Return the HTML page of a check or a change of many names."""
-    return _page(_known(number))
+    return _page(_get_job(number))
 
 
 @blueprint.post("/many/<int:number>")
@@ -67,7 +67,7 @@ def apply(number: int) -> AnyResponse:
     ``number`` is the number of the job of the check. The form field ``skip`` skips the names that the check refused.
     ``atomic`` changes all names in one transaction, or none.
     """
-    checked, who, known = _known(number), require_curator(caller()), current_imports()
+    checked, who, known = _get_job(number), require_curator(caller()), current_imports()
     if asked := _question(checked):
         return Response(_page(checked, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
     skip, atomic = "skip" in request.form, "atomic" in request.form
@@ -129,7 +129,7 @@ def _label(field: str) -> str:
     return site().settings.resource_label if field == "resource" else _FIELDS.get(field) or label_of(field)
 
 
-def _shown(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
+def _show_effect(effect: Mapping[str, Any]) -> tuple[str, str, str, list[tuple[str, str, str]]]:
     """Return the name, the title, the outcome and the values of a change."""
     after = effect["after"]
     title = folding.title_of((effect["before"] or after)["metadata"])
@@ -162,13 +162,13 @@ def _page(job: Job, asked: before_public.Question | None = None) -> str:
         is_check=job.kind == CHECK,
         kept_days=COPIES_KEPT.days,
         result=result,
-        effects=[_shown(each) for each in result["effects"]],
+        effects=[_show_effect(each) for each in result["effects"]],
         changed=sum(result["counts"].values()),
         operation=operation,
     )
 
 
-def _known(number: int) -> Job:
+def _get_job(number: int) -> Job:
     """Return a check or change of the caller; an administrator sees all."""
     job = current_imports().get_of(caller(), number)
     if job is None or not is_bulk(job):

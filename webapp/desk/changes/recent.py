@@ -39,7 +39,7 @@ class ChangeLine:
     def text(self) -> str:
         """The numbers of changes, such as "44 names reserved, 1 name updated"."""
         actions: Counter[Action] = Counter(each.event.event.action for each in self.entries if each.event)
-        parts = [_counted(action, number) for action, number in actions.most_common()]
+        parts = [_count_text(action, number) for action, number in actions.most_common()]
         operations = sum(each.operation is not None for each in self.entries)
         parts += (
             [Translatable.counted("%(number)s operation", "%(number)s operations", operations)] if operations else []
@@ -63,7 +63,7 @@ class ChangeLine:
         return url("desk.changes", actor=self.actor, since=rfc3339(self.entries[-1].when), before=rfc3339(until))
 
 
-def _counted(action: Action, number: int) -> Translatable:
+def _count_text(action: Action, number: int) -> Translatable:
     """Return a text such as "44 names reserved"."""
     counted = Translatable.counted
     match action:

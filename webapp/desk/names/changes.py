@@ -72,13 +72,13 @@ def save_metadata() -> AnyResponse:
     """Save the metadata in the form fields, and redirect to the page of the name. Show the form again with its
     errors.
     """
-    binding = _recorded(requested_name(request.form))
+    binding = _get_recorded(requested_name(request.form))
     fields, problems = forms.read_metadata(forms.sent(request.form), binding.metadata)
     if problems:
         return Response(_metadata_form(binding, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
     if asked := _question(binding, fields):
         return Response(_metadata_form(binding, {}, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed("change", lambda name, revision: changes.patch(name, fields, revision=revision))
+    return _change("change", lambda name, revision: changes.patch(name, fields, revision=revision))
 
 
 @blueprint.get("/name/target", endpoint="place")
@@ -93,7 +93,7 @@ def save_place() -> AnyResponse:
 
     The user confirms in the form that a new target leads to the same resource.
     """
-    binding = _recorded(requested_name(request.form))
+    binding = _get_recorded(requested_name(request.form))
     if "add" in request.form or "remove" in request.form:
         return Response(_place_form(binding, {}))
     fields, problems = forms.read_target_fields(request.form, binding)
@@ -102,7 +102,7 @@ def save_place() -> AnyResponse:
     if not problems:
         try:
             is_same = "same" in request.form
-            return _changed(
+            return _change(
                 "change",
                 lambda name, revision: changes.patch(name, fields, revision=revision, relocate=is_same),
             )
@@ -135,7 +135,7 @@ def save_withdrawal() -> AnyResponse:
     """
     reason, successor = (request.form.get(field, "").strip() or None for field in ("reason", "successor"))
     try:
-        return _changed(
+        return _change(
             "withdraw",
             lambda name, revision: changes.withdraw(name, reason=reason, successor=successor, revision=revision),
         )
@@ -143,7 +143,7 @@ def save_withdrawal() -> AnyResponse:
         raise
     except BindingError as error:
         problems = {"successor" if error.field == "successor" else "reason": FieldProblem.of(error)}
-        form = _withdrawal_form(_recorded(requested_name(request.form)), problems)
+        form = _withdrawal_form(_get_recorded(requested_name(request.form)), problems)
         return Response(form, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -152,11 +152,11 @@ def restore() -> AnyResponse:
     """Make the withdrawn name in the form live again, and redirect to its page. Ask first if it shares a value with
     another name.
     """
-    binding = _recorded(requested_name(request.form))
+    binding = _get_recorded(requested_name(request.form))
     may_restore = binding.is_withdrawn and caller().may_change(binding.identifier)
     if may_restore and (asked := before_public.question_of(None, replace(binding, status="live"))):
         return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed("restore", lambda name, revision: changes.restore(name, is_same=True, revision=revision))
+    return _change("restore", lambda name, revision: changes.restore(name, is_same=True, revision=revision))
 
 
 @blueprint.get("/name/publish", endpoint="ask_to_publish")
@@ -176,17 +176,17 @@ def publish() -> AnyResponse:
     """Make the reserved name in the form live, and redirect to its page. Ask first before its date, and if it shares a
     value with another name or its target does not answer.
     """
-    binding, live = _recorded(requested_name(request.form)), Fields(status="live")
+    binding, live = _get_recorded(requested_name(request.form)), Fields(status="live")
     may_publish = binding.is_reserved and caller().may_change(binding.identifier)
     if may_publish and (asked := _question_of_publication(binding)):
         return Response(_publication(binding, asked), HTTPStatus.UNPROCESSABLE_ENTITY)
-    return _changed("change", lambda name, revision: changes.patch(name, live, revision=revision))
+    return _change("change", lambda name, revision: changes.patch(name, live, revision=revision))
 
 
 @blueprint.post("/name/delete", endpoint="delete")
 def delete() -> AnyResponse:
     """Delete the reserved name in the form, and redirect to another page."""
-    return _changed("delete", lambda name, revision: changes.delete(name, revision=revision), to="desk.overview")
+    return _change("delete", lambda name, revision: changes.delete(name, revision=revision), to="desk.overview")
 
 
 @blueprint.get("/name/texts", endpoint="redact")
@@ -196,7 +196,7 @@ def redact() -> str:
     The query parameter ``name`` is the name. The page lists what is removed and what stays.
     """
     require_administrator(caller())
-    return _redaction_form(_recorded(requested_name()), {})
+    return _redaction_form(_get_recorded(requested_name()), {})
 
 
 @blueprint.post("/name/texts")
@@ -214,7 +214,7 @@ def remove_texts() -> AnyResponse:
     except BindingError as error:
         if error.code != "reason-text":
             raise
-        form = _redaction_form(_recorded(name), {"reason": FieldProblem.of(error)})
+        form = _redaction_form(_get_recorded(name), {"reason": FieldProblem.of(error)})
         return Response(form, HTTPStatus.UNPROCESSABLE_ENTITY)
     messages.put(_DONE["redacted"])
     if done.is_erased is None:
@@ -226,7 +226,7 @@ def remove_texts() -> AnyResponse:
             ),
             "warn",
         )
-    return see_other("desk.name", name=_recorded(name).identifier)
+    return see_other("desk.name", name=_get_recorded(name).identifier)
 
 
 @blueprint.post("/name/undo", endpoint="undo_last")
@@ -243,7 +243,7 @@ def undo_last() -> AnyResponse:
     return see_other("desk.name", name=name)
 
 
-def _changed(operation: str, request_change: RequestedChange, *, to: str = "desk.name") -> AnyResponse:
+def _change(operation: str, request_change: RequestedChange, *, to: str = "desk.name") -> AnyResponse:
     """Make a change, and redirect to the page of the name. Show both versions if the name was changed meanwhile."""
     name = requested_name(request.form)
     try:
@@ -264,7 +264,7 @@ def _conflict(error: Stale) -> AnyResponse:
     later = [each for each in changes_of(events) if each.revision > revision] if earlier else []
     given = forms.sent(request.form).items(multi=True)
     sent = [(field, text) for field, text in given if field not in ("revision", "csrf_token")]
-    form = [(field, _merged(field, text, earlier, error.existing)) for field, text in sent]
+    form = [(field, _merge_text(field, text, earlier, error.existing)) for field, text in sent]
     page = render_template(
         "desk/conflict.html",
         binding=error.existing,
@@ -282,7 +282,7 @@ def _conflict(error: Stale) -> AnyResponse:
     return Response(page, HTTPStatus.CONFLICT)
 
 
-def _merged(field: str, text: str, earlier: Binding | None, existing: Binding) -> str:
+def _merge_text(field: str, text: str, earlier: Binding | None, existing: Binding) -> str:
     """Return the recorded text of a metadata field that the user did not edit, so that saving keeps it."""
     is_edited = earlier is None or not field.startswith("m.") or not forms.is_recorded(field, text, earlier.metadata)
     return text if is_edited else existing.metadata.get(field.removeprefix("m."), "")
@@ -293,13 +293,13 @@ def _revision() -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
-def _recorded(name: str) -> Binding:
+def _get_recorded(name: str) -> Binding:
     return reading.show(site_bindings(), caller(), name)
 
 
 def _changeable(name: str) -> Binding:
     """Return a recorded name that the caller can change. Raises :class:`Forbidden` and :class:`Missing`."""
-    binding = _recorded(name)
+    binding = _get_recorded(name)
     require_granted(caller(), binding.identifier)
     return binding
 

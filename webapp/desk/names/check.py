@@ -76,7 +76,7 @@ def check(bindings: Bindings, asking: Caller, text: str, target: str = "") -> Ch
     try:
         names.require_length(pasted)
     except BindingError as error:
-        return Check(remarks=[_refused(error)])
+        return Check(remarks=[_refusal(error)])
     found = site().inspect(pasted)
     valid = [each for each in found.findings if each.report.valid and each.key]
     if not valid:
@@ -88,7 +88,7 @@ def check(bindings: Bindings, asking: Caller, text: str, target: str = "") -> Ch
     try:
         key = names.assignable(names.read(report.normal_form or pasted), bindings.naming)
     except BindingError as error:
-        return Check(remarks=[_refused(error)])
+        return Check(remarks=[_refusal(error)])
     recorded = bindings.lookup(key)
     return Check(
         key=key,
@@ -125,15 +125,15 @@ def _unreadable(report: Report | None) -> Remark:
         return Remark(weight="bad", text=said)
     problem = report.problems[0]
     meant = display.percent(report.suggestion) if report.suggestion else None
-    return Remark(weight="bad", text=_expected(sentence(problem.message), problem.expected, meant))
+    return Remark(weight="bad", text=_expected_text(sentence(problem.message), problem.expected, meant))
 
 
-def _refused(error: BindingError) -> Remark:
+def _refusal(error: BindingError) -> Remark:
     suggestion = error.suggestion if error.question else None
-    return Remark(weight="bad", text=_expected(sentence(error.message), error.expected, suggestion))
+    return Remark(weight="bad", text=_expected_text(sentence(error.message), error.expected, suggestion))
 
 
-def _expected(problem: str, expected: str, suggestion: str | None) -> Translatable:
+def _expected_text(problem: str, expected: str, suggestion: str | None) -> Translatable:
     """Return an error of a text: the sentence of the problem, what is expected, and the identifier that is meant."""
     values = {"problem": problem, "expected": expected}
     if suggestion is None:

@@ -98,7 +98,7 @@ def page() -> str:
 
     The query parameters are ``prefix``, the beginning of names, and ``by``, which is "month" or "year".
     """
-    unit, prefix, problem = _given()
+    unit, prefix, problem = _read_filters()
     return render_template(
         "desk/figures.html",
         figures=_figures(unit, prefix),
@@ -117,7 +117,7 @@ def page() -> str:
 @blueprint.get("/figures.<any(csv, jsonl):form>", endpoint="export_figures")
 def export(form: str) -> Response:
     """Return the figures as a file to save, for the query parameters of the page. ``form`` is "csv" or "jsonl"."""
-    unit, prefix, problem = _given()
+    unit, prefix, problem = _read_filters()
     exports.require_valid({"prefix": problem} if problem else {})
     columns = [translated(each) for each in _COLUMNS]
     rows = (dict[str, object](zip(columns, each, strict=True)) for each in _rows(_figures(unit, prefix)))
@@ -149,7 +149,7 @@ def _rows(figures: Figures) -> Iterator[tuple[str, str, int, str]]:
         )
 
 
-def _given() -> tuple[Unit, str, FieldProblem | None]:
+def _read_filters() -> tuple[Unit, str, FieldProblem | None]:
     """Return the unit, the beginning of the names in normal form, and the problem of a wrong one."""
     unit: Unit = "year" if request.args.get("by") == "year" else "month"
     text = request.args.get("prefix", "").strip()[:400]
@@ -181,7 +181,7 @@ def _figures(unit: Unit, prefix: str) -> Figures:
         periods=periods,
         plot=bars(new, list(new)),
         dead=_dead(prefix),
-        requested=_requested(limits[0][1].date(), prefix),
+        requested=_most_requested(limits[0][1].date(), prefix),
     )
 
 
@@ -226,7 +226,7 @@ def _dead(prefix: str) -> Counted:
     return Counted(sum(each.key.startswith(prefix) for each in found), len(found) < _MAX_DEAD)
 
 
-def _requested(first: date, prefix: str) -> list[Requested] | None:
+def _most_requested(first: date, prefix: str) -> list[Requested] | None:
     counts = site().statistics
     if counts is None:
         return None

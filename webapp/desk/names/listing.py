@@ -132,9 +132,9 @@ def names() -> Response:
         "actors": site_bindings().store.last_actors(each.identifier for each in found.names),
         "may_pick": bool(found.names),
         "prefixes": _known_prefixes(),
-        "made": _made,
+        "made": _creation_text,
         "shortened": shortened,
-        "number": _shown(number) if counts is None else figure(number),
+        "number": _show_total(number) if counts is None else figure(number),
         "total": number,
         "hidden": filters.address(**{"in": scope}),
         "headings": _headings(filters),
@@ -323,7 +323,7 @@ def _scope(filters: NameFilters) -> tuple[Scope | None, list[Tab], int]:
         Tab(
             each,
             _LABELS[each],
-            _shown(counts[each]),
+            _show_total(counts[each]),
             url("desk.names", **filters.address(**{"in": each})),
             each == scope,
         )
@@ -345,7 +345,7 @@ def _count(chain: Sequence[Selection], most: int = MAX_TOTAL) -> int:
     return found
 
 
-def _shown(number: int) -> str:
+def _show_total(number: int) -> str:
     if number == _UNCOUNTED:
         return "?"
     return f"{figure(MAX_TOTAL)}+" if number > MAX_TOTAL else figure(number)
@@ -377,12 +377,12 @@ def _views(filters: NameFilters, counts: Mapping[str, int] | None) -> list[State
     dead = Links(site_bindings()).number("dead", MAX_TOTAL + 1)
     if dead:
         views.append(
-            StateList(Translatable("Dead targets"), _shown(dead), url("desk.links", state="dead"), False, True)
+            StateList(Translatable("Dead targets"), _show_total(dead), url("desk.links", state="dead"), False, True)
         )
     return views
 
 
-def _made(binding: Binding) -> str:
+def _creation_text(binding: Binding) -> str:
     """Return who made a thing, and when, for the row of its name."""
     texts = metadata.shortened(binding.metadata)
     found = [metadata.without_code(texts.get(each, "")) for each in ("who", "when")]

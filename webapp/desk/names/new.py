@@ -83,7 +83,7 @@ def record() -> AnyResponse:
     """
     found = _check(request.form.get("text", ""))
     fields = _fields(found.target)
-    below = _chosen("below") if "below" in request.form else _only_shoulder()
+    below = _choice("below") if "below" in request.form else _only_shoulder()
     problems: dict[str, FieldProblem] = {}
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     try:
@@ -142,12 +142,14 @@ def mint() -> AnyResponse:
         try:
             state: Status = "live" if request.form.get("state") == "live" else "reserved"
             template = request.form.get("template", "").strip()
-            new = NewName(_template(template, state), shoulder=_chosen("shoulder"))
+            new = NewName(_template(template, state), shoulder=_choice("shoulder"))
             # Names with the same target share it with each other.
             shared = Fields(status=state, target=template if PLACE not in template else None, embargo=_embargo())
             ask = partial(_question, shared, None, min(int(count), 2))
-            answer, _ = _created_once([new] * int(count), ask, lambda made: url("desk.minted", created=_created(made)))
-            _remember(_chosen("shoulder"))
+            answer, _ = _created_once(
+                [new] * int(count), ask, lambda made: url("desk.minted", created=_creation_time(made))
+            )
+            _remember(_choice("shoulder"))
             return answer
         except Forbidden:
             raise
@@ -168,7 +170,7 @@ class _Asked(Exception):
         self.question = question
 
 
-def _created(made: Sequence[ChangeResult]) -> str:
+def _creation_time(made: Sequence[ChangeResult]) -> str:
     return rfc3339(made[0].after.created)
 
 
@@ -220,7 +222,7 @@ def _created_once(
 def minted() -> str:
     """Return the HTML page with the names that the caller minted at one time, and the operation that made them."""
     require_curator(caller())
-    names = _minted()
+    names = _minted_names()
     return render_template(
         "desk/minted.html",
         names=names,
@@ -234,11 +236,11 @@ def minted_csv() -> Response:
     """Return the names that the caller minted at one time, with their targets, as a CSV file to save."""
     require_curator(caller())
     columns = ("identifier", "target", "status")
-    rows = [{column: getattr(each, column) for column in columns} for each in _minted()]
+    rows = [{column: getattr(each, column) for column in columns} for each in _minted_names()]
     return exports.csv_file("names", columns, rows)
 
 
-def _minted() -> list[Binding]:
+def _minted_names() -> list[Binding]:
     """Return the names that the caller created at the time of the parameter ``created``. A mint has one time."""
     try:
         created = moment(request.args.get("created", ""))
@@ -307,7 +309,7 @@ def _fields(target: str | None) -> Fields:
 
 
 def _embargo() -> str | None:
-    return with_time(_chosen("embargo")) or None
+    return with_time(_choice("embargo")) or None
 
 
 def _question(fields: Fields, key: str | None, number: int = 1) -> before_public.Question | None:
@@ -339,7 +341,7 @@ def _remember(shoulder: str) -> None:
             return  # such as a database that is busy
 
 
-def _chosen(field: str) -> str:
+def _choice(field: str) -> str:
     return request.form.get(field, "").strip()
 
 

@@ -153,7 +153,7 @@ def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
     elements, inherited = metadata.shortened(binding.metadata), bindings.prefixes.statements(binding)
     stated = {**elements, **{element: each.text for element, each in inherited.by_element.items()}}
     changes = changes_of(bindings.history(binding.identifier))
-    below, more_below = _below(bindings, binding.identifier)
+    below, more_below = _names_below(bindings, binding.identifier)
     hold = holding.hold_for(bindings, binding.identifier)
     counts = site().statistics
     link = _link(bindings, binding)
@@ -175,7 +175,7 @@ def page_of(bindings: Bindings, asking: Caller, binding: Binding) -> NamePage:
         requests=None if counts is None else requests_of_name(counts, binding.identifier),
         changes=changes[:MAX_SHOWN],
         more_changes=max(0, len(changes) - MAX_SHOWN),
-        above=_above(bindings, binding.identifier),
+        above=_containers(bindings, binding.identifier),
         below=below,
         more_below=more_below,
         may_change=asking.may_change(binding.identifier),
@@ -225,7 +225,7 @@ def _successor(bindings: Bindings, successor: str) -> Relative | None:
     return next((Relative(identifier=key, state=each.status) for key, each in found.items()), None)
 
 
-def _above(bindings: Bindings, identifier: str) -> list[Relative]:
+def _containers(bindings: Bindings, identifier: str) -> list[Relative]:
     """Return the containers of a name, the nearest first."""
     parsed = naming.read(identifier)
     containers = [*islice(parsed.ancestry(), 1, MAX_HIERARCHY)] if isinstance(parsed, Ark) else []
@@ -233,7 +233,7 @@ def _above(bindings: Bindings, identifier: str) -> list[Relative]:
     return [Relative(identifier=each, state=found[each].status if each in found else None) for each in containers]
 
 
-def _below(bindings: Bindings, identifier: str) -> tuple[list[Relative], bool]:
+def _names_below(bindings: Bindings, identifier: str) -> tuple[list[Relative], bool]:
     """Return names below a name, and whether there are more of them."""
     listed = bindings.store.names_below(identifier, MAX_BELOW + 1)
     found = [Relative(identifier=each.identifier, state=each.status) for each in listed[:MAX_BELOW]]

@@ -145,7 +145,7 @@ def select() -> AnyResponse:
         return see_other("desk.names", **chosen.filters.address())
     if kind.form:
         return see_other("desk.selected", do=wanted, **chosen.address())
-    return _started({"action": wanted}, chosen)
+    return _start({"action": wanted}, chosen)
 
 
 @blueprint.get("/names/selected", endpoint="selected")
@@ -174,7 +174,7 @@ def change() -> AnyResponse:
             with suppress(ValueError, OverflowError):  # the plan refuses another text
                 values[field.name] = rfc3339(dates.read_before(values[field.name]))
     try:
-        return _checked({"action": kind.name, **kind.read_form(values)}, chosen)
+        return _start_check({"action": kind.name, **kind.read_form(values)}, chosen)
     except BindingError as error:
         problems = {kind.field_of(error, values) or kind.form[0].name: FieldProblem.of(error)}
         return Response(_page(kind, chosen, problems), HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -192,15 +192,15 @@ def operation_buttons() -> list[OperationKind]:
     return [kind for kind in KINDS.values() if kind.button]
 
 
-def _started(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
+def _start(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
     try:
-        return _checked(operation, chosen)
+        return _start_check(operation, chosen)
     except BindingError as error:
         messages.put(Translatable("Nothing was checked. %(reason)s", reason=sentence(error.message)), "warn")
         return see_other("desk.names", **chosen.filters.address())
 
 
-def _checked(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
+def _start_check(operation: Mapping[str, Any], chosen: Chosen) -> AnyResponse:
     return many.start(operation, **chosen.for_job())
 
 

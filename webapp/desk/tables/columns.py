@@ -95,11 +95,11 @@ def send(number: int) -> AnyResponse:
                 else sheet.proposed(content, reading, known.name)
             )
         named, _, _ = _sample(known, reading)
-        reading = _remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
+        reading = _with_remembered(replace(reading, columns=[each.column for each in _guesses(known, reading)]), named)
         accounts().run_in_transaction(lambda connection: uploads().begin(connection, known, "new", None, reading))
         return see_other("desk.table_columns", number=number)
     named, _, problem = _sample(known, reading)
-    selected = [_selected(place) for place in range(len(named))]
+    selected = [_selected_column(place) for place in range(len(named))]
     label = site().settings.resource_label
     errors = columns.check(selected, named, mints=bool(reading.mint), number_label=label)
     reading = replace(reading, columns=selected, corrections={}, trusts=(), renumber=False, keeps_numbers=False)
@@ -146,7 +146,7 @@ def _place(reading: Reading) -> tuple[object, ...]:
     return reading.encoding, reading.separator, reading.sheet, reading.heading_row, reading.last_row
 
 
-def _remembered(reading: Reading, named: Sequence[str]) -> Reading:
+def _with_remembered(reading: Reading, named: Sequence[str]) -> Reading:
     return uploads().remembered(caller().account.number, named, reading)
 
 
@@ -255,7 +255,7 @@ def _sample(upload: Upload, reading: Reading) -> tuple[Sequence[str], list[Seque
     return named, [*sheet.with_links(named, read[1:])], problem
 
 
-def _selected(place: int) -> str:
+def _selected_column(place: int) -> str:
     """Return the column that the form selects for a column of the file, or ""."""
     choice = request.form.get(f"column-{place}", "")
     if choice == OTHER:

@@ -87,7 +87,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
     part = _part() or _most_important(counts)
     after, code, text = _after(), request.args.get("code") or None, comparable(request.args.get("text", "")).strip()
     columns = {**OF_FORMS, "resource": site().settings.resource_label}
-    has_text = (lambda row: text.casefold() in _shown(row, columns)) if text else None
+    has_text = (lambda row: text.casefold() in _shown_text(row, columns)) if text else None
     rows = uploads().rows(number, part, after, _PAGE + 1, code=code, matches=has_text) if has_rows else []
     following = rows[_PAGE - 1][0] if len(rows) > _PAGE else None
     groups = causes(known) if has_rows and not is_imported else []
@@ -129,7 +129,7 @@ def _page(known: Upload, asked: before_public.Question | None = None) -> AnyResp
     )
 
 
-def _shown(row: RowOutcome, columns: Mapping[str, str]) -> str:
+def _shown_text(row: RowOutcome, columns: Mapping[str, str]) -> str:
     """Return the texts of a row as the page shows them, without case. ``columns`` are the labels of the columns."""
     found = [row.identifier or Translatable("new name")]
     if row.part in ("refused", "warning"):

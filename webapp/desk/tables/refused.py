@@ -268,7 +268,7 @@ def correct(number: int) -> AnyResponse:
         messages.put(CHANGED, "warn")
         return see_other("desk.table", number=number)
     reading = known.reading
-    given = dict(_given(len(reading.columns)))
+    given = dict(_cells_of_form(len(reading.columns)))
     corrections = {line: dict(cells) for line, cells in reading.corrections.items()}
     for line, cells in cells_of(known, given).items():
         changed = {
@@ -321,7 +321,7 @@ def correct(number: int) -> AnyResponse:
     return see_other("desk.table", number=number)
 
 
-def _given(columns: int) -> Iterator[tuple[int, dict[int, str]]]:
+def _cells_of_form(columns: int) -> Iterator[tuple[int, dict[int, str]]]:
     """Yield the cells of the form, by row: the fields have names such as ``cell-12-3``."""
     by_row: dict[int, dict[int, str]] = {}
     for name, text in request.form.items():

@@ -277,12 +277,12 @@ def _entry(upload: Upload, account: str) -> ListedUpload:
         upload=upload,
         account=account,
         state=state_of(upload, job),
-        outcomes=[_counted(each, number) for each, number in counts.items()],
+        outcomes=[_count_text(each, number) for each, number in counts.items()],
         operation=result.get("operation") if result.get("written") else None,
     )
 
 
-def _counted(outcome: str, number: int) -> str:
+def _count_text(outcome: str, number: int) -> str:
     """Return the number of rows with an outcome, such as "3 added"."""
     counted = Translatable.counted
     match outcome:

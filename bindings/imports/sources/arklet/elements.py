@@ -89,21 +89,21 @@ def _metadata(text: str) -> list[tuple[str, str]]:
     except (ValueError, RecursionError):
         value = None
     if isinstance(value, dict):
-        return _joined(
-            (name, member if isinstance(member, str) else _written(member)) for name, member in value.items()
+        return _join_repeated(
+            (name, member if isinstance(member, str) else _as_text(member)) for name, member in value.items()
         )
     try:
         records = list(anvl.parse(text))
     except anvl.AnvlError:
         records = []
     labelled = ((each.label, each.value) for block in records for each in block.elements)
-    elements = _joined((label, value) for label, value in labelled if label != "erc")
+    elements = _join_repeated((label, value) for label, value in labelled if label != "erc")
     if elements and all(_NAME.fullmatch(name) or _FULL_NAME.fullmatch(name) for name, _ in elements):
         return elements
     return [("arklet.metadata", text)]
 
 
-def _joined(elements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _join_repeated(elements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return elements with the values of labels of the kernel that are repeated, in any case of their letters."""
     several: dict[str, list[str]] = {}
     for label, value in elements:
@@ -111,7 +111,7 @@ def _joined(elements: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(label, joined(values) if len(values) > 1 else values[0]) for label, values in several.items()]
 
 
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return joined(value)
     return "" if value is None else json.dumps(value, ensure_ascii=False)

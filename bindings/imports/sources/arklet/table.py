@@ -58,7 +58,7 @@ def copy_records(lines: Lines) -> Iterator[DumpRecord]:
         columns = [name.strip(' "') for name in statement[2].split(",")] if statement else []
         if statement and _is_table(columns):
             has_table = True
-            yield from _copied(lines, columns)
+            yield from _read_copy(lines, columns)
     if not has_table:
         message = (
             "no COPY statement has the columns ark or assigned_name; dump the table ark_ark with pg_dump, or as CSV"
@@ -66,7 +66,7 @@ def copy_records(lines: Lines) -> Iterator[DumpRecord]:
         raise TableError("dump-syntax", message, lines.file, 1)
 
 
-def _copied(lines: Lines, columns: Sequence[str]) -> Iterator[DumpRecord]:
+def _read_copy(lines: Lines, columns: Sequence[str]) -> Iterator[DumpRecord]:
     while True:
         lines.begin()
         text = next(lines, None)
@@ -77,14 +77,14 @@ def _copied(lines: Lines, columns: Sequence[str]) -> Iterator[DumpRecord]:
         row = text.rstrip("\r\n")
         if row == r"\.":
             return
-        cells = ["" if cell == _NULL else _unescaped(cell) for cell in row.split("\t")]
+        cells = ["" if cell == _NULL else _unescape(cell) for cell in row.split("\t")]
         yield _record(lines.first, columns, cells, lines)
 
 
-def _unescaped(cell: str) -> str:
+def _unescape(cell: str) -> str:
     r"""Return a value of COPY without its escapes.
 
-    >>> _unescaped(r"a\tb\\n\101")
+    >>> _unescape(r"a\tb\\n\101")
     'a\tb\\nA'
     """
     return _ESCAPE.sub(_character, cell) if "\\" in cell else cell

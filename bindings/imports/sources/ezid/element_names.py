@@ -66,7 +66,7 @@ def metadata_name(name: str) -> str | None:
     elif name == _DOCUMENT or ("." in name and metadata.is_name(name) and not name.startswith(_OWN)):
         element = name
     else:
-        element = _QUOTED + _OTHER.sub(_quoted, name)
+        element = _QUOTED + _OTHER.sub(_quote, name)
     return element if metadata.is_name(element) else None
 
 
@@ -83,7 +83,7 @@ def element_name(element: str) -> str | None:
         return _NAMES[element]
     if element.startswith(_QUOTED):
         try:
-            return _ESCAPES.sub(_unquoted, element[len(_QUOTED) :])
+            return _ESCAPES.sub(_unquote, element[len(_QUOTED) :])
         except UnicodeDecodeError:
             return element
     if element.startswith(_PLAIN):
@@ -91,9 +91,9 @@ def element_name(element: str) -> str | None:
     return element if "." in element or element == _DOCUMENT else None
 
 
-def _quoted(match: re.Match[str]) -> str:
+def _quote(match: re.Match[str]) -> str:
     return "".join(f"_{byte:02X}" for byte in match[0].encode())
 
 
-def _unquoted(match: re.Match[str]) -> str:
+def _unquote(match: re.Match[str]) -> str:
     return bytes.fromhex(match[0].replace("_", "")).decode()

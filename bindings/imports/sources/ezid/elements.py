@@ -96,14 +96,14 @@ def _leads_to_itself(identifier: str, target: str | None) -> bool:
     at_ezid = _AT_EZID.fullmatch(target)
     if at_ezid is not None and at_ezid[1].lower() == identifier.lower():
         return True
-    described = _described(target)
+    described = _name_of_description(target)
     try:
         return described is not None and naming.key_of(described) == naming.key_of(identifier)
     except BindingError:
         return False
 
 
-def _described(target: str) -> str | None:
+def _name_of_description(target: str) -> str | None:
     """Return the name whose description has the address, such as https://n2t.net/ark:/12345/x?info."""
     origin = _ORIGIN.match(target)
     path = target.removesuffix("?info")

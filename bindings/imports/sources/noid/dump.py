@@ -47,12 +47,12 @@ def records(lines: Lines, first: str, minter: Minter) -> Iterator[DumpRecord]:
     line of another form. ``lines`` are the lines of the file after ``first``.
     """
     if first.startswith("VERSION="):
-        bindings = _dumped(lines, minter)
+        bindings = _read_dump(lines, minter)
     elif _BEGIN.match(first) or (_SETTING.match(first) and "|" not in first):
         yield from _blocks(lines, minter)
         return
     elif first.count("|") >= 2 or _SETTING.match(first):
-        bindings = _piped(lines, minter)
+        bindings = _read_pairs(lines, minter)
     else:
         message = "the file is neither the output of db_dump, nor lines id|element|value, nor blocks of ANVL"
         raise TableError("dump-syntax", message, lines.file, 1)
@@ -74,7 +74,7 @@ def _blocks(lines: Lines, minter: Minter) -> Iterator[DumpRecord]:
             yield binder_elements.record(block.line, block.identifier, block.elements)
 
 
-def _piped(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
+def _read_pairs(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
     while True:
         lines.begin()
         text = next(lines, None)
@@ -93,8 +93,8 @@ def _piped(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
         yield BinderElement(lines.first, identifier, (element, value))
 
 
-def _dumped(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
-    decode = _printed
+def _read_dump(lines: Lines, minter: Minter) -> Iterator[BinderElement]:
+    decode = _decode_print
     for text in lines:
         name, _, value = text.strip().partition("=")
         if name == "format" and value == "bytevalue":
@@ -135,10 +135,10 @@ def _keep(minter: Minter, line: int, name: str, value: str) -> None:
     minter.values[name.strip()] = value.strip()
 
 
-def _printed(text: str) -> bytes:
+def _decode_print(text: str) -> bytes:
     r"""Return the bytes of a text of the format "print".
 
-    >>> _printed(r"a\0ab\\c"), _printed(r"\c3\a9").decode()
+    >>> _decode_print(r"a\0ab\\c"), _decode_print(r"\c3\a9").decode()
     (b'a\nb\\c', 'é')
     """
     octets = text.encode()

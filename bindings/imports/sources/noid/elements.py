@@ -66,7 +66,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
     names: set[str] = set()
     for name, value in elements:
         if name == ":/c":
-            held, circulated = True, _circulated(value)
+            held, circulated = True, _circulation_time(value)
         elif name == ":/h":
             held = True
         else:
@@ -82,7 +82,7 @@ def record(line: int, identifier: str, elements: Iterable[tuple[str, str]]) -> D
     return converted._replace(state="reserved") if held and not is_bound else converted
 
 
-def _circulated(value: str) -> datetime | None:
+def _circulation_time(value: str) -> datetime | None:
     """Return the time in a circulation record such as ``i|20060508112522|jak/noid|1``."""
     moment = value.split("|")[1:2]
     if not moment or not _MOMENT.fullmatch(moment[0]):
