@@ -138,12 +138,12 @@ def assert_resolves(client: Any, name: str, target: str | None = None) -> None:
     page to sign in, a loop, another host and a page that says "not found" with the status 200 do not work.
     """
     __tracebackhide__ = True
-    from .middleware.http.expected_answers import FOUND, TEMPORARY, ExpectedAnswer, path_of
+    from .middleware.http.expected_answers import FOUND, TEMPORARY, ExpectedAnswer, is_of_the_site, path_of
 
     path = path_of(name)
     answer = _require(client, path, ExpectedAnswer(FOUND) if target is None else ExpectedAnswer(TEMPORARY, target))
     where = target or answer.field("Location")
-    if answer.status in (200, 204):
+    if answer.status in (200, 204) or (target is None and is_of_the_site(answer)):
         _works(client, path, path, answer)
     elif where is not None and (where := _own_path(client, answer, path, where)) is not None:
         _works(client, path, where)
@@ -216,7 +216,7 @@ def _works(client: Any, path: str, start: str, answer: SiteAnswer | None = None)
     __tracebackhide__ = True
     from urllib.parse import urljoin
 
-    from .middleware.http.expected_answers import SIGN_IN, is_page_to_sign_in, says_not_found
+    from .middleware.http.expected_answers import SIGN_IN, is_page_to_sign_in, refused_host, says_not_found
     from .net.response import SiteAnswer
 
     page, seen = start, [start]
@@ -238,12 +238,22 @@ def _works(client: Any, path: str, start: str, answer: SiteAnswer | None = None)
             failed(
                 f"leads to another host: {where}", "Remove this redirect, or bind the name to the address at its end."
             )
+        if following == page and where.startswith("https:"):
+            failed(
+                f"leads to {where}: the site redirects http to https",
+                "Turn off this redirect in the settings for tests, such as SECURE_SSL_REDIRECT of Django.",
+            )
         if following in seen:
             failed(f"is a loop of redirects: {' to '.join([*seen, following])}", "Remove one of the redirects.")
         seen.append(following)
         page, answer = following, None
+    if answer.status in (401, 403, 407):
+        failed(f"answers {answer}", "Let readers see the page without an account.")
     if answer.status >= 400:
-        fix = f"Restore the page {page}, or change the target of the name (ararat relocate NAME URL)."
+        fix = (
+            refused_host(answer)
+            or f"Restore the page {page}, or change the target of the name (ararat relocate NAME URL)."
+        )
         failed(f"answers {answer}", fix)
     if is_page_to_sign_in(answer):
         failed(f"answers {answer} with a form to sign in", "Let readers see the page without an account.")

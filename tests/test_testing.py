@@ -17,8 +17,18 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBasic
 from flask import Flask
+from quart import Quart, redirect
+from starlette.applications import Starlette
+from starlette.authentication import AuthenticationBackend, requires
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.middleware.httpsredirect import HTTPSRedirectMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.routing import Mount, Route
 
 from ararat.bindings.collection import Bindings
 from ararat.middleware import ResolverASGIMiddleware, ResolverMiddleware
@@ -440,6 +450,84 @@ def test_the_cause_of_a_refused_host_is_allowed_hosts(
 
     ararat_bindings.bind("ark:12345/x6np1", "/objects/17", kind="served")
     assert "ALLOWED_HOSTS" in cause_of(ararat_site(get_wsgi_application()))
+
+
+def starlette_site(*middleware: Any) -> Starlette:
+    async def page(request: Any) -> HTMLResponse:
+        return HTMLResponse("<h1>Map</h1>")
+
+    return Starlette(routes=[Route("/objects/17", page), Route("/signin", page, name="signin")], middleware=middleware)
+
+
+def behind_an_account() -> Starlette:
+    class Unknown(AuthenticationBackend):
+        async def authenticate(self, conn: Any) -> None:
+            return None
+
+    @requires("authenticated", redirect="signin")
+    async def page(request: Any) -> None:
+        raise AssertionError("the page needs an account")
+
+    routes = [Route("/objects/17", page), Route("/signin", lambda request: HTMLResponse("Hello"), name="signin")]
+    return Starlette(routes=routes, middleware=[Middleware(AuthenticationMiddleware, backend=Unknown())])
+
+
+def with_password() -> FastAPI:
+    app = FastAPI(dependencies=[Depends(HTTPBasic())])
+    app.add_api_route("/objects/{number}", lambda number: number)
+    return app
+
+
+def through_a_portal() -> Quart:
+    app = Quart(__name__)
+
+    @app.before_request
+    async def to_the_portal() -> Any:
+        return redirect("https://museum.example/konto/anmelden")
+
+    return app
+
+
+def two_languages() -> Starlette:
+    return Starlette(routes=[
+        Route("/objects/17", lambda request: RedirectResponse("/de/objects/17")),
+        Route("/de/objects/17", lambda request: RedirectResponse("/objects/17")),
+    ])  # fmt: skip
+
+
+ASYNCHRONOUS: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "Starlette, an account": (behind_an_account, "/signin", "Let readers see the page without an account."),
+    "FastAPI, a password": (with_password, "401 Unauthorized", "password"),
+    "Quart, a portal": (through_a_portal, "/konto/anmelden, a page to sign in", "without an account."),
+    "Starlette, a loop": (two_languages, "a loop of redirects: ", "Remove one of the redirects."),
+    "Starlette, other hosts": (
+        lambda: starlette_site(Middleware(TrustedHostMiddleware, allowed_hosts=["museum.example"])),
+        "400 Bad Request", "allowed_hosts of TrustedHostMiddleware",
+    ),
+    "Starlette, https only": (
+        lambda: starlette_site(Middleware(HTTPSRedirectMiddleware)), "redirects http to https", "Turn off this redirect"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("project", ASYNCHRONOUS)
+@pytest.mark.parametrize("kind", ["served", "located"])
+def test_the_cause_in_a_project_of_another_framework_is_the_true_one(
+    project: str, kind: Any, ararat_bindings: Bindings, ararat_site: Any
+) -> None:
+    make, came, fix = ASYNCHRONOUS[project]
+    ararat_bindings.bind("ark:12345/x6np1", "/objects/17", kind=kind)
+    printed = cause_of(ararat_site(make()))
+    assert came in printed
+    if (project, kind) != ("FastAPI, a password", "located"):
+        assert fix in printed.partition("fix ")[2]
+    assert "Restore" not in printed
+
+
+def test_a_middleware_inside_a_mount_is_not_reached(ararat_bindings: Bindings) -> None:
+    inside = Middleware(ResolverASGIMiddleware, bindings=ararat_bindings)
+    app = Starlette(routes=[Mount("/site", app=starlette_site(), middleware=[inside])])
+    assert "wrap the application from outside" in cause_of(TestClient(app))
 
 
 def test_the_cause_of_an_unbound_name_is_the_binding(ararat_bindings: Bindings, ararat_site: Any) -> None:

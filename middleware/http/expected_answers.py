@@ -20,12 +20,14 @@ PERMANENT = (301, 308)
 FOUND = (200, 204, *TEMPORARY)
 """The statuses of a name that resolves."""
 
-SIGN_IN = re.compile(r"(?i)log-?in|sign-?in|/auth|/sso|saml|oauth|openid")
+SIGN_IN = re.compile(r"(?i)log-?in|sign-?in|anmeld|/connexion\b|/auth|/sso|saml|oauth|openid")
 """The words of addresses at which people sign in."""
 
 _SHOWN = 300
 _PASSWORD = (b'type="password"', b"type='password'", b"type=password")
 _NOT_FOUND = (b"404", b"not found", b"nicht gefunden", b"introuvable")
+# How Django, TrustedHostMiddleware of Starlette, and Flask refuse a host.
+_OTHER_HOST = re.compile(rb"(?i)<h1>Bad Request \(400\)</h1>|DisallowedHost|invalid host|host .{0,60}not trusted")
 
 
 class ExpectedAnswer(NamedTuple):
@@ -111,6 +113,25 @@ def says_not_found(answer: SiteAnswer) -> bool:
     return answer.status == 200 and any(text in part for part in parts for text in _NOT_FOUND)
 
 
+def is_of_the_site(answer: SiteAnswer) -> bool:
+    """Return whether the site answered for a served name. Ararat adds only a link to such an answer."""
+    return _prefix_path(answer) is not None and answer.field("Access-Control-Expose-Headers") is None
+
+
+def refused_host(answer: SiteAnswer) -> str | None:
+    """Return what to do if a site answers a test by 400, because it does not know the host of the test; or None.
+
+    >>> refused_host(SiteAnswer(400, (), b"Invalid host header")) is None
+    False
+    """
+    if answer.status != 400 or answer.problem or not _OTHER_HOST.search(answer.body):
+        return None
+    return (
+        "The site refuses the host of the test. Add localhost and testserver to the hosts in its settings: "
+        "ALLOWED_HOSTS of Django, allowed_hosts of TrustedHostMiddleware, or TRUSTED_HOSTS of Flask."
+    )
+
+
 def fault(request: str, url: str, answer: SiteAnswer, expected: ExpectedAnswer) -> AnswerFault | None:
     """Compare the ``answer`` of a site with the ``expected`` one, and return the difference, or None.
 
@@ -189,9 +210,8 @@ def _fix(answer: SiteAnswer, expected: ExpectedAnswer) -> str:
         return "The resolver answers, but the name is not bound. Bind it: ararat bind NAME URL."
     if status == 410 and 410 not in expected.statuses:
         return "The name is withdrawn. Restore it (ararat restore NAME), or expect that it is withdrawn."
-    is_django = b"<h1>Bad Request (400)</h1>" in answer.body or b"DisallowedHost" in answer.body
-    if status == 400 and code is None and is_django:
-        return "Django refuses the host of the test. Add localhost and testserver to ALLOWED_HOSTS in its settings."
+    if (change := refused_host(answer)) is not None:
+        return change
     prefix = _prefix_path(answer)
     if status in (404, 405, 410) and code is None and prefix is not None:
         if prefix:

@@ -375,7 +375,7 @@ APACHE: dict[str, Applied] = {
     "response": Applied(
         in_host("Header set Content-Disposition attachment"),
         without("Header set Content-Disposition attachment"),
-        ("Header set of Content-Disposition",),
+        ("Header set or add of Content-Disposition",),
     ),
     "preflight": Applied(
         in_host("RewriteEngine On\n    RewriteCond %{REQUEST_METHOD} OPTIONS\n    RewriteRule ^ - [R=204,L]"),
