@@ -13,8 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..identifiers.text.translatable import Translatable
-from .names import assignment
-from .names import naming as names
+from .names import assignment, naming
 from .names.assignment import Change, Outcome
 from .names.errors import BindingError, BindingsUnavailable, Collision, Missing, Stale
 from .names.fields import Fields
@@ -105,7 +104,7 @@ def save(
             return [assignment.first(fields.for_name(name, rules), now)]
         return assignment.set_fields(name, existing, assignment.replacing(existing, fields), now, relocate=relocate)
 
-    return NameChange(names.key_of(name), decide, revision)
+    return NameChange(naming.key_of(name), decide, revision)
 
 
 def patch(name: Name, fields: Fields, *, revision: int | None = None, relocate: bool = False) -> NameChange:
@@ -156,7 +155,7 @@ def change_recorded(
     ``decide`` receives the recorded binding and the current time. ``revision`` is the expected revision; None does not
     check it.
     """
-    key = names.key_of(name)
+    key = naming.key_of(name)
 
     def decide_recorded(existing: Binding | None, now: datetime) -> Sequence[Change]:
         if existing is None:

@@ -28,8 +28,7 @@ from ..identifiers.text.translatable import Translatable
 from . import changes
 from .branding import RecordedBranding
 from .changes import ChangeResult, Decide, NameChange
-from .names import assignment
-from .names import naming as names
+from .names import assignment, naming
 from .names.actor import NOBODY, Actor
 from .names.assignment import Change, Outcome
 from .names.binding import NOTHING, Binding, Event, NameCount
@@ -90,7 +89,7 @@ class Bindings:
         is_local: bool = False,
         test_naans: Collection[str] = (),
     ) -> None:
-        self.naming = names.NamingRules(policy, test_naans)
+        self.naming = naming.NamingRules(policy, test_naans)
         self.check_change: ChangeCheck | None = PolicyCheck(policy) if policy else None
         self.kind = kind
         self._opening = opening
@@ -198,7 +197,7 @@ class Bindings:
         decide: Decide = lambda existing, now: [assignment.bind(existing, checked, now)]  # noqa: E731
         outcome = self._change(NameChange(checked.key, decide, revision), actor)
         if outcome == "bound":
-            for warning in names.warnings_about(identifier):
+            for warning in naming.warnings_about(identifier):
                 _log.warning("%s is bound: %s", checked.key, warning.message)
         return outcome
 
@@ -342,7 +341,7 @@ class Bindings:
 
         Raises :class:`BindingError` for a text that is not an identifier.
         """
-        key = names.key_of(identifier)
+        key = naming.key_of(identifier)
         return self.store.fetch((key,)).get(key)
 
     def get(self, identifier: Name) -> Binding:
@@ -366,7 +365,7 @@ class Bindings:
         expected a name that is bound (Ararat)
         >>> b.close(); folder.cleanup()
         """
-        key = names.key_of(identifier)
+        key = naming.key_of(identifier)
         binding = self.store.fetch((key,)).get(key)
         if binding is None:
             raise BindingError("not-bound", f"{key} is not bound")
@@ -456,7 +455,7 @@ class Bindings:
         """Return the changes of the name ``identifier``, the oldest first. The list is empty for a name that was never
         recorded.
         """
-        return self.store.history(names.key_of(identifier))
+        return self.store.history(naming.key_of(identifier))
 
     def close(self) -> None:
         """Close the database or file of these bindings. Later uses raise :class:`BindingsUnavailable`."""
@@ -486,7 +485,7 @@ class Bindings:
             with attempt, self.transaction(actor=who) as transaction:
                 results = changes.make(transaction, name_changes, self.now())
                 bound = [each.after.identifier for each in results if each.outcome == "bound"]
-                similar = {other: key for key in bound for other in names.confusable(key)}
+                similar = {other: key for key in bound for other in naming.confusable(key)}
                 confused = transaction.bound(list(similar)) if similar else []
                 break
         for each in results:

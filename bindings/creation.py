@@ -15,8 +15,7 @@ from ..identifiers.text.translatable import Translatable
 from . import changes, minting
 from .changes import ChangeResult, NameChange
 from .collection import Bindings
-from .names import assignment, validation
-from .names import naming as names
+from .names import assignment, naming, validation
 from .names.actor import Actor
 from .names.assignment import Change
 from .names.binding import Binding
@@ -162,7 +161,7 @@ def mint_one(
 def _new(name: Name, fields: Fields | Callable[[str], Fields], rules: NamingRules) -> NameChange:
     """Return the first change of a name. If it is recorded already with other values, the change is a conflict."""
     try:
-        key = names.assignable(name, rules)
+        key = naming.assignable(name, rules)
     except BindingError as error:
         error.field = "name"
         raise

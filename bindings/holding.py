@@ -26,8 +26,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import changes, prefix_changes
-from .names import assignment
-from .names import naming as names
+from .names import assignment, naming
 from .names.actor import Actor
 from .names.binding import Binding, Hold, rfc3339
 from .names.errors import BindingError
@@ -186,7 +185,7 @@ def _name(bindings: Bindings, text: str, kind: Of | None, accepts: Callable[[Bin
     if kind == "prefix":
         return None
     try:
-        key = names.key_of(text)
+        key = naming.key_of(text)
     except BindingError:
         if kind == "name":
             raise

@@ -28,8 +28,7 @@ from ...identifiers.iri_policy import AllocationFacts, Profile, evaluate, meanin
 from ...identifiers.text import iri
 from ...identifiers.text.translatable import Translatable, sentence
 from ..collection import Bindings
-from ..names import corrections, targets, validation
-from ..names import naming as names
+from ..names import corrections, naming, targets, validation
 from ..names.binding import Binding
 from ..names.error_codes import error_code
 from ..names.errors import BindingError, UnreadableBinding
@@ -113,7 +112,7 @@ def check(
             for binding, identifier in read:
                 yield from _name_findings(binding, identifier, bound, accepted_naans, prefixes)
                 if other := other_cases.get(binding.identifier):
-                    yield NameFinding(binding.identifier, "name-case", names.why_similar_in_case(other))
+                    yield NameFinding(binding.identifier, "name-case", naming.why_similar_in_case(other))
                 if not binding.is_withdrawn and (wrong := corrections.expected_character(binding.identifier, patterns)):
                     yield NameFinding(binding.identifier, "check-character", corrections.why_mistyped(wrong))
                 # A withdrawn name is no longer used, and a record can be newer than a name.
@@ -129,7 +128,7 @@ def check(
 
 def _read(key: str) -> Ark | Urn | None:
     try:
-        return names.read(key)
+        return naming.read(key)
     except BindingError:
         return None
 
@@ -137,14 +136,14 @@ def _read(key: str) -> Ark | Urn | None:
 def _related_keys(key: str, identifier: Ark | Urn | None) -> list[str]:
     """Return the names whose bindings the checks of this name need."""
     if isinstance(identifier, Urn):
-        return [names.key(identifier)]
+        return [naming.key(identifier)]
     containers = identifier.hierarchy[:-1] if identifier else ()
     return [*containers, *_confusable_keys(key)]
 
 
 def _confusable_keys(key: str) -> list[str]:
     # One name of each pair has %2E, and the finding belongs to it.
-    return names.confusable(key) if "%2E" in key else []
+    return naming.confusable(key) if "%2E" in key else []
 
 
 def _name_findings(
@@ -166,7 +165,7 @@ def _name_findings(
         yield found(
             "dot-segment", Translatable("the name has a segment . or .., which clients remove from the request")
         )
-    if isinstance(identifier, Urn) and binding.is_live and (shared := names.key(identifier)) != key:
+    if isinstance(identifier, Urn) and binding.is_live and (shared := naming.key(identifier)) != key:
         yield found(
             "urn-key",
             Translatable("no request finds this URN: it is equivalent to %(shared)s, which is bound too", shared=shared)

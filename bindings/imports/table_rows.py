@@ -15,8 +15,7 @@ from ...identifiers.text.translatable import Translatable
 from ..checks import new_names
 from ..checks.new_names import ComparedName
 from ..collection import Bindings
-from ..names import assignment, validation
-from ..names import naming as names
+from ..names import assignment, naming, validation
 from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.binding import Binding, rfc3339
@@ -523,7 +522,7 @@ class TableRows(Source[Summary]):
         if earlier is not None and (change is None or change.action):
             line, _, spelling = earlier.partition(" ")
             written = f" ({validation.shown(spelling, 100)})" if spelling else ""
-            why = names.why_same(self._identifier_cell(row), spelling or fields.key)
+            why = naming.why_same(self._identifier_cell(row), spelling or fields.key)
             message = Translatable(
                 "%(file)s, line %(line)s%(written)s has other values for %(key)s",
                 file=self.table.file,
@@ -626,7 +625,7 @@ class TableRows(Source[Summary]):
     def _warn_of_encoded_dots(self, transaction: Transaction, bound: Sequence[tuple[Row, Binding]]) -> None:
         if not self._warns:
             return
-        others = {other: row for row, binding in bound for other in names.confusable(binding.identifier)}
+        others = {other: row for row, binding in bound for other in naming.confusable(binding.identifier)}
         bound_names = dict.fromkeys(transaction.bound(list(others)))
         if self._checked and others:
             bound_names |= dict.fromkeys(self._checked.bound(list(others)))
@@ -845,7 +844,7 @@ def _with_normal_form(message: str, spelling: str, key: str) -> str:
     if spelling == key:
         return message
     shown = validation.shown(key, 100)
-    if why := names.why_same(spelling):
+    if why := naming.why_same(spelling):
         return Translatable(
             "%(message)s (its normal form is %(name)s: %(reason)s)", message=message, name=shown, reason=why
         )

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, and_, bindparam, func, or_, select, update
 
 from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
-from ..names import naming as names
-from ..names import validation
+from ..names import naming, validation
 from ..names.actor import Actor
 from ..names.assignment import Change, next_revision
 from ..names.binding import Binding
@@ -87,7 +86,7 @@ def redact(
     Target, kind, status and times stay. Raises :class:`BindingError` with the code ``not-bound``, ``reason-text`` or
     ``revision-unknown`` for an event that does not exist, and :class:`ReadOnlyBindings` for a file.
     """
-    key = names.key_of(identifier)
+    key = naming.key_of(identifier)
     why = None if reason is None else validation.check(reason, "reason-text", Translatable("Reason"), MAX_REASON)
     now = bindings.now()
     who = Actor.of(actor)

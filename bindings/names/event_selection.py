@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ...identifiers.text.translatable import Translatable
-from . import selection as listing
-from . import validation
+from . import selection, validation
 from .binding import ACTIONS, Action, Event
 from .errors import BindingError
 
@@ -81,7 +80,7 @@ def select_events(
     return EventSelection(
         operation=operation,
         actor=actor,
-        prefix=None if prefix is None else listing.beginning(prefix),
+        prefix=None if prefix is None else selection.beginning(prefix),
         action=None if action is None else actions[action],
         since=since,
         before=before,

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Protocol
 from ...identifiers import Ark
 from ...identifiers.ark.grammar import naan_of
 from ...identifiers.text.translatable import Translatable
-from . import naming as names
-from . import validation
+from . import naming, validation
 from .assignment import Change, next_revision
 from .binding import Binding
 from .errors import BindingConflict, BindingError
@@ -86,7 +85,7 @@ class PolicyCheck:
         if change.action in (None, "deleted") or after.is_withdrawn:
             return change
         try:
-            name = names.read(after.identifier)
+            name = naming.read(after.identifier)
             if (before is None or before.is_reserved) and isinstance(name, Ark):
                 self._require_naan(name)
                 self._require_shoulder(name)

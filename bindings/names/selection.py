@@ -18,8 +18,7 @@ from typing import Literal, NamedTuple, get_args
 from ...identifiers import IdentifierError, parse
 from ...identifiers.ark.grammar import BASE29
 from ...identifiers.text.translatable import Translatable
-from . import naming as names
-from . import validation
+from . import naming, validation
 from .binding import STATUSES, Binding, Status, numbers_in, rfc3339
 from .errors import BindingError
 from .metadata import folding
@@ -258,12 +257,12 @@ def beginning(prefix: str) -> str:
     text = _add_label(prefix)
     # A digit at the end keeps the last slash, dot or colon, which the normal form of a whole name can omit. An NBN
     # needs a hyphen: RFC 8458, section 4.2, ignores the case before it.
-    for end in ("0-0", "0", "00") if len(text) < names.MAX_CHARACTERS else ():
+    for end in ("0-0", "0", "00") if len(text) < naming.MAX_CHARACTERS else ():
         try:
-            name = names.read(parse(f"{text}{end}"))
+            name = naming.read(parse(f"{text}{end}"))
         except (IdentifierError, BindingError):
             continue
-        key = names.key(name)
+        key = naming.key(name)
         if key.endswith(end) and len(key) - len(end) <= _MAX_TEXT:
             return key[: -len(end)]
     raise BindingError(
@@ -282,11 +281,11 @@ def named(text: str) -> str | None:
     >>> named("map of ark:12345/x5") is None
     True
     """
-    if len(text) >= names.MAX_CHARACTERS:
+    if len(text) >= naming.MAX_CHARACTERS:
         return None
     for spelling in (_add_label(text), _correct(text)):
         try:
-            return None if spelling is None else names.key_of(spelling)
+            return None if spelling is None else naming.key_of(spelling)
         except BindingError:
             continue
     return None

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
-from ..names import assignment, targets, validation
-from ..names import naming as names
-from ..names import selection as listing
+from ..names import assignment, naming, selection, targets, validation
 from ..names.actor import Actor
 from ..names.assignment import Change
 from ..names.binding import Binding, Passthrough
@@ -88,7 +86,7 @@ def relocate_prefix(
     parameters = {"from": source, "to": destination}
     keys = None
     if prefix is not None:
-        keys, parameters["prefix"] = KeyRange(listing.beginning(prefix)), prefix
+        keys, parameters["prefix"] = KeyRange(selection.beginning(prefix)), prefix
     elif below is not None:
         keys = KeyRange(container(below), is_below=True)
         parameters["below"] = keys.beginning
@@ -139,7 +137,7 @@ def set_passthrough(
     """
     from ..storage.writing.operations import KeyRange
 
-    keys = KeyRange(listing.beginning(prefix))
+    keys = KeyRange(selection.beginning(prefix))
 
     def change(binding: Binding, now: datetime) -> Change | NotedName:
         if binding.is_withdrawn:
@@ -173,7 +171,7 @@ def container(identifier: Name) -> str:
 
     Raises :class:`BindingError` with the code ``nothing-below`` for a URN.
     """
-    key = names.key_of(identifier)
+    key = naming.key_of(identifier)
     if key.startswith("urn:"):
         raise BindingError("nothing-below", identifier=key)
     return key

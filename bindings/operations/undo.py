@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ...identifiers.text.translatable import Translatable
 from ..collection import Bindings
-from ..names import naming as names
+from ..names import naming
 from ..names.actor import Actor
 from ..names.assignment import Change, Outcome, hide, later, leads_elsewhere, next_revision, publish_again
 from ..names.binding import Action, Binding
@@ -113,7 +113,7 @@ def undo_change(
     If ``revision`` is not the revision of the last change, the name is refused. Raises :class:`BindingError` with the
     code ``not-bound`` for a name without a history, and like :func:`~ararat.bindings.operations.plan_names.carry_out`.
     """
-    key = names.key_of(identifier)
+    key = naming.key_of(identifier)
 
     def find(transaction: Transaction) -> Iterator[str]:
         from ..storage.tables.keys import index_key

@@ -344,14 +344,14 @@ def withdraw_command(
 
     name = read_name(identifier)
     if below:
-        from ...bindings.names import naming as names
+        from ...bindings.names import naming
         from ...bindings.names.fields import check_successor
         from ...bindings.operations.withdrawal import withdraw_below
 
         def withdraw(bindings: Bindings, **options: Any) -> BulkResult:
             if successor is not None:
-                stored = check_successor(names.key(name), successor)
-                print_warnings(new_names.successor_warnings(bindings, names.key(name), stored))
+                stored = check_successor(naming.key(name), successor)
+                print_warnings(new_names.successor_warnings(bindings, naming.key(name), stored))
             return withdraw_below(bindings, name, reason=reason, successor=successor, **options)
 
         return run_bulk(database, withdraw, atomic=atomic, dry_run=dry_run, as_json=as_json, actor=actor)

@@ -110,9 +110,9 @@ def stats_command(
 
 
 def _key(name: str | None) -> str | None:
-    from ...bindings.names import naming as names
+    from ...bindings.names import naming
 
-    return None if name is None else names.key(read_name(name))
+    return None if name is None else naming.key(read_name(name))
 
 
 def _beginning(prefix: str | None) -> str | None:

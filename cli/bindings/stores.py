@@ -128,7 +128,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
     Nothing is printed for a recorded name, or for a name that cannot be bound.
     """
     from ...bindings.checks import new_names
-    from ...bindings.names import naming as names
+    from ...bindings.names import naming
     from ...bindings.names.errors import BindingError
     from ...bindings.names.metadata import personal_data
 
@@ -138,7 +138,7 @@ def warn_of_new(bindings: Bindings, identifier: str, fields: Fields) -> None:
         return
     if bindings.lookup(checked.key) is not None:
         return
-    spelling = names.spelling_of(identifier)
+    spelling = naming.spelling_of(identifier)
     # The library logs the warnings about persistence statements, of all commands.
     new = new_names.ComparedName(
         checked.key, checked.target, checked.resource, checked.alternates or {}, spelling=identifier

@@ -58,9 +58,9 @@ def verify_name_command(
     from ...bindings.log.errors import LogError
     from ...bindings.log.notes.notes import MAX_BYTES
     from ...bindings.log.verification.name_proof import verify_name
-    from ...bindings.names import naming as names
+    from ...bindings.names import naming
 
-    key = names.key(read_name(identifier))
+    key = naming.key(read_name(identifier))
     policy = trusted(policy_file, vkey)
     if policy is None:
         raise click.UsageError("give the trusted log with --policy or --vkey")

@@ -16,8 +16,7 @@ from __future__ import annotations
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ...bindings.names import naming as names
-from ...bindings.names import targets
+from ...bindings.names import naming, targets
 from ...bindings.names.error_codes import HTTP_STATUS
 from ...bindings.names.errors import BindingError
 from ...bindings.names.prefixes.prefixes import PrefixRecord
@@ -80,7 +79,7 @@ def delegated(
     because the page is not the thing that is named (X-13). Return None for an address that would not be valid, or that
     is one of this resolver.
     """
-    address = record.address_elsewhere(names.key(identifier), given)
+    address = record.address_elsewhere(naming.key(identifier), given)
     if address is None or _is_here(address, settings):
         return None
     status = 302 if record.resolver else 303

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ...bindings.names import naming as names
+from ...bindings.names import naming
 from ...bindings.names.binding import Hold
 from ...bindings.names.prefixes.holds import MAX_SECONDS, Holds, narrowest
 from ...identifiers import Ark
@@ -72,7 +72,7 @@ def _find(resolution: Resolution, holds: Holds, now: datetime) -> Hold | None:
     if identifier is not None:
         above = withdrawing_keys(identifier) if isinstance(identifier, Ark) else ()
         read = of if resolution.rule is None else None
-        return narrowest([own, holds.over(names.key(identifier), now, above, read=read)], now)
+        return narrowest([own, holds.over(naming.key(identifier), now, above, read=read)], now)
     return narrowest([own, holds.over(_beginning(resolution.given), now)], now)
 
 
@@ -81,7 +81,7 @@ def _begins(resolution: Resolution, holds: Holds, now: datetime) -> datetime | N
     if identifier is None:
         return None
     above = withdrawing_keys(identifier) if isinstance(identifier, Ark) else ()
-    return holds.begins(names.key(identifier), now, above)
+    return holds.begins(naming.key(identifier), now, above)
 
 
 def _beginning(given: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...bindings.names import naming as names
+from ...bindings.names import naming
 from ...identifiers import Ark, IdentifierError, Problem
 from ...identifiers.ark import length
 from ...identifiers.ark import parser as ark
@@ -67,8 +67,8 @@ def parse_request(given: str, settings: Settings, accepted: Accepted = ANYTHING)
             return problem("dot-segment", given)
     elif rest.startswith(("+", "=")):
         # a q-component is never an inflection, also "?=info".
-        return ResolutionRequest(given, identifier, names.key(identifier), q_component(rest), "", accepted)
-    return ResolutionRequest(given, identifier, names.key(identifier), query, inflection(query), accepted)
+        return ResolutionRequest(given, identifier, naming.key(identifier), q_component(rest), "", accepted)
+    return ResolutionRequest(given, identifier, naming.key(identifier), query, inflection(query), accepted)
 
 
 def _parse(core: str, settings: Settings) -> Identifier:
@@ -117,7 +117,7 @@ def without_final_dot(request: ResolutionRequest, settings: Settings) -> Resolut
     except IdentifierError:
         return None
     given = identifier.text + request.given[len(request.core) :]
-    return request._replace(given=given, identifier=identifier, key=names.key(identifier))
+    return request._replace(given=given, identifier=identifier, key=naming.key(identifier))
 
 
 def inflection(query: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ...bindings.names import naming as names
+from ...bindings.names import naming
 from ...bindings.names.binding import Binding, Hold
 from ...bindings.names.prefixes.prefixes import NO_STATEMENTS, InheritedStatements, PrefixRecord
 from ...identifiers import Ark, Problem, Urn
@@ -82,4 +82,4 @@ class Resolution:
     @property
     def key(self) -> str | None:
         """The normal form of the requested identifier, the key of its binding. It is None if it could not be parsed."""
-        return names.key(self.identifier) if self.identifier is not None else None
+        return naming.key(self.identifier) if self.identifier is not None else None

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ararat.bindings.collection import Bindings
-from ararat.bindings.names import assignment
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import assignment, naming
 from ararat.bindings.names.errors import BindingConflict, BindingError, BindingsUnavailable
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.open import open_bindings
@@ -465,7 +464,7 @@ def test_no_change_reassigns_a_name_and_the_history_can_be_replayed(
             if found.resource is not None:
                 resources.setdefault(found.identifier, found.resource)
             assert found.resource == resources.get(found.identifier)
-    for key in {names.assignable(spelling.format(own)) for spelling, _ in operations}:
+    for key in {naming.assignable(spelling.format(own)) for spelling, _ in operations}:
         history = bindings.history(key)
         assert [event.revision for event in history] == list(range(1, len(history) + 1))
         assert [event.before for event in history] == [None, *(event.after for event in history)][: len(history)]

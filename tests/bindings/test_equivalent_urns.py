@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ararat.bindings.collection import Bindings
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import naming
 from ararat.bindings.names.errors import BindingConflict
 from ararat.identifiers import equivalent
 from ararat.identifiers.urn import namespaces
@@ -53,5 +53,5 @@ def test_a_name_that_breaks_a_namespace_rule_can_be_bound(name: str, bindings: B
 @pytest.mark.parametrize("namespace", namespaces.registered(), ids=lambda each: each.nid)
 def test_a_key_is_idempotent(namespace: Namespace) -> None:
     for nss in (namespace.example, namespace.example.upper(), "A-b", "x"):
-        key = names.key(names.read(f"urn:{namespace.nid}:{nss}"))
-        assert names.key(names.read(key)) == key
+        key = naming.key(naming.read(f"urn:{namespace.nid}:{nss}"))
+        assert naming.key(naming.read(key)) == key

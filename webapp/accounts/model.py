@@ -14,8 +14,7 @@ from datetime import UTC, date, datetime, time, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from ...bindings.names import selection as listing
-from ...bindings.names import validation
+from ...bindings.names import selection, validation
 from ...bindings.names.actor import Actor
 from ...bindings.names.binding import rfc3339
 from ...bindings.names.errors import CatalogueError
@@ -346,6 +345,6 @@ def read_prefix(text: str, rules: NamingRules = NO_RULES) -> str:
     ('ark:12345/', 'ark:12345/x5', 'urn:nbn:de:')
     """
     if text[:4].lower() == "urn:":
-        return listing.beginning(text)
+        return selection.beginning(text)
     prefixes.require_length(text, MAX_PREFIX)
     return prefixes.check_prefix(text, rules)

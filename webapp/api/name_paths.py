@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from werkzeug.exceptions import NotFound
 
-from ...bindings.names import naming as names
+from ...bindings.names import naming
 from ...bindings.names.errors import BindingError
 from ...bindings.names.naming import NO_RULES, NamingRules
 from ...bindings.names.prefixes import prefixes
@@ -66,7 +66,7 @@ def require_assignable(name: str, rules: NamingRules = NO_RULES) -> None:
     ``name`` is the text in the path.
     """
     try:
-        names.assignable(name, rules)
+        naming.assignable(name, rules)
     except BindingError as error:
         raise HTTPRefusal(
             400, error.code, f"The name in the path is refused: {error.message}.{error.question}"

@@ -7,7 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 from flask import request
 
-from ...bindings.names import selection as listing
+from ...bindings.names import selection
 from ...bindings.names.errors import BindingError
 from ...identifiers.text import display
 from ..errors import HTTPRefusal
@@ -75,7 +75,7 @@ def time(name: str, text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
-        return listing.moment(text)
+        return selection.moment(text)
     except (ValueError, OverflowError):
         sentence = f"The parameter {name} must be a date such as 2026-11-22, or a time such as 2026-11-22T09:30:00Z."
         if " " in text:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from ...bindings.names import selection as listing
+from ...bindings.names import selection
 from ...identifiers.text.translatable import Translatable
 from .blueprint import time_zone
 from .forms import FieldProblem
@@ -41,7 +41,7 @@ def last_day(end: datetime) -> str:
 
 def _moment(text: str) -> datetime:
     """Return a time. A day begins in the time zone of the caller."""
-    time = listing.moment(text)
+    time = selection.moment(text)
     return time.replace(tzinfo=time_zone()).astimezone(UTC) if len(text) == _DAY else time
 
 

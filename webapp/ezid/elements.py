@@ -20,8 +20,7 @@ from ...bindings.imports.sources.ezid.element_names import (
     metadata_name,
 )
 from ...bindings.imports.sources.ezid.elements import erc_elements, read_status, with_values
-from ...bindings.names import naming as names
-from ...bindings.names import targets, validation
+from ...bindings.names import naming, targets, validation
 from ...bindings.names.binding import Binding, Status, rfc3339
 from ...bindings.names.errors import BindingError
 from ...bindings.names.metadata import metadata
@@ -266,7 +265,7 @@ def _is_own_page(target: str, key: str, prefix: str) -> bool:
     if not target.startswith(f"{prefix}/"):
         return False
     try:
-        return names.key_of(target[len(prefix) + 1 :].removesuffix("?info")) == key
+        return naming.key_of(target[len(prefix) + 1 :].removesuffix("?info")) == key
     except BindingError:
         return False
 

@@ -11,8 +11,7 @@ from ...bindings import changes
 from ...bindings.changes import ChangeResult, NameChange
 from ...bindings.holding import public_answer
 from ...bindings.imports.sources.ezid.element_names import OWNER
-from ...bindings.names import naming as names
-from ...bindings.names import validation
+from ...bindings.names import naming, validation
 from ...bindings.names.errors import BindingConflict
 from ...bindings.names.naming import Name
 from ..accounts.model import AccountError
@@ -43,7 +42,7 @@ def view(asked: EzidRequest) -> EzidAnswer:
     else:
         found = reading.show(ezid().accounts.bindings, known, identifier)
     name = elements.classic(found.identifier)
-    wanted = elements.classic(names.key_of(identifier))
+    wanted = elements.classic(naming.key_of(identifier))
     text = name if name == wanted else f"{name} in_lieu_of {wanted}"
     bindings = ezid().accounts.bindings
     answer = public_answer(found, bindings.source.holds(), bindings.now())
@@ -62,7 +61,7 @@ def create(asked: EzidRequest) -> EzidAnswer:
     """
     known = require_caller()
     statement = elements.stated(anvl_body.read(asked.body))
-    key = names.assignable(asked.subject, ezid().accounts.bindings.naming)
+    key = naming.assignable(asked.subject, ezid().accounts.bindings.naming)
     if asked.is_set("update_if_exists") and _is_recorded(known, key):
         return _update(known, asked.subject, statement)
     fields = _as_new(known, statement).fields(key, ezid().prefix, passthrough=ezid().passthrough)
@@ -121,7 +120,7 @@ def mint(asked: EzidRequest) -> EzidAnswer:
 
 
 def _update(known: Caller, identifier: str, statement: Statement) -> EzidAnswer:
-    bindings, key = ezid().accounts.bindings, names.key_of(identifier)
+    bindings, key = ezid().accounts.bindings, naming.key_of(identifier)
     passthrough = None
     if statement.owner is not None or statement.target:
         current = reading.show_to_change(bindings, known, identifier)

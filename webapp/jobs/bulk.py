@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...bindings.names import naming
-from ...bindings.names import selection as listing
 from ...bindings.names.errors import BindingError
 from ...bindings.names.operation import kind_of
+from ...bindings.names.selection import MAX_PAGE, Selection, select
 from ...bindings.operations.job_names import MAX_NAMES, JobNames
 from ...bindings.operations.plan import NO_NAMES
 from ...bindings.operations.runner import Hooks, OperationRun
@@ -55,7 +55,7 @@ def plan_of(operation: Mapping[str, Any]) -> Plan:
     return kind_of(operation["action"]).make_plan(operation)
 
 
-def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
+def selection_of(conditions: Mapping[str, Any]) -> Selection:
     """Return the selection of names that conditions in JSON describe.
 
     ``conditions`` has the arguments of :func:`~.selection.select` by their names, such as ``prefix`` and ``state``.
@@ -63,7 +63,7 @@ def selection_of(conditions: Mapping[str, Any]) -> listing.Selection:
     """
     times = {name: datetime.fromisoformat(conditions[name]) for name in _TIMES if name in conditions}
     # A list in the order of the names is complete, also if names get other values meanwhile.
-    return listing.select(**{**conditions, **times, "sort": "name"})
+    return select(**{**conditions, **times, "sort": "name"})
 
 
 class BulkJobs:
@@ -218,7 +218,7 @@ class BulkJobs:
         require_reader(caller)
         selection, after = selection_of(job.parameters["selection"]), None
         while True:
-            page = self.accounts.bindings.list_names(selection, cursor=after, limit=listing.MAX_PAGE)
+            page = self.accounts.bindings.list_names(selection, cursor=after, limit=MAX_PAGE)
             yield from (each.identifier for each in page.names)
             if (after := page.next) is None:
                 return

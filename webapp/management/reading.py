@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...bindings.names import naming as names
+from ...bindings.names import naming
 from ...bindings.names.binding import Binding, Event
 from ...bindings.names.errors import Missing
 from ...bindings.names.naming import Name
@@ -59,7 +59,7 @@ def show_longest(bindings: Bindings, caller: Caller | None, name: Name) -> Bindi
         read = parse(name) if isinstance(name, str) else name
     except IdentifierError:
         read = name
-    key = names.key_of(read)
+    key = naming.key_of(read)
     found = bindings.store.fetch(key[:end] for end in range(1, min(len(key), _MAX_KEY) + 1))
     shown = [binding for binding in found.values() if known_to(caller, binding)]
     if not shown:
@@ -89,4 +89,4 @@ def operation(bindings: Bindings, number: int) -> Operation:
 
 
 def _missing(name: Name) -> Missing:
-    return Missing("not-bound", identifier=names.key_of(name))
+    return Missing("not-bound", identifier=naming.key_of(name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ...bindings.holding import public_answer
-from ...bindings.names import naming as names
+from ...bindings.names import naming
 from ...bindings.names.binding import NOTHING
 from ...bindings.names.prefixes.prefixes import root_of
 from ...bindings.names.selection import Selection
@@ -264,7 +264,7 @@ def keys(report: Report) -> tuple[str, ...]:
     """
     if not report.valid:
         return ()
-    return report.hierarchy[-NEAREST:] or (names.key(urn.parse(report.parts["assigned_name"])),)
+    return report.hierarchy[-NEAREST:] or (naming.key(urn.parse(report.parts["assigned_name"])),)
 
 
 def kinds(keys: Iterable[str], bindings: Bindings | None) -> dict[str, str] | None:
@@ -357,7 +357,7 @@ class _Lookup:
             above=self.found.get(resolution.container or ""),
             prefix=record,
             is_own=is_own,
-            is_mistyped=is_unknown and source.is_mistyped(names.read(key)),
+            is_mistyped=is_unknown and source.is_mistyped(naming.read(key)),
             contact=self.contact(key) if is_own else None,
         )
 

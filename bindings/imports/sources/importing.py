@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ...collection import Bindings
-from ...names import naming as names
-from ...names import targets, validation
+from ...names import naming, targets, validation
 from ...names.actor import Actor
 from ...names.errors import BindingError
 from ...names.naming import NamingRules
@@ -191,7 +190,7 @@ class _Reading:
         keys: dict[str, MintedName] = {}
         for each in minted:
             try:
-                keys[names.assignable(each.identifier, self._bindings.naming)] = each
+                keys[naming.assignable(each.identifier, self._bindings.naming)] = each
             except BindingError as error:
                 self._omit(each.line, each.identifier, Omission("identifier", error.message, error.expected))
         recorded_keys = self._index.known(list(keys)) | self._bindings.store.fetch(keys).keys()
@@ -213,7 +212,7 @@ def _key_and_target(row: Row, rules: NamingRules) -> tuple[str, str]:
     """Return the name in normal form and the target as stored, or the texts of the dump if not valid."""
     key, target = row.cells["identifier"], row.cells.get("target", "")
     try:
-        key = names.assignable(key, rules)
+        key = naming.assignable(key, rules)
         target = targets.check(target, "located") or "" if target else ""
     except BindingError:
         pass

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ....identifiers.ark import normalization
 from ....identifiers.text import display
-from ...names import naming as names
+from ...names import naming
 from ...names.errors import BindingError
 from ...storage.spill import Spill
 from ..tree.entries import LogEntry
@@ -101,10 +101,10 @@ def _name_of(key: str) -> tuple[str, str | None]:
     if normalization.plain(key) == key:
         return key, None
     try:
-        name = names.read(key)
+        name = naming.read(key)
     except BindingError:
         return key, "is not an identifier"
-    current = names.key(name)
+    current = naming.key(name)
     if key == current:
         return current, None
     return current, f"is not in normal form, which is {display.escape(current[:300])}"

@@ -20,7 +20,7 @@ from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.importing import import_table
 from ararat.bindings.minting import mint
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import naming
 from ararat.bindings.names.binding import Binding
 from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.names.metadata.metadata import ELEMENTS
@@ -211,7 +211,7 @@ def require_the_same(copy: Bindings, bindings: Bindings, minted: set[str]) -> No
     assert [rule.as_dict() | {"changed": ""} for rule in copy.rules.list()] == [
         rule.as_dict() | {"changed": ""} for rule in bindings.rules.list()
     ]
-    name = names.read("ark:12345/x7abc")
+    name = naming.read("ark:12345/x7abc")
     asked = copy.source.binding_by_rule(name), bindings.source.binding_by_rule(name)
     assert [(ruled.binding.target, ruled.binding.redirect) for ruled in asked if ruled] == [
         ("/things?id=x7abc", 307)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import naming
 from ararat.bindings.names.errors import BindingError
 from ararat.bindings.names.naming import assignable, confusable
 from ararat.identifiers import parse
@@ -105,7 +105,7 @@ def test_the_example_naan_can_be_bound() -> None:
 
 @pytest.mark.parametrize("spelling", ["ark:12345/doc?info", "https://n2t.net/ark:/12345/d-oc?#f", "ark:12345/doc#f"])
 def test_a_query_or_fragment_is_not_part_of_the_key(spelling: str) -> None:
-    assert names.key(names.read(spelling)) == names.key_of(spelling) == "ark:12345/doc"
+    assert naming.key(naming.read(spelling)) == naming.key_of(spelling) == "ark:12345/doc"
 
 
 @pytest.mark.parametrize(
@@ -116,13 +116,13 @@ def test_a_query_or_fragment_is_not_part_of_the_key(spelling: str) -> None:
     ],
 )
 def test_the_key_of_a_text_is_that_of_the_parsed_name(spelling: str) -> None:
-    assert names.key_of(spelling) == names.key_of(names.read(spelling)) == names.key(names.read(spelling))
+    assert naming.key_of(spelling) == naming.key_of(naming.read(spelling)) == naming.key(naming.read(spelling))
 
 
 @pytest.mark.parametrize("text", ["", "x", "ark:12345/a/../b", "ark:12345", "ark:12345/x y", "x" * 5000])
 def test_a_text_without_a_key_is_refused_as_by_reading_it(text: str) -> None:
     outcomes = []
-    for read in (names.key_of, lambda each: names.key(names.read(each))):
+    for read in (naming.key_of, lambda each: naming.key(naming.read(each))):
         try:
             outcomes.append(read(text))
         except BindingError as error:
@@ -164,7 +164,7 @@ def test_a_name_with_many_dots_has_few_similar_names() -> None:
     ],
 )
 def test_the_reason_for_the_equivalence_of_two_spellings_is_given(spellings: list[str], why: str) -> None:
-    found = names.why_same(*spellings)
+    found = naming.why_same(*spellings)
     assert why in found
     assert bool(found) == bool(why)
 
@@ -184,15 +184,15 @@ def test_the_reason_for_the_equivalence_of_two_spellings_is_given(spellings: lis
     ],
 )
 def test_a_name_that_is_not_ascii_is_questionable(identifier: str, code: str | None, words: str) -> None:
-    found = names.warnings_about(identifier)
+    found = naming.warnings_about(identifier)
     assert [warning.code for warning in found] == ([code] if code else [])
     assert all(words in warning.message for warning in found)
 
 
 def test_a_dot_at_the_end_of_an_ark_is_a_warning():
-    assert [warning.code for warning in names.warnings_about("ark:12345/x7.")] == ["dot-in-name"]
-    assert [warning.code for warning in names.warnings_about("ark:12345/a.-")] == ["dot-in-name"]
-    assert names.warnings_about("urn:example:a.") == names.warnings_about("ark:12345/x.pdf") == []
+    assert [warning.code for warning in naming.warnings_about("ark:12345/x7.")] == ["dot-in-name"]
+    assert [warning.code for warning in naming.warnings_about("ark:12345/a.-")] == ["dot-in-name"]
+    assert naming.warnings_about("urn:example:a.") == naming.warnings_about("ark:12345/x.pdf") == []
 
 
 @pytest.mark.parametrize(
@@ -209,6 +209,6 @@ def test_a_dot_at_the_end_of_an_ark_is_a_warning():
     ],
 )
 def test_a_part_of_a_container_in_a_name_is_a_warning(identifier: str, part: str | None) -> None:
-    found = [each for each in names.warnings_about(identifier) if each.code == "name-container"]
+    found = [each for each in naming.warnings_about(identifier) if each.code == "name-container"]
     assert len(found) == (part is not None)
     assert all((part or "") in each.message for each in found)

@@ -15,13 +15,11 @@ from hypothesis import strategies as st
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
-from ararat.bindings.names import selection as listing
 from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.names.errors import BindingError
-from ararat.bindings.names.selection import Selection, select
+from ararat.bindings.names.selection import Group, Selection, cursor, select
 from ararat.bindings.open import bindings_at, open_bindings
-from ararat.bindings.storage import listing as storage_listing
-from ararat.bindings.storage import store
+from ararat.bindings.storage import listing, store
 from ararat.bindings.storage.databases.connections import Readers
 from ararat.bindings.storage.store import DatabaseStore
 
@@ -199,8 +197,8 @@ def test_each_list_of_an_owner_has_the_same_names(
     bindings: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     assert isinstance(bindings.store, DatabaseStore)
-    monkeypatch.setattr(storage_listing, "_FEW_MATCHES", few)
-    monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
+    monkeypatch.setattr(listing, "_FEW_MATCHES", few)
+    monkeypatch.setattr(listing, "_FEW_NAMES", few)
     for number in range(6):
         metadata, owner = {"what": f"Map {number}"}, ("Maria", "Ada")[number % 2]
         bindings.bind(f"ark:12345/x{number}", "https://a.example/1", metadata=metadata, actor=owner)
@@ -240,7 +238,7 @@ def test_a_list_of_changes_begins_with_the_oldest(filled: Bindings) -> None:
 def test_many_names_are_counted_without_the_time_limit_of_a_lookup(
     filled: Bindings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    groups: list[listing.Group | None] = [None, "state", "shoulder", "month"]
+    groups: list[Group | None] = [None, "state", "shoulder", "month"]
     expected = [filled.count_names(by=group) for group in groups]
     monkeypatch.setattr(store, "MAX_COUNTED", 7)
     read = Readers.rows
@@ -374,7 +372,7 @@ def test_a_page_is_read_from_an_index_without_sorting(
     after = None
     if is_next_page:
         values = ("ark:12345/00010",) if selection.order == "name" else ("https://old.example/1", "ark:12345/00010")
-        after = listing.cursor(*values)
+        after = cursor(*values)
     explain = "EXPLAIN QUERY PLAN" if many.location.startswith("sqlite") else "EXPLAIN"
     for statement, parameters in statements(store, selection, after, 100):
         plan = rows_of(many, f"{explain} {statement}", parameters)
@@ -400,7 +398,7 @@ def test_next_page_does_not_read_the_pages_before_it(
 ) -> None:
     store = bindings.store
     assert isinstance(store, DatabaseStore)
-    [(statement, parameters)] = statements(store, select(**conditions), listing.cursor(*values), 10)
+    [(statement, parameters)] = statements(store, select(**conditions), cursor(*values), 10)
     bounds = [each for each in statement.partition(" WHERE ")[2].split(" AND ") if column in each and ">" in each]
     assert len(bounds) == (2 if column == "target" else 1)
     assert parameters[0] == values[0]
@@ -440,7 +438,7 @@ def test_pages_by_changes_keep_the_limits_of_the_times(filled: Bindings) -> None
     assert all_pages(filled, replace(selection, descending=True), 1) == expected[::-1]
     for descends, time in ((False, START), (True, START + timedelta(days=9))):
         # A position outside of the limits begins at the limit.
-        after = listing.cursor(rfc3339(time), "ark:12345/a1")
+        after = cursor(rfc3339(time), "ark:12345/a1")
         page = filled.list_names(replace(selection, descending=descends), cursor=after)
         assert [each.identifier for each in page.names] == (expected[::-1] if descends else expected)
 
@@ -466,7 +464,7 @@ def test_a_page_by_changes_is_a_range_of_the_index(bindings: Bindings, descendin
         day = timedelta(days=1)
         selection = replace(selection, changed_since=START - day, changed_before=START + day)
         selection = replace(selection, prefix="ark:12345/", beginnings=("ark:12345/", "urn:"))
-    after = listing.cursor(time, "ark:12345/01500")
+    after = cursor(time, "ark:12345/01500")
     [(statement, parameters)] = statements(store, selection, after, 100)
     plan = rows_of(bindings, f"{'EXPLAIN QUERY PLAN' if is_sqlite else 'EXPLAIN'} {statement}", parameters)
     assert "bindings_recorded" in plan
@@ -490,14 +488,14 @@ def test_changes_below_a_prefix_are_not_sorted(tmp_path: Path) -> None:
 def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> None:
     for name in ("ark:12345/a1", "ark:12345/b1", "ark:12345/b2"):
         bindings.bind(name, "/x")
-    page = bindings.list_names(select(prefix="ark:12345/b"), cursor=listing.cursor("ark:12345/a0"))
+    page = bindings.list_names(select(prefix="ark:12345/b"), cursor=cursor("ark:12345/a0"))
     assert [each.identifier for each in page.names] == ["ark:12345/b1", "ark:12345/b2"]
     assert bindings.count_names(select(prefix="ark:12345/b"), by="shoulder") == {"ark:12345/b1": 1, "ark:12345/b2": 1}
 
 
 def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def listed(selection: Selection, few: int) -> list[str]:
-        monkeypatch.setattr(storage_listing, "_FEW_NAMES", few)
+        monkeypatch.setattr(listing, "_FEW_NAMES", few)
         names, after = list[str](), None
         while True:
             page = bindings.list_names(selection, cursor=after, limit=2)
@@ -526,7 +524,7 @@ def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: p
 def test_a_search_for_few_or_many_matches_has_the_same_pages(
     filled: Bindings, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(storage_listing, "_FEW_MATCHES", few)
+    monkeypatch.setattr(listing, "_FEW_MATCHES", few)
     selection, found, after = select(text="map", prefix="ark:12345/"), [], None
     while True:
         page = filled.list_names(selection, cursor=after, limit=1)
@@ -551,5 +549,5 @@ def test_postgresql_reads_the_words_of_few_names_before_it_sorts_them(matches: i
             return [(1,)]
         return [("ark:12345/x",)] * matches if statement.startswith("SELECT bindings.key FROM") else []
 
-    storage_listing.Lists("postgresql").page(read, select(text="rare", prefix="ark:12345/"), None, 100)
+    listing.Lists("postgresql").page(read, select(text="rare", prefix="ark:12345/"), None, 100)
     assert [" = ANY(" in statement for statement in statements] == [False, False, by_key]

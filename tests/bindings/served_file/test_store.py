@@ -19,7 +19,7 @@ from werkzeug.test import Client
 from ararat.bindings.collection import Bindings
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.imports.importing import import_table
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import naming
 from ararat.bindings.names.errors import BindingsUnavailable, ReadOnlyBindings, TableError
 from ararat.bindings.open import open_file
 from ararat.bindings.served_file import store as filestore
@@ -69,7 +69,7 @@ def test_a_file_applies_rules_and_ignores_minted_names(tmp_path: Path, open_stor
     header = "identifier,target,kind,status\n"
     path.write_text(header + "".join(f"{row}\n" for row in (*rows, "ark:12345/t1,,,reserved", f"{A},/1,,")))
     bindings = open_store(path)
-    ruled = bindings.source.binding_by_rule(names.read("ark:12345/x57"))
+    ruled = bindings.source.binding_by_rule(naming.read("ark:12345/x57"))
     assert ruled is not None
     assert ruled.binding.target == "https://a.example/x57"
     application = Client(ResolverMiddleware(NotFound(), bindings, prefix="https://example.org"))

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote_to_bytes
 import pytest
 from werkzeug.exceptions import NotFound
 
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import naming
 from ararat.webapp.api import name_paths
 from ararat.webapp.api.name_paths import Addressed
 from ararat.webapp.errors import HTTPRefusal
@@ -129,7 +129,7 @@ def test_every_identifier_is_read_or_refused(naughty):
             found = read(below)
         except (NotFound, HTTPRefusal):
             continue
-        assert names.assignable(found.name)
+        assert naming.assignable(found.name)
 
 
 def test_a_prefix_is_read_in_its_stored_form():

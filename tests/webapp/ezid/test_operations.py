@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ararat.bindings.names import naming as names
+from ararat.bindings.names import naming
 from ararat.bindings.names.metadata.datacite_identifier import with_identifier
 from tests.datacite_records import record
 from tests.webapp.ezid.client import EzidClient
@@ -433,7 +433,7 @@ def test_each_change_is_in_the_audit(curator: Person, service: Service) -> None:
 
 
 def passthrough(service: Service, name: str) -> object:
-    key = names.key(names.read(name))
+    key = naming.key(naming.read(name))
     return service.bindings.store.fetch([key])[key].passthrough
 
 

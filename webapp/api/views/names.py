@@ -13,11 +13,10 @@ from werkzeug.exceptions import MethodNotAllowed
 from ....bindings import changes
 from ....bindings.changes import NameChange
 from ....bindings.checks import near_names
-from ....bindings.names import selection as listing
 from ....bindings.names.binding import NUMBER_KINDS
 from ....bindings.names.errors import BindingError, Stale, TooBroad
 from ....bindings.names.fields import DEFAULTS
-from ....bindings.names.selection import MAX_TOTAL
+from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, select
 from ...accounts.identify import accounts
 from ...accounts.model import Caller
 from ...config import site_bindings, url
@@ -41,13 +40,13 @@ _LISTED = (*_CONDITIONS, "q", "changed_since", "after", "limit")
 def list_names() -> Response:
     """Return a page of the names that meet the conditions in the query parameters, as JSON."""
     given = parameters.read(*_LISTED)
-    limit = parameters.number("limit", given.get("limit"), 1, listing.MAX_PAGE, 100)
+    limit = parameters.number("limit", given.get("limit"), 1, MAX_PAGE, 100)
     since = parameters.time("changed_since", given.get("changed_since"))
     if given.get("target") == "":
         raise HTTPRefusal(400, "parameter", "The parameter target is empty. Remove it, or send a host, URL or path.")
     try:
         conditions: dict[str, Any] = {name: given.get(name) for name in _CONDITIONS}
-        selection = listing.select(**conditions, text=given.get("q"), changed_since=since)
+        selection = select(**conditions, text=given.get("q"), changed_since=since)
         page = near_names.page(read_bindings(), selection, cursor=given.get("after"), limit=limit)
         try:
             total, is_all = read_bindings().count_names(selection, most=MAX_TOTAL + 1).get("", 0), True

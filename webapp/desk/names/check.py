@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ....bindings.checks import new_names
 from ....bindings.checks.plausibility import target_warnings
-from ....bindings.names import naming as names
-from ....bindings.names import selection as listing
-from ....bindings.names import targets
+from ....bindings.names import naming, selection, targets
 from ....bindings.names.binding import Binding
 from ....bindings.names.errors import BindingError
 from ....bindings.names.metadata import personal_data
@@ -74,7 +72,7 @@ def check(bindings: Bindings, asking: Caller, text: str, target: str = "") -> Ch
     if not pasted:
         return Check()
     try:
-        names.require_length(pasted)
+        naming.require_length(pasted)
     except BindingError as error:
         return Check(remarks=[_refusal(error)])
     found = site().inspect(pasted)
@@ -86,7 +84,7 @@ def check(bindings: Bindings, asking: Caller, text: str, target: str = "") -> Ch
         return Check(remarks=[_unreadable(found.findings[0].report if found.findings else None)])
     report = valid[0].report
     try:
-        key = names.assignable(names.read(report.normal_form or pasted), bindings.naming)
+        key = naming.assignable(naming.read(report.normal_form or pasted), bindings.naming)
     except BindingError as error:
         return Check(remarks=[_refusal(error)])
     recorded = bindings.lookup(key)
@@ -113,7 +111,7 @@ def _names_with_target(bindings: Bindings, asking: Caller, address: str) -> list
     """Return the first names with a target. The list of a beginning has the targets that are equal to it first."""
     try:
         target = targets.location(address)
-        page = bindings.list_names(listing.select(target=target), limit=_MAX_SAME_TARGET)
+        page = bindings.list_names(selection.select(target=target), limit=_MAX_SAME_TARGET)
     except BindingError:
         return []
     return [each for each in page.names if each.target == target]
@@ -194,7 +192,7 @@ def _warnings(bindings: Bindings, key: str, pasted: str, found: int, target: str
         Remark(weight="warn", text=sentence(warning.message))
         for warning in new_names.warnings_before(bindings, [new._replace(spelling=pasted_name(pasted, key))])[0]
     ]
-    similar = [*names.confusable(key), *_other_cases(key)]
+    similar = [*naming.confusable(key), *_other_cases(key)]
     for other in bindings.store.fetch(similar):
         remarks.append(
             Remark(
@@ -223,6 +221,6 @@ def _other_cases(key: str) -> list[str]:
     """Return the keys of the same ARK in lower case and in capitals, which are other names; also below its shoulder."""
     if not key.startswith("ark:"):
         return []
-    naan, shoulder = f"{key.partition('/')[0]}/", listing.shoulder_of(key)
+    naan, shoulder = f"{key.partition('/')[0]}/", selection.shoulder_of(key)
     cased = [f"{start}{change(key[len(start) :])}" for start in (naan, shoulder) for change in (str.lower, str.upper)]
     return [each for each in dict.fromkeys(cased) if each != key]

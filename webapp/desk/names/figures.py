@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 
 from flask import Response, render_template, request
 
-from ....bindings.names import selection as listing
 from ....bindings.names.errors import BindingError, BindingsUnavailable, TooBroad
 from ....bindings.names.metadata.folding import title_of
-from ....bindings.names.selection import Selection
+from ....bindings.names.selection import Selection, beginning, select
 from ....identifiers.text import display
 from ....identifiers.text.translatable import Translatable
 from ....middleware.statistics.counts import CountSelection, Total
@@ -154,7 +153,7 @@ def _read_filters() -> tuple[Unit, str, FieldProblem | None]:
     unit: Unit = "year" if request.args.get("by") == "year" else "month"
     text = request.args.get("prefix", "").strip()[:400]
     try:
-        return unit, listing.beginning(text) if text else "", None
+        return unit, beginning(text) if text else "", None
     except BindingError as error:
         return unit, "", FieldProblem.of(error)
 
@@ -167,7 +166,7 @@ def _figures(unit: Unit, prefix: str) -> Figures:
         numbers = site_bindings().count_names(within, by="shoulder", most=MOST)
     except TooBroad:
         total, numbers = _count(within), {}
-        states = [(state, _count(listing.select(prefix=prefix or None, state=state))) for state in STATES]
+        states = [(state, _count(select(prefix=prefix or None, state=state))) for state in STATES]
     else:
         total, states = Counted(sum(known.values())), [(state, Counted(known.get(state, 0))) for state in STATES]
     shoulders = bars(numbers, sorted(numbers, key=lambda each: (-numbers[each], each))[:MAX_SHOULDERS])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
-from ....bindings.names import selection as listing
+from ....bindings.names import selection
 from ....bindings.names.errors import BindingError
 from ....bindings.names.selection import Selection, Sort
 from .. import dates
@@ -111,19 +111,19 @@ def read_filters(arguments: Mapping[str, str]) -> NameFilters:
 def _value(name: str, text: str) -> dict[str, object]:
     match name:
         case "state":
-            return {"status": listing.select(state=text).status}
+            return {"status": selection.select(state=text).status}
         case "prefix":
             # Users often omit the label "ark:", and the slash after a NAAN.
             naan = f"ark:{text}" if text[:1].isdigit() else text
-            return {"prefix": listing.beginning(f"{naan}/" if _NAAN.fullmatch(naan) else naan)}
+            return {"prefix": selection.beginning(f"{naan}/" if _NAAN.fullmatch(naan) else naan)}
         case "owner":
             return {"owner": text}
         case "hold":
-            return {"hold": listing.select(hold=text).hold}
+            return {"hold": selection.select(hold=text).hold}
         case "resource":
-            return {"resource": listing.select(resource=text).resource}
+            return {"resource": selection.select(resource=text).resource}
         case "sort":
-            wanted = listing.select(sort=text)
+            wanted = selection.select(sort=text)
             return {"sort": wanted.sort, "descending": wanted.descending}
         case _:
             return {name: dates.read_before(text) if name.endswith("before") else dates.read_since(text)}

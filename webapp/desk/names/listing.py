@@ -13,12 +13,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from ....bindings.checks import near_names
 from ....bindings.imports.exporting import Delimited, delimited
-from ....bindings.names import selection as listing
 from ....bindings.names.binding import STATUSES
 from ....bindings.names.errors import BindingError, TooBroad
 from ....bindings.names.metadata import metadata
 from ....bindings.names.metadata.folding import title_of
-from ....bindings.names.selection import MAX_PAGE, MAX_TOTAL, Selection, Sort
+from ....bindings.names.selection import LAST, MAX_PAGE, MAX_TOTAL, Selection, Sort, as_dict, cursor
 from ....bindings.storage.tables.keys import index_key
 from ....identifiers.text.translatable import Translatable
 from ....tracing.links.store import Links
@@ -165,7 +164,7 @@ def export_names(form: str) -> Response:
     if _is_large(chain):
         return Response(_exports_page(filters, form, scope))
     every = _all(_read, chain)
-    return table_of(every) if form == "csv" else exports.json_lines_file("names", map(listing.as_dict, every))
+    return table_of(every) if form == "csv" else exports.json_lines_file("names", map(as_dict, every))
 
 
 def table_of(every: Iterator[Binding]) -> Response:
@@ -422,4 +421,4 @@ def _naans() -> Iterator[str]:
             return
         naan = some[0].identifier.removeprefix("ark:").partition("/")[0]
         yield naan
-        after = listing.cursor(f"ark:{naan}/{listing.LAST}")
+        after = cursor(f"ark:{naan}/{LAST}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from ....bindings.names import selection as listing
+from ....bindings.names import selection
 from ....bindings.names.errors import BindingError
 from ....bindings.names.selection import Selection
 
@@ -88,7 +88,7 @@ class Search:
 
     def _by_name(self, naans: Iterable[str]) -> Sequence[Selection]:
         # A whole name can have another normal form than a beginning, such as an ISBN.
-        begun = [each for each in (_read(self.text), listing.named(self.text)) if each]
+        begun = [each for each in (_read(self.text), selection.named(self.text)) if each]
         if begun[1:] and begun[1].startswith(begun[0]):
             del begun[1]
         if ":" not in self.text and _SUFFIX.fullmatch(self.text):
@@ -99,7 +99,7 @@ class Search:
         return [replace(self.filter, prefix=each) for each in dict.fromkeys(both)]
 
     def _by_words(self) -> Sequence[Selection]:
-        words = listing.select(text=self.text).words
+        words = selection.select(text=self.text).words
         if max(map(len, words)) < MIN_WORD:
             return []
         return [replace(self.filter, words=words)]
@@ -108,13 +108,13 @@ class Search:
         if not _TARGET.match(self.text):
             return []
         # Users type the beginning of a host, so a longer host matches too.
-        return [replace(self.filter, targets=listing.select(target=self.text).targets)]
+        return [replace(self.filter, targets=selection.select(target=self.text).targets)]
 
 
 def _read(text: str) -> str:
     """Return the beginning of keys that a text means, or "" if no ARK or URN begins with it."""
     try:
-        return listing.beginning(text)
+        return selection.beginning(text)
     except BindingError:
         return ""
 

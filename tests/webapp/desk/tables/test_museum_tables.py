@@ -12,7 +12,7 @@ import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.styles import Font
 
-from ararat.bindings.names import selection as listing
+from ararat.bindings.names import selection
 from ararat.webapp.desk.tables.columns import OTHER
 
 from ..conftest import Browser, Desk
@@ -400,7 +400,7 @@ def test_several_values_in_a_cell_are_shown_before_the_import(
     path, page = preview(jane, table, "b.csv", **MINT)
     assert "1 row: a cell has several values, which are divided" in page
     import_all(jane, path)
-    (found,) = desk.bindings.list_names(listing.select(resource="K 1"), limit=2).names
+    (found,) = desk.bindings.list_names(selection.select(resource="K 1"), limit=2).names
     assert (found.metadata["erc.who"], found.metadata["erc.what"]) == ("Held, M.; Roe, A.", "Vase | rot")
     assert found.numbers["former"] == "A 1|B 2"
 
@@ -492,7 +492,7 @@ def test_a_row_with_the_ark_of_another_object_gets_one_of_its_own(
     jane.post(f"{path}/corrections", {"job": job(page), "empty": "mint", "shoulder": "ark:12345/x5"})
     assert counts(finished(desk, jane, path))["Added"] == 2
     import_all(jane, path)
-    (own,) = desk.bindings.list_names(listing.select(resource="INV 3006"), limit=2).names
+    (own,) = desk.bindings.list_names(selection.select(resource="INV 3006"), limit=2).names
     assert own.identifier != "ark:12345/x5a"
     recorded = desk.bindings.lookup("ark:12345/x5a")
     assert recorded is not None
