@@ -20,9 +20,9 @@ from sqlalchemy import func, select
 from ...identifiers.ark.grammar import RESERVED_NAAN
 from ..names.errors import BindingError, BindingsUnavailable, ReadOnlyBindings
 from ..names.fields import FIELDS
+from ..storage.expressions import Dialect
 from ..storage.protocols import Row
 from ..storage.rows import column_value
-from ..storage.statements import mark
 from ..storage.store import DatabaseStore
 from ..storage.tables.keys import index_key
 from ..storage.tables.log_tables import log_entries, log_salts
@@ -249,7 +249,7 @@ class Sequencer:
                 recorded.append((number, event.id, salt, digest))
                 block.entries.append(entry)
                 block.hashes.append(digest)
-            one = mark(transaction.dialect_name)
+            one = Dialect(transaction.dialect_name).mark
             for table, values in ((log_salts, new_salts), (log_entries, recorded)):
                 if values:
                     marks = ", ".join([one] * len(table.columns))
@@ -273,7 +273,7 @@ def logged_events(transaction: Transaction, key: str) -> list[LoggedEvent]:
     """Return the changes of a name that have an entry in the public log, in the order of their revisions. ``key`` is
     the key in the tables.
     """
-    rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=mark(transaction.dialect_name)), (key,))
+    rows = transaction.connection.exec_driver_sql(_LOGGED.format(mark=Dialect(transaction.dialect_name).mark), (key,))
     return [LoggedEvent(number, salt, name_salt, EventRow.of_row(event)) for number, salt, name_salt, *event in rows]
 
 
@@ -347,6 +347,8 @@ def _last_entries(transaction: Transaction, keys: list[str], below: int | None =
 
 
 def _rows(transaction: Transaction, query: str, *parameters: int) -> Sequence[Row]:
-    result = transaction.connection.exec_driver_sql(query.format(mark=mark(transaction.dialect_name)), parameters)
+    result = transaction.connection.exec_driver_sql(
+        query.format(mark=Dialect(transaction.dialect_name).mark), parameters
+    )
     # The rows of the driver: those of SQLAlchemy take a tenth of the time of a publication.
     return result.cursor.fetchall() if result.cursor else []

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import bindparam, delete, func, insert, literal, select, update
+
 from ...identifiers.text.translatable import Translatable
 from ..names.actor import NOBODY, Actor
 from ..names.errors import BindingError
-from ..storage.statements import marked
+from ..storage.tables import schema
+from ..storage.tables.desk_tables import bulk_names
 from ..storage.tables.keys import index_key
 from . import pace
 from .pace import BlockPace
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
     from .plan import Plan
     from .runner import SourceBlock, Written
+
+_NAMES = bulk_names.c
 
 MAX_NAMES = 1_000_000
 """The maximum number of names of one operation."""
@@ -53,11 +58,13 @@ class JobNames(PlanNames):
                     "operation-large",
                     Translatable("the operation is for more than %(max_names)s names", max_names=MAX_NAMES),
                 )
-            rows = [(self._job, place, index_key(key)) for place, key in enumerate(block, number + 1)]
+            rows = [
+                {"job": self._job, "place": place, "key": index_key(key)} for place, key in enumerate(block, number + 1)
+            ]
             number += len(block)
 
             def write(transaction: Transaction, rows: list[Any] = rows, number: int = number) -> None:
-                _run(transaction, "INSERT INTO bulk_names (job, place, key) VALUES (?, ?, ?)", rows)
+                transaction.connection.execute(insert(bulk_names), rows)
                 beat(transaction.connection, number)
 
             self._bindings.run_in_transaction(write)
@@ -76,18 +83,19 @@ class JobNames(PlanNames):
         def write(transaction: Transaction) -> int:
             if self.plan.require is not None:
                 self.plan.require(transaction)
-            changed = "(SELECT DISTINCT key FROM events WHERE operation = ?) AS changed"
-            selected = f"SELECT {self._job}, row_number() OVER (ORDER BY key), key FROM {changed}"  # noqa: S608  a number
-            _run(transaction, f"INSERT INTO bulk_names (job, place, key) {selected}", [(operation,)])
-            [(number,)] = _rows(transaction, "SELECT count(*) FROM bulk_names WHERE job = ?", self._job)
-            return number
+            events = schema.events.c
+            changed = select(events.key).where(events.operation == operation).distinct().subquery().c.key
+            named = select(literal(self._job), func.row_number().over(order_by=changed), changed)
+            transaction.connection.execute(insert(bulk_names).from_select(["job", "place", "key"], named))
+            number = select(func.count()).select_from(bulk_names).where(_NAMES.job == self._job)
+            return transaction.connection.execute(number).scalar_one()
 
         return self._bindings.run_in_transaction(write)
 
     def clear(self) -> None:
         """Delete the recorded names of the job. The names themselves and their bindings stay."""
-        delete = "DELETE FROM bulk_names WHERE job = ?"
-        self._bindings.run_in_transaction(lambda transaction: _run(transaction, delete, [(self._job,)]))
+        of_job = delete(bulk_names).where(_NAMES.job == self._job)
+        self._bindings.run_in_transaction(lambda transaction: transaction.connection.execute(of_job))
 
     @staticmethod
     def take_from(connection: Connection, checked: int, job: int) -> int:
@@ -95,8 +103,7 @@ class JobNames(PlanNames):
 
         ``connection`` is an open connection to the database.
         """
-        text = marked("UPDATE bulk_names SET job = ? WHERE job = ?", connection.dialect.name)
-        return connection.exec_driver_sql(text, (job, checked)).rowcount
+        return connection.execute(update(bulk_names).where(_NAMES.job == checked).values(job=job)).rowcount
 
     def begin_change(self) -> None:
         """Begin with the names that an earlier check accepted."""
@@ -110,33 +117,27 @@ class JobNames(PlanNames):
 
     def rows(self, size: int) -> Sequence[Any]:
         """Return at most ``size`` rows of the next names."""
-        text = "SELECT place, key, revision FROM bulk_names WHERE job = ? AND place > ? ORDER BY place LIMIT ?"
+        behind = _NAMES.job == self._job, _NAMES.place > self._place
+        query = select(_NAMES.place, _NAMES.key, _NAMES.revision).where(*behind).order_by(_NAMES.place).limit(size)
         with self._bindings.transaction() as transaction:
-            rows = _rows(transaction, text, self._job, self._place, size)
+            rows = transaction.connection.execute(query).fetchall()
             transaction.rollback()
         return rows
 
     def leave(self, transaction: Transaction, block: SourceBlock) -> None:
         """Delete the names of a written block, so that a resumed job begins behind it."""
         if block.items:
-            delete = "DELETE FROM bulk_names WHERE job = ? AND place <= ?"
-            _run(transaction, delete, [(self._job, block.items[-1].place)])
+            until = _NAMES.job == self._job, _NAMES.place <= block.items[-1].place
+            transaction.connection.execute(delete(bulk_names).where(*until))
         super().leave(transaction, block)
 
     def keep(self, transaction: Transaction, block: SourceBlock, decided: Sequence[Written]) -> bool:
         if block.items:
-            kept = [(revision, self._job, place) for revision, place in revisions(block.items, decided)]
-            _run(transaction, "UPDATE bulk_names SET revision = ? WHERE job = ? AND place = ?", kept)
-            others = "DELETE FROM bulk_names WHERE job = ? AND place > ? AND place <= ? AND revision IS NULL"
-            _run(transaction, others, [(self._job, self._place, block.items[-1].place)])
+            of_name = update(bulk_names).where(_NAMES.job == self._job, _NAMES.place == bindparam("at"))
+            kept = [{"at": place, "checked": revision} for revision, place in revisions(block.items, decided)]
+            if kept:
+                transaction.connection.execute(of_name.values(revision=bindparam("checked")), kept)
+            of_block = _NAMES.job == self._job, _NAMES.place > self._place, _NAMES.place <= block.items[-1].place
+            transaction.connection.execute(delete(bulk_names).where(*of_block, _NAMES.revision.is_(None)))
         self.go_on(block)
         return True
-
-
-def _run(transaction: Transaction, text: str, rows: Sequence[Sequence[Any]]) -> None:
-    if rows:
-        transaction.connection.exec_driver_sql(marked(text, transaction.dialect_name), list(map(tuple, rows)))
-
-
-def _rows(transaction: Transaction, text: str, *values: Any) -> list[Any]:
-    return list(transaction.connection.exec_driver_sql(marked(text, transaction.dialect_name), values))

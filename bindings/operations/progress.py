@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import delete, insert, select
+
 from ...identifiers.text.translatable import each_text, restored, stored
-from ..storage.statements import marked
+from ..storage.tables.desk_tables import bulk_progress
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
@@ -44,8 +46,8 @@ def number_of(*work: object) -> int:
 
 def read(transaction: Transaction, run: int) -> RunProgress | None:
     """Return the progress of the run with the number ``run``, or None if it has written nothing."""
-    text = marked("SELECT operation, result FROM bulk_progress WHERE job = ?", transaction.dialect_name)
-    row = transaction.connection.exec_driver_sql(text, (run,)).first()
+    query = select(bulk_progress.c.operation, bulk_progress.c.result).where(bulk_progress.c.job == run)
+    row = transaction.connection.execute(query).first()
     if row is None:
         return None
     value = each_text(json.loads(row[1]), restored)
@@ -56,12 +58,10 @@ def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
     """Record the ``progress`` of the run with the number ``run``, instead of an earlier one."""
     forget(transaction, run)
     value = {"done": progress.done, "changed": progress.changed, "state": dict(progress.state)}
-    text = marked("INSERT INTO bulk_progress (job, operation, result) VALUES (?, ?, ?)", transaction.dialect_name)
-    parameters = (run, progress.operation, json.dumps(each_text(value, stored)))
-    transaction.connection.exec_driver_sql(text, parameters)
+    row = {"job": run, "operation": progress.operation, "result": json.dumps(each_text(value, stored))}
+    transaction.connection.execute(insert(bulk_progress), [row])
 
 
 def forget(transaction: Transaction, run: int) -> None:
     """Delete the progress of the run with the number ``run``."""
-    text = marked("DELETE FROM bulk_progress WHERE job = ?", transaction.dialect_name)
-    transaction.connection.exec_driver_sql(text, (run,))
+    transaction.connection.execute(delete(bulk_progress).where(bulk_progress.c.job == run))

@@ -11,9 +11,9 @@ from ..names.binding import Binding, Event, rfc3339
 from ..names.errors import UnreadableBinding
 from ..names.event_selection import EventPage, EventSelection, NumberedEvent
 from ..names.selection import LAST
+from .expressions import Dialect, SqlCondition, values_of, where
 from .protocols import Row
 from .rows import STATE, binding_of
-from .statements import marked
 
 Read = Callable[[str, Sequence[Any]], list[Row]]
 """A function that returns the rows of a query."""
@@ -28,18 +28,14 @@ def page(read: Read, dialect_name: str, selection: EventSelection, below: int | 
     ``dialect_name`` is "sqlite" or "postgresql". ``selection`` contains the conditions for changes. ``read`` runs a
     query and returns its rows.
     """
-    conditions, parameters = _conditions(selection)
+    conditions = _conditions(selection)
     if below is not None:
-        conditions.append("events.id < ?")
-        parameters.append(below)
-    rows = read(
-        marked(
-            f"SELECT {_STATE}, events.action, events.actor, events.source, events.operation, events.id FROM events "
-            f"WHERE {' AND '.join(conditions)} ORDER BY events.id DESC LIMIT ?",
-            dialect_name,
-        ),
-        [*parameters, limit + 1],
+        conditions.append(SqlCondition("events.id < ?", (below,)))
+    text = (
+        f"SELECT {_STATE}, events.action, events.actor, events.source, events.operation, events.id FROM events"
+        f"{where(conditions)} ORDER BY events.id DESC LIMIT ?"
     )
+    rows = read(Dialect(dialect_name).marked(text), [*values_of(conditions), limit + 1])
     before = _states_before(read, dialect_name, rows[:limit])
     result = EventPage([], rows[limit - 1][-1] if len(rows) > limit else None, [])
     for row in rows[:limit]:
@@ -67,29 +63,27 @@ SELECT DISTINCT moved.key, moved.operation
 FROM (SELECT id, key, revision, operation FROM events WHERE action = 'relocated' ORDER BY id DESC LIMIT ?) AS moved
 JOIN events AS earlier ON earlier.key = moved.key AND earlier.revision = moved.revision - 1
 WHERE substr(earlier.target, 1, ?) = ? LIMIT ?"""
-    rows = read(marked(text, dialect_name), [most_moves, len(beginning), beginning, limit])
+    rows = read(Dialect(dialect_name).marked(text), [most_moves, len(beginning), beginning, limit])
     return [(str(key), operation) for key, operation in rows]
 
 
-def _conditions(selection: EventSelection) -> tuple[list[str], list[object]]:
-    parameters: list[object] = []
-    if selection.operation is None:
-        conditions = ["events.operation IS NULL"]
-    else:
-        conditions = ["events.operation = ?"]
-        parameters.append(selection.operation)
-    for column, sign, value in (
+def _conditions(selection: EventSelection) -> list[SqlCondition]:
+    number = selection.operation
+    of_operation = (
+        SqlCondition("events.operation IS NULL") if number is None else SqlCondition("events.operation = ?", (number,))
+    )
+    compared = (
         ("actor", "=", selection.actor),
         ("action", "=", selection.action),
         ("key", ">=", selection.prefix),
         ("key", "<", selection.prefix and f"{selection.prefix}{LAST}"),
         ("recorded", ">=", selection.since and rfc3339(selection.since)),
         ("recorded", "<", selection.before and rfc3339(selection.before)),
-    ):
-        if value is not None:
-            conditions.append(f"events.{column} {sign} ?")
-            parameters.append(value)
-    return conditions, parameters
+    )
+    others = (
+        SqlCondition(f"events.{column} {sign} ?", (value,)) for column, sign, value in compared if value is not None
+    )
+    return [of_operation, *others]
 
 
 def _states_before(read: Read, dialect_name: str, rows: Sequence[Row]) -> dict[int, Binding]:
@@ -102,7 +96,7 @@ def _states_before(read: Read, dialect_name: str, rows: Sequence[Row]) -> dict[i
     parameters = [value for key_and_revision in numbers for value in key_and_revision]
     text = f"SELECT {_STATE} FROM events WHERE events.action <> 'deleted' AND ({either})"
     bindings: dict[int, Binding] = {}
-    for row in read(marked(text, dialect_name), parameters):
+    for row in read(Dialect(dialect_name).marked(text), parameters):
         try:
             bindings[numbers[row[0], row[revision]]] = binding_of(row)
         except UnreadableBinding:

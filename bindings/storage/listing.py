@@ -34,10 +34,10 @@ from ..names.selection import (
     position,
     shoulder_of,
 )
+from .expressions import Dialect, SqlCondition, values_of, where
 from .kept_counts import KeptCounts
 from .protocols import Clock, Row, utc_now
 from .rows import STATE, binding_of, element_text
-from .statements import marked
 from .tables.search_indexes import HAS_TRIGRAMS, RESOURCE, TARGET, TARGET_CHARACTERS
 
 _KEYS_AT_ONCE = 10_000
@@ -67,7 +67,7 @@ class SearchLimits(NamedTuple):
     names: int | None = None
 
 
-_FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM bindings{} LIMIT ?) AS first_rows"
+_FIRST_ROWS = "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT ?) AS first_rows"
 
 # An import can set the time "changed". Readers of changes need the time when this store recorded the change.
 _HOLDS = {
@@ -105,8 +105,6 @@ _RECORDED_TIME = re.compile(r"bindings\.recorded")
 
 _BOUND = re.compile(r"bindings\.key [<>]=? \?")
 
-_Condition = tuple[list[str], list[Any]]
-
 _OPERATION = "id, action, actor, started, finished, parameters, names, undoes"
 
 WITHOUT_TRIGRAMS = {
@@ -120,33 +118,25 @@ Read = Callable[[str, Sequence[Any]], Sequence[Any]]
 
 
 class _Query(NamedTuple):
-    """One query: the tables, the conditions with their parameters, and the order.
+    """One query: the tables, the conditions, and the order.
 
     ``position`` are the expressions of the cursor of a row; by default those of the order.
     """
 
     tables: str
-    conditions: list[str]
-    parameters: list[object]
+    conditions: list[SqlCondition]
     order: tuple[str, ...]
     direction: str = ""
     position: tuple[str, ...] = ()
     has_few: bool = False
 
-    def walked(self) -> tuple[list[str], list[object], bool]:
-        """Return the conditions that are a range of the order, their parameters, and whether there are other ones."""
-        within: list[str] = []
-        values: list[object] = []
-        number, is_filtered = 0, False
-        for condition in self.conditions:
-            count = condition.count("?")
-            if self._is_range(condition):
-                within.append(condition)
-                values += self.parameters[number : number + count]
-            elif not self._is_repeated(condition):
-                is_filtered = True
-            number += count
-        return within, values, is_filtered
+    def walked(self) -> tuple[list[SqlCondition], bool]:
+        """Return the conditions that are a range of the order, and whether there are other ones."""
+        within = [each for each in self.conditions if self._is_range(each.text)]
+        return within, not all(each in within or self._is_repeated(each.text) for each in self.conditions)
+
+    def _has(self, condition: str) -> bool:
+        return any(each.text == condition for each in self.conditions)
 
     def _is_range(self, condition: str) -> bool:
         first = self.order[0]
@@ -154,7 +144,7 @@ class _Query(NamedTuple):
             return True
         if condition.startswith("bindings.status"):
             # The index of the states has the names of a state in their order.
-            return first == "bindings.key" and "bindings.status <> 'live'" in self.conditions
+            return first == "bindings.key" and self._has("bindings.status <> 'live'")
         if condition == _AFTER_HOST or condition.endswith(" IS NOT NULL"):
             column = re.match(r"(?:substr\()?bindings\.(\w+)", condition)
             return column is not None and column[1] in first
@@ -166,13 +156,13 @@ class _Query(NamedTuple):
         """Return whether a condition only repeats a range, or is true for almost all names of it."""
         if self.order[0] == "first.key":
             return re.search(r"[a-zA-Z+]", condition.replace("bindings.key", "").replace("first.key", "")) is None
-        return _MATCHES in self.conditions and "bindings.search_text" in condition
+        return self._has(_MATCHES) and "bindings.search_text" in condition
 
     @property
     def is_bounded(self) -> bool:
         """Whether the conditions have a set of few names."""
         return self.has_few or any(
-            each.startswith(("bindings.key IN (SELECT", "bindings.key = ANY(")) for each in self.conditions
+            each.text.startswith(("bindings.key IN (SELECT", "bindings.key = ANY(")) for each in self.conditions
         )
 
 
@@ -195,26 +185,19 @@ class Lists:
     def __init__(self, dialect_name: str, clock: Clock = utc_now, limits: SearchLimits = SearchLimits()) -> None:  # noqa: B008  it cannot be changed
         self._clock = clock
         self._limits = limits
-        self._is_sqlite = dialect_name == "sqlite"
-        # The placeholder of SQLite is that of the statements here.
-        self.marked = str if self._is_sqlite else partial(marked, dialect_name=dialect_name)
+        self._dialect = Dialect(dialect_name)
+        self._is_sqlite = self._dialect.is_sqlite
+        self.marked = self._dialect.marked
         self._columns = ", ".join(f"bindings.{name}" for name in STATE)
-        self._dialect = dialect_name
-        in_bytes = "" if self._is_sqlite else ' COLLATE "C"'
         # A list of the names of an owner reads the table of events, too.
-        self._target, resource = (each.replace("(", "(bindings.", 1) + in_bytes for each in (TARGET, RESOURCE))
+        self._target, resource = (
+            self._dialect.in_bytes(each.replace("(", "(bindings.", 1)) for each in (TARGET, RESOURCE)
+        )
         self._ordered = {
-            "title": f"bindings.sort_title{in_bytes}",
+            "title": self._dialect.in_bytes("bindings.sort_title"),
             "resource": resource,
             **_TIMES,
         }
-        # An array: PostgreSQL would read all names in their order, and look up the first event of each.
-        self._few_owned = (
-            f"bindings.key IN ({_OWNED_KEYS})" if self._is_sqlite else f"bindings.key = ANY(ARRAY({_OWNED_KEYS}))"
-        )
-        self._contains = (
-            "instr(bindings.search_text, ?) > 0" if self._is_sqlite else "strpos(bindings.search_text, ?) > 0"
-        )
 
     @property
     def _seconds(self) -> float:
@@ -232,8 +215,13 @@ class Lists:
         """Return whether SQLite has few names with the prefix and state. Without these conditions there are many."""
         if read is None or not (selection.prefix or selection.status not in (None, "live")):
             return False
-        conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-        return _has_few_matches(read, _FIRST_ROWS.format(_where(conditions)), parameters, self._few_names)
+        conditions = _conditions(Selection(prefix=selection.prefix, status=selection.status))
+        return self._has_few(read, "bindings", conditions, self._few_names)
+
+    def _has_few(self, read: Read, tables: str, conditions: list[SqlCondition], few: int) -> bool:
+        """Return whether at most ``few`` rows of some tables meet conditions."""
+        text = self.marked(_FIRST_ROWS.format(f"{tables}{where(conditions)}"))
+        return read(text, [*values_of(conditions), few + 1])[0][0] <= few
 
     def page(self, read: Read, selection: Selection, after: str | None, limit: int) -> Page:
         """Return a page of a list of names: at most ``limit`` names that meet the conditions ``selection``.
@@ -252,7 +240,7 @@ class Lists:
                 break
         else:
             reached = None
-        page = Page([], None, [], None if has_trigrams else WITHOUT_TRIGRAMS[self._dialect])
+        page = Page([], None, [], None if has_trigrams else WITHOUT_TRIGRAMS[self._dialect.name])
         width = len(STATE)
         for row in rows[:limit]:
             try:
@@ -272,7 +260,7 @@ class Lists:
         for a page. Sets of few names, and ranges of an index without other conditions, are not divided.
         """
         for query in self._queries(selection, after, read, has_trigrams=has_trigrams):
-            within, values, is_filtered = query.walked()
+            within, is_filtered = query.walked()
             if not is_filtered or query.is_bounded:
                 yield query, None
                 continue
@@ -280,30 +268,20 @@ class Lists:
             # A comparison of both columns is a range of the index.
             place, marks = ", ".join(query.order), ", ".join("?" * len(query.order))
             place, marks = (f"({place})", f"({marks})") if len(query.order) > 1 else (place, marks)
-            tables = query.tables.partition(" CROSS JOIN ")[0]
-            reached: list[object] = []
+            ahead = query._replace(tables=query.tables.partition(" CROSS JOIN ")[0], conditions=within)
+            behind: list[SqlCondition] = []
             while True:
-                here = query._replace(
-                    conditions=[*query.conditions, f"{place}{begin}{marks}"] if reached else query.conditions,
-                    parameters=[*query.parameters, *reached],
-                )
-                ahead = query._replace(
-                    tables=tables,
-                    conditions=[*within, f"{place}{begin}{marks}"] if reached else within,
-                    parameters=[*values, *reached],
-                )
+                here = query._replace(conditions=[*query.conditions, *behind])
+                ahead = ahead._replace(conditions=[*within, *behind])
                 text, parameters = self._select(ahead, 1, f"OFFSET {self._most_walked}", columns="")
                 rows = read(text, parameters)
                 if not rows:
                     yield here, None
                     break
-                reached = list(rows[0][-len(query.order) :])
-                yield (
-                    here._replace(
-                        conditions=[*here.conditions, f"{place}{end}{marks}"], parameters=[*here.parameters, *reached]
-                    ),
-                    rows[0],
-                )
+                reached = tuple(rows[0][-len(query.order) :])
+                behind = [SqlCondition(f"{place}{begin}{marks}", reached)]
+                last = SqlCondition(f"{place}{end}{marks}", reached)
+                yield here._replace(conditions=[*here.conditions, last]), rows[0]
 
     def kept_count(
         self, read: Read, selection: Selection, by: Group | None, most: int | None = None
@@ -344,9 +322,9 @@ class Lists:
             return self._count_shoulders(read, selection)
         group = {"state": "bindings.status", "month": "substr(bindings.created, 1, 7)", None: "''"}[by]
         for query in self._queries(selection, None, best, has_trigrams=has_trigrams, is_ordered=False):
-            rows = f"FROM {query.tables}{_where(query.conditions)}"
+            rows = f"FROM {query.tables}{where(query.conditions)}"
             text = f"SELECT {group}, count(*) {rows} GROUP BY 1"
-            for name, number in read(self.marked(text), query.parameters):
+            for name, number in read(self.marked(text), values_of(query.conditions)):
                 counts[name] += number
         return dict(sorted(counts.items()))
 
@@ -354,8 +332,8 @@ class Lists:
         """Count the names that meet conditions, up to a number. Raise TooBroad if most names do not meet them."""
         total, until = 0, monotonic() + self._seconds
         for query, reached in self._parts(selection, None, read, has_trigrams=has_trigrams):
-            text = f"SELECT count(*) FROM (SELECT 1 FROM {query.tables}{_where(query.conditions)} LIMIT ?) AS counted"
-            total += read(self.marked(text), [*query.parameters, most - total])[0][0]
+            text = f"SELECT count(*) FROM (SELECT 1 FROM {query.tables}{where(query.conditions)} LIMIT ?) AS counted"
+            total += read(self.marked(text), [*values_of(query.conditions), most - total])[0][0]
             if total >= most:
                 break
             if reached and monotonic() > until:
@@ -396,10 +374,10 @@ class Lists:
 
         ``read`` runs a query and returns its rows.
         """
-        where = "" if before is None else "WHERE id < ? "
         # A number of a person can be too great for the database.
-        parameters = [limit] if before is None else [min(before, 2**62), limit]
-        rows = read(self.marked(f"SELECT {_OPERATION} FROM operations {where}ORDER BY id DESC LIMIT ?"), parameters)
+        older = [] if before is None else [SqlCondition("id < ?", (min(before, 2**62),))]
+        text = f"SELECT {_OPERATION} FROM operations{where(older)} ORDER BY id DESC LIMIT ?"
+        rows = read(self.marked(text), [*values_of(older), limit])
         undone: dict[int, int] = {}
         for number, undoes in read("SELECT id, undoes FROM operations WHERE undoes IS NOT NULL ORDER BY id DESC", ()):
             # An operation that was undone itself undoes nothing.
@@ -413,10 +391,9 @@ class Lists:
             last = ""
             key = query.order[-1] if query.order[-1].endswith(".key") else "bindings.key"
             while True:
-                conditions, parameters = [*query.conditions], [*query.parameters]
-                _begin_at(conditions, parameters, f"{key} > ?", last)
-                text = f"SELECT {key} FROM {query.tables}{_where(conditions)} ORDER BY {key} LIMIT {_KEYS_AT_ONCE}"
-                rows = read(self.marked(text), parameters)
+                conditions = _begin_at(query.conditions, f"{key} > ?", last)
+                text = f"SELECT {key} FROM {query.tables}{where(conditions)} ORDER BY {key} LIMIT {_KEYS_AT_ONCE}"
+                rows = read(self.marked(text), values_of(conditions))
                 if not rows:
                     break
                 counts.update(shoulder_of(key) for (key,) in rows)
@@ -429,13 +406,13 @@ class Lists:
         """Return the statement for rows of a query: ``columns``, by default those of a name, and the position."""
         wanted = [self._columns if columns is None else columns, *(query.position or query.order)]
         order = ", ".join(f"{column}{query.direction}" for column in query.order)
-        where = f"{_where(query.conditions)} ORDER BY {order} LIMIT ? {offset}"
-        text = f"SELECT {', '.join(filter(None, wanted))} FROM {query.tables}{where}".rstrip()
-        return self.marked(text), [*query.parameters, limit]
+        rows = f"{query.tables}{where(query.conditions)} ORDER BY {order} LIMIT ? {offset}"
+        text = f"SELECT {', '.join(filter(None, wanted))} FROM {rows}".rstrip()
+        return self.marked(text), [*values_of(query.conditions), limit]
 
     def _narrow(
         self, read: Read | None, selection: Selection, column: str, select: str, *without: str
-    ) -> tuple[list[str], list[object]] | None:
+    ) -> list[SqlCondition] | None:
         """Return the conditions for SQLite which compare rows of an index with few names.
 
         These are the names of the prefix and state, or those that the owner bound first. SQLite has no statistics. So
@@ -444,17 +421,14 @@ class Lists:
         """
         if not self._is_sqlite:
             return None
-        are_owned = selection.owner is not None and self._owns_few(read, selection.owner)
-        if not are_owned and not self._are_few(read, selection):
+        owned = self._few_owned(read, selection)
+        if not owned and not self._are_few(read, selection):
             return None
-        conditions, parameters = _conditions(Selection(prefix=selection.prefix, status=selection.status))
-        owner = selection.owner
-        if are_owned:
-            conditions, parameters = [self._few_owned, *conditions], [owner, *parameters]
-            owner = None
-        others, values = self._conditions(replace(selection, prefix=None, status=None, owner=owner), *without)
+        names = [*owned, *_conditions(Selection(prefix=selection.prefix, status=selection.status))]
+        owner = None if owned else selection.owner
+        others = self._conditions(replace(selection, prefix=None, status=None, owner=owner), *without)
         # The plus sign: SQLite would search the index again for each of these names.
-        return [f"+{column} IN ({select}{_where(conditions)})", *others], [*parameters, *values]
+        return [SqlCondition(f"+{column} IN ({select}{where(names)})", (*values_of(names),)), *others]
 
     def _queries(
         self,
@@ -481,40 +455,40 @@ class Lists:
 
     def _has_trigrams(self, read: Read, selection: Selection) -> bool:
         """Return False if the search is for words, and the database has no index of their parts that can be read."""
-        return not (selection.words or selection.element) or bool(read(HAS_TRIGRAMS[self._dialect], ())[0][0])
+        return not (selection.words or selection.element) or bool(read(HAS_TRIGRAMS[self._dialect.name], ())[0][0])
 
-    def _by_name(self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None) -> _Query:
-        conditions, parameters, is_sorted = self._conditions_of(replace(selection, owner=None), words, read)
+    def _by_name(
+        self, selection: Selection, after: str | None, words: list[SqlCondition] | None, read: Read | None
+    ) -> _Query:
+        conditions, is_sorted = self._conditions_of(replace(selection, owner=None), words, read)
         if after is not None:
             [key] = position(after, (str,))
             sign = "<" if selection.descending else ">"
-            _begin_at(conditions, parameters, f"bindings.key {sign} ?", str(key))
+            conditions = _begin_at(conditions, f"bindings.key {sign} ?", str(key))
         tables, key = "bindings", "bindings.key"
         if selection.owner is not None:
             # CROSS JOIN: SQLite would read all names, and look up the first event of each. The bounds are repeated,
             # because PostgreSQL would read the other table from its beginning.
             tables = "events AS first CROSS JOIN bindings"
-            bounds, values = _bounds(conditions, parameters)
             conditions = [
-                _OWNED,
+                SqlCondition(_OWNED, (selection.owner,)),
                 *(each.replace(key, "first.key") for each in conditions),
-                "bindings.key = first.key",
-                *bounds,
+                SqlCondition("bindings.key = first.key"),
+                *(each for each in conditions if _BOUND.fullmatch(each.text)),
             ]
-            parameters = [selection.owner, *parameters, *values]
             key = "first.key"
         order = f"+{key}" if is_sorted else key
-        return _Query(tables, conditions, parameters, (order,), " DESC" if selection.descending else "")
+        return _Query(tables, conditions, (order,), " DESC" if selection.descending else "")
 
     def _by_column(
-        self, selection: Selection, after: str | None, words: _Condition | None, read: Read | None
+        self, selection: Selection, after: str | None, words: list[SqlCondition] | None, read: Read | None
     ) -> Iterator[_Query]:
         """Return the queries for a list in the order of a column. The names without a value are at the end."""
         order = selection.order
         column = self._ordered[order]
         direction = " DESC" if selection.descending else ""
         without = ("resource",) if selection.sort is None and order == "resource" else ()
-        conditions, parameters, is_sorted = self._conditions_of(selection, words, read, *without)
+        conditions, is_sorted = self._conditions_of(selection, words, read, *without)
         # SQLite then reads the few names of a prefix or state by their index, and sorts them.
         has_few = self._is_sqlite and not is_sorted and self._are_few(read, selection)
         if self._is_sqlite and not is_sorted and not has_few:
@@ -523,80 +497,72 @@ class Lists:
             if order in ("title", "resource"):
                 conditions = [each.replace("bindings.status", "+bindings.status") for each in conditions]
         if without:
-            its_conditions, values = self._resource(selection)
-            conditions, parameters = [*its_conditions, *conditions], [*values, *parameters]
+            conditions = [*self._resource(selection), *conditions]
         reached = None if after is None else position(after, (str, str))
         plus = "+" if is_sorted else ""
         if order in _TIMES:
             if reached is not None:
                 time, key = map(str, reached)
-                _continue_behind(conditions, parameters, column, (time, key), selection.descending)
+                conditions = _continue_behind(conditions, column, (time, key), selection.descending)
             ordered = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query("bindings", conditions, parameters, ordered, direction, has_few=has_few)
+            yield _Query("bindings", conditions, ordered, direction, has_few=has_few)
             return
         sign = "<" if selection.descending else ">"
-        has_value = f"{'bindings.sort_title' if order == 'title' else 'bindings.resource'} IS NOT NULL"
+        value = "bindings.sort_title" if order == "title" else "bindings.resource"
         if reached is None or reached[0]:
-            present, values = [has_value, *conditions], [*parameters]
+            present = [SqlCondition(f"{value} IS NOT NULL"), *conditions]
             if reached is not None:
-                present.append(f"({column}, bindings.key) {sign} (?, ?)")
-                values += reached
+                present.append(SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", (*reached,)))
             # PostgreSQL has no plus sign for texts, and needs none: it sorts the rows of a subquery.
             columns = (f"{plus}{column}", f"{plus}bindings.key")
-            yield _Query("bindings", present, values, columns, direction, has_few=has_few)
+            yield _Query("bindings", present, columns, direction, has_few=has_few)
         if not without:
             # These names are in the order of their keys, so a prefix is a range of it again.
-            conditions = [each.replace("+bindings.key", "bindings.key") for each in conditions]
-            present, values = [has_value.replace("IS NOT", "IS"), *conditions], [*parameters]
+            absent = [
+                SqlCondition(f"{value} IS NULL"),
+                *(each.replace("+bindings.key", "bindings.key") for each in conditions),
+            ]
             if reached is not None and not reached[0]:
-                present.append(f"{plus}bindings.key {sign} ?")
-                values.append(reached[1])
+                absent.append(SqlCondition(f"{plus}bindings.key {sign} ?", (reached[1],)))
             order_by = (f"{plus}bindings.key",)
             of_row = ("''", "bindings.key")
-            yield _Query("bindings", present, values, order_by, direction, of_row, has_few=has_few)
+            yield _Query("bindings", absent, order_by, direction, of_row, has_few=has_few)
 
     def _conditions_of(
-        self, selection: Selection, words: _Condition | None, read: Read | None, *without: str
-    ) -> tuple[list[str], list[object], bool]:
-        """Return the conditions with their parameters for a sorted list of names.
+        self, selection: Selection, words: list[SqlCondition] | None, read: Read | None, *without: str
+    ) -> tuple[list[SqlCondition], bool]:
+        """Return the conditions for a sorted list of names.
 
         If only few names have the owner, words, targets or resources, these names are read first, and the last result
         is whether the database must sort them.
         """
-        if selection.owner is not None and self._owns_few(read, selection.owner):
-            conditions, parameters = self._conditions(replace(selection, owner=None), *without)
-            return [self._few_owned, *conditions], [selection.owner, *parameters], self._is_sqlite
-        conditions, parameters = self._conditions(selection, *without)
-        for which, sources in (
+        if owned := self._few_owned(read, selection):
+            return [*owned, *self._conditions(replace(selection, owner=None), *without)], self._is_sqlite
+        conditions = self._conditions(selection, *without)
+        for which, within in (
             ("words", words),
             ("resource", self._resource(selection) if selection.resource or selection.resource_prefix else None),
             ("targets", self._targets(selection) if selection.targets else None),
         ):
-            if sources is None or which in without or read is None:
+            if within is None or which in without or read is None:
                 continue
-            within, values = sources
             if not self._is_sqlite:
-                if (keys := self._few_keys(read, within, values)) is None:
+                if (few := self._few_keys(read, within)) is None:
                     continue
-                return ["bindings.key = ANY(?)", *conditions], [keys, *parameters], False
-            if which == "words":
-                keys = f"SELECT search_names.key FROM {_WITH_TRIGRAMS}{_where(within)}"
-                matches = f"search_trigrams{_where(within)}"
-            else:
-                matches = f"bindings{_where(within)}"
-                keys = f"SELECT bindings.key FROM {matches}"
-            number = f"SELECT count(*) FROM (SELECT 1 FROM {matches} LIMIT ?) AS first_rows"
-            if read(self.marked(number), [*values, _FEW_MATCHES + 1])[0][0] > _FEW_MATCHES:
+                return [few, *conditions], False
+            matches = "search_trigrams" if which == "words" else "bindings"
+            if not self._has_few(read, matches, within, _FEW_MATCHES):
                 continue
-            return [f"bindings.key IN ({keys})", *conditions], [*values, *parameters], True
-        for narrow in self._ranges(selection) if read is not None else ():
-            within, values = _conditions(narrow)
-            number = self.marked(_FIRST_ROWS.format(_where(within)))
-            if _has_few_matches(read, number, values, self._few_names):
-                keys = f"SELECT bindings.key FROM bindings{_where(within)}"
-                few = f"bindings.key IN ({keys})" if self._is_sqlite else f"bindings.key = ANY(ARRAY({keys}))"
-                return [few, *conditions], [*values, *parameters], self._is_sqlite
-        return conditions, parameters, False
+            key, tables = ("search_names.key", _WITH_TRIGRAMS) if which == "words" else ("bindings.key", matches)
+            keys = f"SELECT {key} FROM {tables}{where(within)}"
+            return [SqlCondition(f"bindings.key IN ({keys})", (*values_of(within),)), *conditions], True
+        for narrow in self._ranges(selection):
+            within = _conditions(narrow)
+            if read is not None and self._has_few(read, "bindings", within, self._few_names):
+                keys = f"SELECT bindings.key FROM bindings{where(within)}"
+                few = SqlCondition(self._dialect.is_among("bindings.key", keys), (*values_of(within),))
+                return [few, *conditions], self._is_sqlite
+        return conditions, False
 
     def _ranges(self, selection: Selection) -> Iterator[Selection]:
         """Yield the conditions of a list that are a range of another index than that of its order."""
@@ -611,22 +577,27 @@ class Lists:
         if (selection.created_since or selection.created_before) and order != "created":
             yield Selection(created_since=selection.created_since, created_before=selection.created_before)
 
-    def _few_keys(self, read: Read, within: list[str], values: list[Any]) -> list[str] | None:
-        """Return the keys of the names that PostgreSQL finds, or None if there are many.
+    def _few_keys(self, read: Read, within: list[SqlCondition]) -> SqlCondition | None:
+        """Return the condition that a name is one of those that PostgreSQL finds, or None if there are many.
 
         With the condition itself, it would read all names in their order, because it expects many matches.
         """
-        text = f"SELECT bindings.key FROM bindings{_where(within)} LIMIT ?"
-        keys = [str(key) for (key,) in read(self.marked(text), [*values, _FEW_MATCHES + 1])]
-        return keys if len(keys) <= _FEW_MATCHES else None
+        text = f"SELECT bindings.key FROM bindings{where(within)} LIMIT ?"
+        keys = [str(key) for (key,) in read(self.marked(text), [*values_of(within), _FEW_MATCHES + 1])]
+        return SqlCondition("bindings.key = ANY(?)", (keys,)) if len(keys) <= _FEW_MATCHES else None
 
-    def _owns_few(self, read: Read | None, owner: str) -> bool:
-        """Return whether an account bound only few names first."""
+    def _few_owned(self, read: Read | None, selection: Selection) -> list[SqlCondition]:
+        """Return the condition that the owner bound a name first, if these names are few."""
+        if selection.owner is None or read is None:
+            return []
         text = self.marked(f"SELECT count(*) FROM ({_OWNED_KEYS} LIMIT ?) AS first_rows")
-        return _has_few_matches(read, text, [owner], self._few_names)
+        if read(text, [selection.owner, self._few_names + 1])[0][0] > self._few_names:
+            return []
+        # An array: PostgreSQL would read all names in their order, and look up the first event of each.
+        return [SqlCondition(self._dialect.is_among("bindings.key", _OWNED_KEYS), (selection.owner,))]
 
-    def _match(self, selection: Selection) -> _Condition | None:
-        """Return the condition for the index of trigrams, or None without a word to search for."""
+    def _match(self, selection: Selection) -> list[SqlCondition] | None:
+        """Return the conditions for the index of trigrams, or None without a word to search for."""
         element = selection.element[1].split() if selection.element else ()
         # A single letter beside other words is only compared with the text.
         long_words = [
@@ -641,40 +612,36 @@ class Lists:
                 )
                 for word in long_words
             )
-            return [_MATCHES], [" AND ".join(f"({word})" for word in words)]
+            return [SqlCondition(_MATCHES, (" AND ".join(f"({word})" for word in words),))]
         # Only LIKE uses the index. A part has no percent sign and no underscore.
-        likes = ["({})".format(" OR ".join(["bindings.search_text LIKE ?"] * len(word))) for word in long_words]
-        return likes, [f"%{rarest(part)}%" for word in long_words for part in word]
+        like = "bindings.search_text LIKE ?"
+        return [_any_of(like, [f"%{rarest(part)}%" for part in word]) for word in long_words]
 
-    def _conditions(self, selection: Selection, *without: str) -> _Condition:
+    def _conditions(self, selection: Selection, *without: str) -> list[SqlCondition]:
         """Return all conditions, without those on ``without``: "words", "resource" or "targets".
 
         They compare the columns of each row, so that SQLite takes no other index than that of the order.
         """
-        conditions, parameters = _conditions(selection)
+        conditions = _conditions(selection)
         plus = "+" if self._is_sqlite else ""
         if selection.words and "words" not in without:
-            for word in parts(selection.words):
-                conditions.append("({})".format(" OR ".join([self._contains] * len(word))))
-                parameters += word
+            contains = self._dialect.contains("bindings.search_text")
+            conditions += [_any_of(contains, word) for word in parts(selection.words)]
         if selection.element:
-            find = "instr" if self._is_sqlite else "strpos"
-            conditions += ["bindings.metadata IS NOT NULL", f"{find}(bindings.metadata, ?) > 0"]
-            parameters.append(element_text(*selection.element))
+            contains = self._dialect.contains("bindings.metadata")
+            conditions += [
+                SqlCondition("bindings.metadata IS NOT NULL"),
+                SqlCondition(contains, (element_text(*selection.element),)),
+            ]
         if "resource" not in without and (selection.resource or selection.resource_prefix) is not None:
-            its_conditions, values = self._resource(selection)
-            conditions += [f"{plus}{each}" for each in its_conditions]
-            parameters += values
+            conditions += [SqlCondition(f"{plus}{text}", values) for text, values in self._resource(selection)]
         if selection.targets and "targets" not in without:
-            its_conditions, values = self._targets(selection, plus)
-            conditions += its_conditions
-            parameters += values
-        return conditions, parameters
+            conditions += self._targets(selection, plus)
+        return conditions
 
-    def _resource(self, selection: Selection) -> _Condition:
+    def _resource(self, selection: Selection) -> list[SqlCondition]:
         column = self._ordered["resource"]
-        conditions: list[str] = []
-        parameters: list[object] = []
+        conditions: list[SqlCondition] = []
         if selection.resource is not None:
             same = f"resource IS NOT NULL AND {column} = ?"
             values: list[object] = [selection.resource[:TARGET_CHARACTERS]]
@@ -684,111 +651,115 @@ class Lists:
                 values.append(selection.resource)
             of_number = "SELECT name_numbers.key FROM name_numbers WHERE name_numbers.number = ?"
             of_thing = f"SELECT same.key FROM bindings AS same WHERE {same} UNION ALL {of_number}"
-            conditions.append(f"bindings.key IN ({of_thing})")
-            parameters += [*values, selection.resource]
-        if selection.resource_prefix is not None:
-            conditions += [f"{column} >= ?", f"{column} < ?"]
-            parameters += [selection.resource_prefix, f"{selection.resource_prefix}{_LAST_CHARACTER}"]
-        if selection.resource_prefix is not None:
-            conditions.insert(0, "bindings.resource IS NOT NULL")
-        return conditions, parameters
+            conditions.append(SqlCondition(f"bindings.key IN ({of_thing})", (*values, selection.resource)))
+        if (prefix := selection.resource_prefix) is not None:
+            bounds = [
+                SqlCondition(f"{column} >= ?", (prefix,)),
+                SqlCondition(f"{column} < ?", (f"{prefix}{_LAST_CHARACTER}",)),
+            ]
+            conditions = [SqlCondition("bindings.resource IS NOT NULL"), *conditions, *bounds]
+        return conditions
 
-    def _targets(self, selection: Selection, plus: str = "") -> _Condition:
-        ranges: list[str] = []
-        parameters: list[object] = []
-        for start in selection.targets:
-            one = f"{plus}{self._target} >= ? AND {plus}{self._target} < ?"
-            parameters += [start, f"{start}{LAST}"]
-            if selection.host is not None:
-                one += f" AND {_AFTER_HOST}"
-                parameters += [len(start) + 1, *HOST_ENDS]
-            ranges.append(f"({one})")
-        return ["bindings.target IS NOT NULL", f"({' OR '.join(ranges)})"], parameters
+    def _targets(self, selection: Selection, plus: str = "") -> list[SqlCondition]:
+        ranges = [
+            SqlCondition(
+                f"{plus}{self._target} >= ? AND {plus}{self._target} < ?{f' AND {_AFTER_HOST}' if after_host else ''}",
+                (start, f"{start}{LAST}", *after_host),
+            )
+            for start in selection.targets
+            for after_host in (_after_host(selection, start),)
+        ]
+        either = " OR ".join(f"({each.text})" for each in ranges)
+        return [SqlCondition("bindings.target IS NOT NULL"), SqlCondition(f"({either})", (*values_of(ranges),))]
 
-    def _by_words(self, selection: Selection, after: str | None, words: _Condition, read: Read | None) -> _Query:
+    def _by_words(
+        self, selection: Selection, after: str | None, within: list[SqlCondition], read: Read | None
+    ) -> _Query:
         """Return the query for names with words, in the order in which the database finds them."""
-        within, values = words
         if not self._is_sqlite:
-            conditions, parameters = self._conditions(selection)
+            conditions = self._conditions(selection)
             if after is not None:
                 [key] = position(after, (str,))
-                _begin_at(conditions, parameters, "bindings.key > ?", str(key))
-            keys = None if read is None else self._few_keys(read, within, values)
-            if keys is None and selection.owner is not None and self._owns_few(read, selection.owner):
-                conditions, parameters = [self._few_owned, *conditions], [selection.owner, *parameters]
-            if keys is not None:
-                return _Query(
-                    "bindings", ["bindings.key = ANY(?)", *conditions], [keys, *parameters], ("bindings.key",)
-                )
-            if read is not None:
+                conditions = _begin_at(conditions, "bindings.key > ?", str(key))
+            few = None if read is None else self._few_keys(read, within)
+            if few is not None:
+                conditions = [few, *conditions]
+            elif read is None:
+                conditions = [*within, *conditions]
+            else:
                 # Many names have the words, so they are near in the order of the names, and their index is not read.
-                return _Query("bindings", conditions, parameters, ("bindings.key",))
-            return _Query("bindings", [*within, *conditions], [*values, *parameters], ("bindings.key",))
+                conditions = [*self._few_owned(read, selection), *conditions]
+            return _Query("bindings", conditions, ("bindings.key",))
         ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
         narrowed = self._narrow(read, selection, "search_trigrams.rowid", ids)
-        conditions, parameters = narrowed or self._conditions(selection)
-        conditions, parameters = [*within, *conditions], [*values, *parameters]
+        conditions = [*within, *(narrowed or self._conditions(selection))]
         if after is not None:
-            conditions.append("search_trigrams.rowid > ?")
-            parameters += position(after, (int,))
+            conditions.append(SqlCondition("search_trigrams.rowid > ?", (*position(after, (int,)),)))
         tables = f"{_WITH_TRIGRAMS} CROSS JOIN bindings ON bindings.key = search_names.key"
-        return _Query(tables, conditions, parameters, ("search_trigrams.rowid",))
+        return _Query(tables, conditions, ("search_trigrams.rowid",))
 
     def _by_target(self, selection: Selection, after: str | None, read: Read | None) -> Iterator[_Query]:
         target = self._target
         keys = "SELECT bindings.key FROM bindings"
         narrowed = self._narrow(read, selection, "bindings.key", keys, "targets")
-        conditions, parameters = narrowed or self._conditions(selection, "targets")
+        others = narrowed or self._conditions(selection, "targets")
         reached = None if after is None else position(after, (str, str))
         for start in sorted(selection.targets):
             end = f"{start}{LAST}"
             if reached is not None and str(reached[0]) >= end:
                 continue
-            all_conditions = ["bindings.target IS NOT NULL", f"{target} >= ?", f"{target} < ?", *conditions]
-            values: list[object] = [start, end, *parameters]
-            if selection.host is not None:
-                all_conditions.append(_AFTER_HOST)
-                values += [len(start) + 1, *HOST_ENDS]
+            conditions = [
+                SqlCondition("bindings.target IS NOT NULL"),
+                SqlCondition(f"{target} >= ?", (start,)),
+                SqlCondition(f"{target} < ?", (end,)),
+                *others,
+            ]
+            if after_host := _after_host(selection, start):
+                conditions.append(SqlCondition(_AFTER_HOST, after_host))
             if reached is not None:
-                _begin_at(all_conditions, values, f"{target} >= ?", str(reached[0]))
-                all_conditions.append(f"({target}, bindings.key) > (?, ?)")
-                values += [reached[0], reached[1]]
-            yield _Query("bindings", all_conditions, values, (target, "bindings.key"))
+                conditions = _begin_at(conditions, f"{target} >= ?", str(reached[0]))
+                conditions.append(SqlCondition(f"({target}, bindings.key) > (?, ?)", (*reached,)))
+            yield _Query("bindings", conditions, (target, "bindings.key"))
 
 
-def _has_few_matches(read: Read | None, text: str, parameters: list[object], few: int) -> bool:
-    """Return whether a statement :data:`_FIRST_ROWS` counts at most ``few`` rows."""
-    return read is not None and read(text, [*parameters, few + 1])[0][0] <= few
+def _any_of(condition: str, values: Sequence[object]) -> SqlCondition:
+    """Return the condition that one of ``values`` meets ``condition``."""
+    return SqlCondition(f"({' OR '.join([condition] * len(values))})", (*values,))
 
 
-def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
-    """Return the conditions that do not depend on the order, and their parameters."""
-    conditions: list[str] = []
-    parameters: list[object] = []
-    if selection.prefix is not None:
-        conditions += ["bindings.key >= ?", "bindings.key < ?"]
-        parameters += [selection.prefix, f"{selection.prefix}{LAST}"]
+def _after_host(selection: Selection, start: str) -> tuple[object, ...]:
+    """Return the values of :data:`_AFTER_HOST` for targets that begin with ``start``; none if any text can follow."""
+    return () if selection.host is None else (len(start) + 1, *HOST_ENDS)
+
+
+def _conditions(selection: Selection) -> list[SqlCondition]:
+    """Return the conditions that do not depend on the order."""
+    conditions: list[SqlCondition] = []
+    if (prefix := selection.prefix) is not None:
+        conditions += [
+            SqlCondition("bindings.key >= ?", (prefix,)),
+            SqlCondition("bindings.key < ?", (f"{prefix}{LAST}",)),
+        ]
     if selection.status is not None:
-        conditions.append(f"bindings.status = '{selection.status}'")
+        conditions.append(SqlCondition(f"bindings.status = '{selection.status}'"))
         if selection.status != "live":
             # SQLite uses a partial index only for a query that repeats its condition.
-            conditions.append("bindings.status <> 'live'")
+            conditions.append(SqlCondition("bindings.status <> 'live'"))
     if selection.public:
-        conditions.append("(bindings.status <> 'reserved' OR bindings.once_public IS NOT NULL)")
+        conditions.append(SqlCondition("(bindings.status <> 'reserved' OR bindings.once_public IS NOT NULL)"))
     if selection.listed is not None:
-        conditions.append("bindings.listed = 'yes'" if selection.listed == "now" else _EVER_LISTED)
+        conditions.append(SqlCondition("bindings.listed = 'yes'" if selection.listed == "now" else _EVER_LISTED))
     if selection.hold is not None:
         # SQLite uses a partial index only for a query that repeats its condition.
         time = rfc3339(selection.now or datetime.now(UTC))
-        conditions.append(_HOLDS[selection.hold])
-        parameters += [time] if "?" in _HOLDS[selection.hold] else []
+        conditions.append(SqlCondition(_HOLDS[selection.hold], () if selection.hold == "any" else (time,)))
     if selection.beginnings is not None and "" not in selection.beginnings:
+        bounds = [value for each in selection.beginnings for value in (each, f"{each}{LAST}")]
         ranges = " OR ".join(["(bindings.key >= ? AND bindings.key < ?)"] * len(selection.beginnings))
-        conditions.append(f"({ranges or '1 = 0'})")
-        parameters += [value for each in selection.beginnings for value in (each, f"{each}{LAST}")]
+        conditions.append(SqlCondition(f"({ranges or '1 = 0'})", (*bounds,)))
     if selection.owner is not None:
-        conditions.append(f"EXISTS (SELECT 1 FROM events AS first WHERE first.key = bindings.key AND {_OWNED})")
-        parameters.append(selection.owner)
+        first = f"SELECT 1 FROM events AS first WHERE first.key = bindings.key AND {_OWNED}"
+        conditions.append(SqlCondition(f"EXISTS ({first})", (selection.owner,)))
     for column, sign, time in (
         (_TIMES["created"], ">=", selection.created_since),
         (_TIMES["created"], "<", selection.created_before),
@@ -796,61 +767,41 @@ def _conditions(selection: Selection) -> tuple[list[str], list[object]]:
         (_TIMES["changed"], "<", selection.changed_before),
     ):
         if time is not None:
-            conditions.append(f"{column} {sign} ?")
-            parameters.append(rfc3339(time))
-    return conditions, parameters
+            conditions.append(SqlCondition(f"{column} {sign} ?", (rfc3339(time),)))
+    return conditions
 
 
-def _bounds(conditions: list[str], parameters: list[object]) -> _Condition:
-    """Return the conditions that are bounds of the key, with their parameters."""
-    bounds: list[str] = []
-    values: list[object] = []
-    number = 0
-    for condition in conditions:
-        if _BOUND.fullmatch(condition):
-            bounds.append(condition)
-            values.append(parameters[number])
-        number += condition.count("?")
-    return bounds, values
-
-
-def _begin_at(conditions: list[str], parameters: list[object], bound: str, value: str) -> None:
-    """Add a bound of a column, such as ``bindings.key > ?``. It replaces one that is further away.
+def _begin_at(conditions: Sequence[SqlCondition], bound: str, value: str) -> list[SqlCondition]:
+    """Return conditions with a bound of a column, such as ``bindings.key > ?``, instead of one that is further away.
 
     SQLite reads an index from one bound only. With two, each page would read the list from its beginning.
     """
     column, sign, _ = bound.rsplit(" ", 2)
     existing = f"{column} {'<' if sign == '<' else '>='} ?"
-    if existing not in conditions:
-        conditions.append(bound)
-        parameters.append(value)
-        return
-    place = conditions.index(existing)
-    number = sum(condition.count("?") for condition in conditions[:place])
-    if value <= str(parameters[number]) if sign == "<" else value >= str(parameters[number]):
-        conditions[place], parameters[number] = bound, value
+    others = [str(each.values[0]) for each in conditions if each.text == existing]
+    if not others:
+        return [*conditions, SqlCondition(bound, (value,))]
+    if value > others[0] if sign == "<" else value < others[0]:
+        return [*conditions]
+    return [SqlCondition(bound, (value,)) if each.text == existing else each for each in conditions]
 
 
 def _continue_behind(
-    conditions: list[str], parameters: list[object], column: str, reached: tuple[str, str], descends: bool
-) -> None:
-    """Add the condition that continues a list by time behind ``reached``, a time and a key.
+    conditions: list[SqlCondition], column: str, reached: tuple[str, str], descends: bool
+) -> list[SqlCondition]:
+    """Return conditions with the one that continues a list by time behind ``reached``, a time and a key.
 
-    It replaces the bound at which the list begins, as in :func:`_begin_at`. The comparison of both columns is a range
-    of the index. So a page is fast also if many names have the same time, such as those of an import.
+    It replaces the bound at which the list begins, as in :func:`_begin_at`. The comparison of both columns is a
+    range of the index. So a page is fast also if many names have the same time, such as those of an import.
     """
     bound, sign = (f"{column} < ?", "<") if descends else (f"{column} >= ?", ">")
-    place = len(conditions)
-    number = len(parameters)
-    if bound in conditions:
-        place = conditions.index(bound)
-        number = sum(condition.count("?") for condition in conditions[:place])
-        begin = str(parameters[number])
-        if reached[0] >= begin if descends else reached[0] < begin:
-            return
-        del conditions[place], parameters[number]
-    conditions.insert(place, f"({column}, bindings.key) {sign} (?, ?)")
-    parameters[number:number] = reached
+    behind = SqlCondition(f"({column}, bindings.key) {sign} (?, ?)", reached)
+    begins = [str(each.values[0]) for each in conditions if each.text == bound]
+    if not begins:
+        return [*conditions, behind]
+    if reached[0] >= begins[0] if descends else reached[0] < begins[0]:
+        return conditions
+    return [behind if each.text == bound else each for each in conditions]
 
 
 def _operation(row: Row, undone_by: int | None) -> Operation:
@@ -866,7 +817,3 @@ def _operation(row: Row, undone_by: int | None) -> Operation:
         undoes,
         undone_by,
     )
-
-
-def _where(conditions: list[str]) -> str:
-    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -7,14 +7,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import chain, islice, product, zip_longest
 from typing import Any, Literal, NamedTuple
 
 from ...identifiers.text.translatable import Translatable
 from ..names import validation
 from ..names.selection import NOT_STORED
+from .expressions import Dialect
 from .protocols import Database, Row
-from .statements import mark
 from .tables.keys import index_key
 from .tables.search_indexes import IS_URN, TARGET_CHARACTERS
 
@@ -36,9 +37,7 @@ class RecordedNames(NamedTuple):
         keys = {index_key(name): name for name in names}
         if not keys:
             return set()
-        rows = self.rows(
-            f"SELECT key FROM bindings WHERE {self._is_wanted()}", [self.database.array_parameter(list(keys))]
-        )
+        rows = self.rows(_query_of_keys(self.database.dialect_name, "key"), [self.database.array_parameter([*keys])])
         return {keys[key] for (key,) in rows}
 
     def following(self, texts: Iterable[str]) -> dict[str, str]:
@@ -46,12 +45,8 @@ class RecordedNames(NamedTuple):
 
         A text after all keys is left out.
         """
-        distinct_texts = list(dict.fromkeys(texts))
-        one = mark(self.database.dialect_name)
-        is_sqlite = self.database.dialect_name == "sqlite"
-        each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
-        first = "SELECT key FROM bindings WHERE key >= wanted.value ORDER BY key LIMIT 1"
-        rows = self.rows(f"SELECT wanted.value, ({first}) FROM {each}", [self.database.array_parameter(distinct_texts)])
+        array = self.database.array_parameter([*dict.fromkeys(texts)])
+        rows = self.rows(_query_of_next(self.database.dialect_name), [array])
         return {text: key for text, key in rows if key is not None}
 
     def in_other_case(self, urns: Iterable[str]) -> dict[str, set[str]]:
@@ -59,11 +54,9 @@ class RecordedNames(NamedTuple):
         lowered = {urn.lower() for urn in urns}
         if not lowered:
             return {}
-        wanted = self._is_wanted().replace("key IN", "lower(key) IN", 1)
         found: dict[str, set[str]] = {}
-        for (key,) in self.rows(
-            f"SELECT key FROM bindings WHERE {IS_URN} AND {wanted}", [self.database.array_parameter(list(lowered))]
-        ):
+        query = _query_of_keys(self.database.dialect_name, "lower(key)", f"{IS_URN} AND ")
+        for (key,) in self.rows(query, [self.database.array_parameter([*lowered])]):
             found.setdefault(key.lower(), set()).add(key)
         return found
 
@@ -140,39 +133,57 @@ class RecordedNames(NamedTuple):
         )
         if not distinct_texts:
             return []
-        is_sqlite = self.database.dialect_name == "sqlite"
         array = self.database.array_parameter(distinct_texts)
-        # As in the index of the column.
-        text = field if field == "sort_title" else f"substr({field}, 1, {TARGET_CHARACTERS})"
-        text += "" if is_sqlite else ' COLLATE "C"'
-        one = mark(self.database.dialect_name)
         limits = [prefix, f"{prefix}{_AFTER_ALL}"] if prefix else []
-        is_below = f" AND bindings.key >= {one} AND bindings.key < {one}" if prefix else ""
-        is_below += "" if withdrawn else " AND status <> 'withdrawn'"
-        each = f"json_each({one}) AS wanted" if is_sqlite else f"unnest({one}::text[]) AS wanted(value)"
-        name = "coalesce(bindings.long_identifier, bindings.key)"
-        numbered = (
-            f"SELECT name_numbers.number, {name}, {name}, bindings.resource, name_numbers.kind FROM name_numbers "
-            f"JOIN bindings ON bindings.key = name_numbers.key WHERE name_numbers.number IN (SELECT wanted.value FROM "
-            f"{each}) AND name_numbers.kind {'=' if field == 'former' else '<>'} 'former'{is_below}"
+        by_number, query = _queries_of_field(
+            self.database.dialect_name, field, is_below=bool(prefix), withdrawn=withdrawn
         )
         if field == "former":
-            return self.rows(numbered, [array, *limits])
-        same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value{is_below}"
-        # The first and the last: one of them is another name than the one that is compared.
-        columns = " , ".join(
-            f"(SELECT {name} {same} ORDER BY {text} {order}, key {order} LIMIT 1)" for order in ("ASC", "DESC")
-        )
-        query = f"SELECT wanted.value, {columns}, wanted.value, NULL FROM {each} WHERE EXISTS (SELECT 1 {same})"
+            return self.rows(by_number, [array, *limits])
         parameters = [*limits, *limits, array, *limits]
         if field == "resource":
-            query, parameters = f"{query} UNION ALL {numbered}", [*parameters, array, *limits]
+            query, parameters = f"{query} UNION ALL {by_number}", [*parameters, array, *limits]
         return self.rows(query, parameters)
 
-    def _is_wanted(self) -> str:
-        one = mark(self.database.dialect_name)
-        is_sqlite = self.database.dialect_name == "sqlite"
-        return f"key IN (SELECT {f'value FROM json_each({one})' if is_sqlite else f'unnest({one}::text[])'})"
+
+@cache
+def _query_of_keys(dialect_name: str, column: str, condition: str = "") -> str:
+    """Return the query for the keys of recorded names by ``column``, a key or an indexed expression of it."""
+    dialect = Dialect(dialect_name)
+    return dialect.marked(f"SELECT key FROM bindings WHERE {condition}{dialect.is_wanted(column)}")
+
+
+@cache
+def _query_of_next(dialect_name: str) -> str:
+    dialect = Dialect(dialect_name)
+    first = "SELECT key FROM bindings WHERE key >= wanted.value ORDER BY key LIMIT 1"
+    return dialect.marked(f"SELECT wanted.value, ({first}) FROM {dialect.wanted}")
+
+
+@cache
+def _queries_of_field(dialect_name: str, field: str, *, is_below: bool, withdrawn: bool) -> tuple[str, str]:
+    """Return the queries for names by a number of their thing, and by the value of ``field``.
+
+    With ``is_below``, they have two bounds of the key. Without ``withdrawn``, withdrawn names are left out.
+    """
+    dialect = Dialect(dialect_name)
+    # As in the index of the column.
+    text = dialect.in_bytes(field if field == "sort_title" else f"substr({field}, 1, {TARGET_CHARACTERS})")
+    which = " AND bindings.key >= ? AND bindings.key < ?" if is_below else ""
+    which += "" if withdrawn else " AND status <> 'withdrawn'"
+    name = "coalesce(bindings.long_identifier, bindings.key)"
+    by_number = (
+        f"SELECT name_numbers.number, {name}, {name}, bindings.resource, name_numbers.kind FROM name_numbers "
+        f"JOIN bindings ON bindings.key = name_numbers.key WHERE {dialect.is_wanted('name_numbers.number')} "
+        f"AND name_numbers.kind {'=' if field == 'former' else '<>'} 'former'{which}"
+    )
+    same = f"FROM bindings WHERE {field} IS NOT NULL AND {text} = wanted.value{which}"
+    # The first and the last: one of them is another name than the one that is compared.
+    columns = ", ".join(
+        f"(SELECT {name} {same} ORDER BY {text} {order}, key {order} LIMIT 1)" for order in ("ASC", "DESC")
+    )
+    query = f"SELECT wanted.value, {columns}, wanted.value, NULL FROM {dialect.wanted} WHERE EXISTS (SELECT 1 {same})"
+    return dialect.marked(by_number), dialect.marked(query)
 
 
 def checked_key(text: str) -> str:

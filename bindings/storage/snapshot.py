@@ -15,10 +15,11 @@ from ..names.metadata import metadata
 from ..names.prefixes.prefixes import PrefixRecord
 from ..names.selection import LAST
 from ..tables.other_rows import RuleRow, Setting, setting
+from .expressions import Dialect
 from .kept_counts import KeptCounts
 from .protocols import Clock, Connection, Database, LastEvent, Row
 from .rows import binding_of, last_event_of, prefix_record_of, rule_of
-from .statements import Statements, marked
+from .statements import Statements
 from .tables.keys import index_key
 from .tables.search_indexes import IS_URN
 
@@ -125,7 +126,7 @@ class DatabaseSnapshot:
 
     @cached_property
     def _counts(self) -> KeptCounts:
-        return KeptCounts(self.read, lambda text: marked(text, self._database.dialect_name), lambda: self._now)
+        return KeptCounts(self.read, Dialect(self._database.dialect_name).marked, lambda: self._now)
 
     def settings(self) -> Iterator[RuleRow | Setting]:
         """Yield the rules by prefix, then the counters and the owners of UUIDs by name."""

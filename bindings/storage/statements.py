@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from .expressions import Dialect
 from .rows import PREFIX, RULE, SEARCH, STATE, TRACE
 
 EVENT = (*STATE, "action", "actor", "source", "operation")
@@ -24,27 +25,6 @@ TIMELINE = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 """The expression for the timeline of a primary server. A standby that becomes a primary begins a new one."""
 
 
-def mark(dialect_name: str) -> str:
-    """Return the placeholder of a parameter in SQL: "?" if ``dialect_name`` is "sqlite", and "%s" if it is
-    "postgresql".
-
-    >>> mark("sqlite"), mark("postgresql")
-    ('?', '%s')
-    """
-    return "?" if dialect_name == "sqlite" else "%s"
-
-
-def marked(text: str, dialect_name: str) -> str:
-    """Return ``text``, an SQL statement, with the placeholders of a kind of database instead of "?".
-
-    ``dialect_name`` is "sqlite" or "postgresql".
-
-    >>> marked("SELECT ? + ?", "postgresql")
-    'SELECT %s + %s'
-    """
-    return text.replace("?", mark(dialect_name))
-
-
 class Statements:
     """The SQL statements of a store for one kind of database, "sqlite" or "postgresql".
 
@@ -55,29 +35,28 @@ class Statements:
     """
 
     def __init__(self, dialect_name: str, lacking: Collection[str] = ()) -> None:
-        is_sqlite = dialect_name == "sqlite"
-        one = mark(dialect_name)
-        # One parameter for all keys, so that one statement can be prepared for any number of them. With "= any", a plan
-        # that PostgreSQL made for empty partitions compares each row with each key. To read, it is faster.
-        is_wanted = f"key IN (SELECT {'value FROM json_each(?)' if is_sqlite else 'unnest(%s::text[])'})"
+        dialect = Dialect(dialect_name)
+        one = dialect.mark
+        is_wanted = dialect.marked(dialect.is_wanted("key"))
+        is_one_of = dialect.marked(dialect.is_one_of("key"))
         state = ", ".join("NULL" if name in lacking else name for name in STATE)
         binding = f"SELECT {state} FROM bindings"
         # The statement for n keys is few[n - 1]. A kept plan of PostgreSQL finds the partition of a parameter, but not
         # those of an array.
         marks = [", ".join([one] * number) for number in range(1, MOST_FEW + 1)]
         self.few = tuple(f"{binding} WHERE key IN ({keys})" for keys in marks)
-        self.many = f"{binding} WHERE {is_wanted if is_sqlite else 'key = any(%s)'}"
+        self.many = f"{binding} WHERE {is_one_of}"
         traced = ", ".join((*(f"bindings.{each}" for each in STATE), *(f"links.{each}" for each in TRACE)))
         joined = "LEFT JOIN links ON links.key = bindings.key AND links.target = bindings.target"
         traced = f"SELECT {traced} FROM bindings {joined} WHERE bindings."
         self.few_traced = tuple(f"{traced}key IN ({keys})" for keys in marks)
-        self.many_traced = f"{traced}{is_wanted if is_sqlite else 'key = any(%s)'}"
+        self.many_traced = f"{traced}{is_one_of}"
         redirects = "kind <> 'served' AND status = 'live' AND alternates IS NULL AND hold_until IS NULL"
         answer = "CASE kind WHEN 'located' THEN redirect ELSE 303 END"
         self.stored_redirect = f"SELECT target, {answer}, metadata FROM bindings WHERE key = {one} AND {redirects}"
         self.lookups = (*self.few, self.stored_redirect)
         # SQLite locks out other writers when a transaction begins.
-        self.select_for_update = self.many if is_sqlite else f"{binding} WHERE {is_wanted} FOR UPDATE"
+        self.select_for_update = self.many if dialect.is_sqlite else f"{binding} WHERE {is_wanted} FOR UPDATE"
         is_public = "(status <> 'reserved' OR embargo IS NOT NULL)"
         self.bound = f"SELECT key, embargo FROM bindings WHERE {is_wanted} AND {is_public}"
         self.due = (
@@ -95,12 +74,11 @@ class Statements:
             f"SELECT key FROM bindings WHERE kind = 'served' AND (status = 'live' OR embargo <= {one}) "
             "ORDER BY key LIMIT 1"
         )
-        names = "json_each(?) AS name" if is_sqlite else "unnest(%s::text[]) AS name(value)"
         # In byte order "." and "/" are adjacent, and "0" follows.
         self.below = f"{binding} WHERE key >= {one} AND key < {one} ORDER BY key LIMIT coalesce({one}, 0)"
         self.above = (
-            f"SELECT name.value FROM {names} WHERE EXISTS (SELECT 1 FROM bindings "
-            "WHERE bindings.key >= name.value || '.' AND bindings.key < name.value || '0')"
+            f"SELECT wanted.value FROM {dialect.marked(dialect.wanted)} WHERE EXISTS (SELECT 1 FROM bindings "
+            "WHERE bindings.key >= wanted.value || '.' AND bindings.key < wanted.value || '0')"
         )
 
         # The index events_deleted makes this fast: it contains deleted names only.
@@ -133,6 +111,5 @@ class Statements:
         self.rule_history = f"SELECT action, {rule} FROM rule_events WHERE prefix = {one} ORDER BY id"
         self.prefixes = f"SELECT {record} FROM prefixes"
         self.prefix_history = f"SELECT action, {record} FROM prefix_events WHERE prefix = {one} ORDER BY revision"
-        collation = "" if is_sqlite else ' COLLATE "C"'
         exported = "substr(name, 1, 5) IN ('next ', 'uuid ')"
-        self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY name{collation}"
+        self.settings = f"SELECT name, value FROM ararat WHERE {exported} ORDER BY {dialect.in_bytes('name')}"

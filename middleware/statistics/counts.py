@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 from ...bindings.names.errors import BindingError, BindingsUnavailable
 from ...bindings.open import database_at
+from ...bindings.storage.expressions import Dialect
 from ...bindings.storage.protocols import Database
-from ...bindings.storage.statements import mark
 from ...bindings.storage.tables.keys import index_key
 
 Unit = Literal["name", "day", "month", "year"]
@@ -89,7 +89,7 @@ class CountStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._mark = mark(database.dialect_name)
+        self._mark = Dialect(database.dialect_name).mark
         self._add = (
             f"INSERT INTO daily_counts (name, day, resolutions, descriptions) VALUES ({', '.join([self._mark] * 4)}) "
             "ON CONFLICT (name, day) DO UPDATE SET resolutions = daily_counts.resolutions + excluded.resolutions, "

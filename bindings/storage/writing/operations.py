@@ -3,8 +3,6 @@
 :meth:`.transaction.Transaction.put` writes the history of names.
 """
 
-# ruff: noqa: S608 - the statements contain names of the schema only
-
 from __future__ import annotations
 
 import json
@@ -12,16 +10,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Executable,
+    Text,
+    and_,
+    any_,
+    func,
+    insert,
+    literal,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from ....identifiers.text.translatable import Translatable
 from ...names.binding import Binding, rfc3339
 from ...names.errors import BindingError, UnreadableBinding
 from ...names.operation import Operation, kind_of_action
 from ...names.selection import LAST
+from ..expressions import Dialect
 from ..listing import Lists
 from ..rows import STATE, binding_of
-from ..statements import marked
 from ..tables import schema
 from ..tables.keys import KEPT_CHARACTERS, index_key
 from ..tables.search_indexes import TARGET
@@ -32,6 +44,14 @@ if TYPE_CHECKING:
     from ..protocols import Database
 
 _ROWS_AT_ONCE = 1000
+
+_BINDINGS, _EVENTS, _OPERATIONS = schema.bindings.c, schema.events.c, schema.operations.c
+_OTHER = schema.events.alias("other").c
+_IS_NEWEST = (
+    _EVENTS.revision
+    == select(func.max(_OTHER.revision)).where(_OTHER.key == _EVENTS.key).correlate(schema.events).scalar_subquery()
+)
+"""The condition that an event is the last one of its name."""
 
 
 class OperationEffect(NamedTuple):
@@ -57,8 +77,7 @@ class Operations:
         self._connection = connection
         self._begun = begun
         self._database = database
-        self._dialect_name = database.dialect_name
-        self._is_one_of = "IN (SELECT value FROM json_each(?))" if self._dialect_name == "sqlite" else "= ANY(?)"
+        self._dialect = Dialect(database.dialect_name)
 
     def begin(
         self,
@@ -100,7 +119,7 @@ class Operations:
 
         Raises :class:`BindingError` with the code ``operation-unknown``.
         """
-        operations = Lists(self._dialect_name).operations(self._rows, number + 1, 1) if 0 < number < 2**62 else []
+        operations = Lists(self._dialect.name).operations(self._read, number + 1, 1) if 0 < number < 2**62 else []
         if not operations or operations[0].number != number:
             raise BindingError(
                 "operation-unknown", Translatable("the operation %(number)s does not exist", number=str(number))
@@ -165,13 +184,14 @@ class Operations:
 
     def _lock(self, number: int) -> None:
         """Exclude :meth:`stop` and :meth:`go_on` until the end of the transaction."""
-        if self._dialect_name != "sqlite" and 0 < number < 2**62:
-            self._rows("SELECT id FROM operations WHERE id = ? FOR SHARE", [number])
+        if 0 < number < 2**62:
+            # SQLite has no locks of rows, and SQLAlchemy leaves this one out.
+            self._rows(select(_OPERATIONS.id).where(_OPERATIONS.id == number).with_for_update(read=True))
 
     def changed_by(self, number: int, keys: Sequence[str]) -> set[str]:
         """Return those of ``keys`` that the operation ``number`` has changed."""
-        text = f"SELECT DISTINCT key FROM events WHERE key {self._is_one_of} AND operation = ?"
-        return {row[0] for row in self._rows(text, [self._database.array_parameter(list(keys)), number])}
+        changed = select(_EVENTS.key).distinct().where(self._is_one_of(keys), _EVENTS.operation == number)
+        return {key for (key,) in self._rows(changed)}
 
     def keys_with_targets(self, sources: Sequence[str], ends: str, keys: KeyRange | None) -> Iterator[str]:
         """Yield the keys of the names whose target, or an alternate target, has one of the beginnings ``sources``.
@@ -179,60 +199,53 @@ class Operations:
         ``ends`` are the characters that can follow a beginning in a target; "" permits all. It does not limit alternate
         targets. ``keys`` limits the names to a range; None means all. A key can be repeated.
         """
-        target = TARGET if self._dialect_name == "sqlite" else f'{TARGET} COLLATE "C"'
-        find = "instr" if self._dialect_name == "sqlite" else "strpos"
-        within, bounds = keys.condition() if keys else ("", [])
-        after = f" AND substr(target, ?, 1) IN ({', '.join('?' * (len(ends) + 1))})" if ends else ""
+        within = [keys.condition()] if keys else []
+        # As in the index of the column. A bound number would not be.
+        target: ColumnElement[str] = literal_column(self._dialect.in_bytes(TARGET))
         for source in sources:
-            follows = [len(source) + 1, "", *ends] if ends else []
-            yield from self._stream(
-                f"SELECT key FROM bindings WHERE target IS NOT NULL AND {target} >= ? AND {target} < ?{after}{within}",
-                [source, f"{source}{LAST}", *follows, *bounds],
-            )
-            yield from self._stream(
-                f"SELECT key FROM bindings WHERE alternates IS NOT NULL AND {find}(alternates, ?) > 0{within}",
-                [f'"{source}', *bounds],
-            )
+            begins = [_BINDINGS.target.is_not(None), target >= source, target < f"{source}{LAST}"]
+            if ends:
+                begins.append(func.substr(_BINDINGS.target, len(source) + 1, 1).in_(["", *ends]))
+            yield from self._stream(select(_BINDINGS.key).where(*begins, *within))
+            contains = getattr(func, self._dialect.find)(_BINDINGS.alternates, f'"{source}') > 0
+            yield from self._stream(select(_BINDINGS.key).where(_BINDINGS.alternates.is_not(None), contains, *within))
 
     def keys_in(self, keys: KeyRange) -> Iterator[str]:
         """Yield the keys of all names in the range ``keys``."""
-        within, bounds = keys.condition()
-        return self._stream(f"SELECT key FROM bindings WHERE {within.removeprefix(' AND ')}", bounds)
+        return self._stream(select(_BINDINGS.key).where(keys.condition()))
 
     def keys_of(self, number: int) -> Iterator[str]:
         """Yield the keys of the names that the operation with the number ``number`` changed. A key can be repeated."""
-        return self._stream("SELECT key FROM events WHERE operation = ?", [number])
+        return self._stream(select(_EVENTS.key).where(_EVENTS.operation == number))
 
     def keys_withdrawn_by(self, number: int) -> Iterator[str]:
         """Yield the keys of the names that the operation with the number ``number`` withdrew, unless they were
         restored.
         """
-        return self._stream(
-            "SELECT key FROM events WHERE operation = ? AND action = 'withdrawn' AND NOT EXISTS "
-            "(SELECT 1 FROM events AS later WHERE later.key = events.key AND later.revision > events.revision "
-            "AND later.action IN ('withdrawn', 'restored'))",
-            [number],
+        later = schema.events.alias("later").c
+        since = select(later.id).where(
+            later.key == _EVENTS.key, later.revision > _EVENTS.revision, later.action.in_(["withdrawn", "restored"])
         )
+        of_number = _EVENTS.operation == number, _EVENTS.action == "withdrawn"
+        return self._stream(select(_EVENTS.key).where(*of_number, ~since.exists()))
 
     def recorded(self, keys: Sequence[str], number: int | None) -> dict[str, OperationEffect]:
         """Return the effect of the operation ``number`` on each of the names ``keys``, by key.
 
         If ``number`` is None, return the effect of the last event of each name.
         """
-        state = [f"{table}.{name}" for table in ("events", "earlier") for name in (*STATE, "action")]
-        which = "events.operation = ?"
-        if number is None:
-            newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
-            which = f"events.revision = ({newest})"
-        text = (
-            f"SELECT {', '.join(state)} FROM events LEFT JOIN events AS earlier ON earlier.key = events.key "
-            f"AND earlier.revision = events.revision - 1 WHERE events.key {self._is_one_of} AND {which} "
-            "ORDER BY events.key, events.revision"
+        earlier = schema.events.alias("earlier")
+        before_this = and_(earlier.c.key == _EVENTS.key, earlier.c.revision == _EVENTS.revision - 1)
+        both = (table[name] for table in (_EVENTS, earlier.c) for name in (*STATE, "action"))
+        found = (
+            select(*both)
+            .select_from(schema.events.outerjoin(earlier, before_this))
+            .where(self._is_one_of(keys), _IS_NEWEST if number is None else _EVENTS.operation == number)
+            .order_by(_EVENTS.key, _EVENTS.revision)
         )
-        parameters: list[Any] = [self._database.array_parameter(list(keys))]
         width = len(STATE)
         effects: dict[str, OperationEffect] = {}
-        for row in self._rows(text, [*parameters, *([] if number is None else [number])]):
+        for row in self._rows(found):
             after = binding_of(tuple(row[:width]))
             before = None
             if row[-1] is None and after.revision > 1:
@@ -249,22 +262,25 @@ class Operations:
         """Return the operations that made the last changes of the names ``keys``, by key. A change without an operation
         is left out.
         """
-        newest = "SELECT max(revision) FROM events AS other WHERE other.key = events.key"
-        text = (
-            f"SELECT key, operation FROM events WHERE key {self._is_one_of} AND revision = ({newest}) "
-            "AND operation IS NOT NULL"
-        )
-        return {row[0]: row[1] for row in self._rows(text, [self._database.array_parameter(list(keys))])}
+        is_last = self._is_one_of(keys), _IS_NEWEST, _EVENTS.operation.is_not(None)
+        return dict(map(tuple, self._rows(select(_EVENTS.key, _EVENTS.operation).where(*is_last))))
 
-    def _rows(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
-        return self._connection.exec_driver_sql(marked(text, self._dialect_name), tuple(parameters)).fetchall()
+    def _is_one_of(self, keys: Sequence[str]) -> ColumnElement[bool]:
+        """Return the condition for the events of ``keys``, with one parameter for all of them."""
+        array = self._database.array_parameter([*keys])
+        if self._dialect.is_sqlite:
+            return _EVENTS.key.in_(select(func.json_each(array).table_valued("value").c.value))
+        return _EVENTS.key == any_(literal(array, ARRAY(Text)))
 
-    def _stream(self, text: str, parameters: Sequence[Any]) -> Iterator[str]:
+    def _read(self, text: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        return self._connection.exec_driver_sql(text, tuple(parameters)).fetchall()
+
+    def _rows(self, query: Executable) -> Sequence[Any]:
+        return self._connection.execute(query).fetchall()
+
+    def _stream(self, query: Executable) -> Iterator[str]:
         options = {"stream_results": True, "yield_per": _ROWS_AT_ONCE}
-        rows = self._connection.exec_driver_sql(
-            marked(text, self._dialect_name), tuple(parameters), execution_options=options
-        )
-        yield from rows.scalars()
+        yield from self._connection.execute(query, execution_options=options).scalars()
 
 
 def stop(connection: Connection, number: int, when: datetime) -> bool:
@@ -294,15 +310,15 @@ class KeyRange(NamedTuple):
     beginning: str
     is_below: bool = False
 
-    def condition(self) -> tuple[str, list[str]]:
-        """Return an SQL condition for the column ``key``, which begins with " AND ", and its parameters."""
-        start = self.beginning
+    def condition(self) -> ColumnElement[bool]:
+        """Return the condition for the keys of bindings."""
+        start, key = self.beginning, _BINDINGS.key
         if not self.is_below:
-            return " AND key >= ? AND key < ?", [start, f"{start}{LAST}"]
+            return and_(key >= start, key < f"{start}{LAST}")
         # In byte order "." and "/" are adjacent, and "0" follows; "$" follows "#".
         short = start[:KEPT_CHARACTERS]
-        bounds = [index_key(start), f"{start}.", f"{start}0", f"{short}#", f"{short}$" if short != start else ""]
-        return " AND (key = ? OR (key >= ? AND key < ?) OR (key >= ? AND key < ?))", bounds
+        long = and_(key >= f"{short}#", key < (f"{short}$" if short != start else ""))
+        return or_(key == index_key(start), and_(key >= f"{start}.", key < f"{start}0"), long)
 
     def includes(self, identifier: str) -> bool:
         """Return whether the name ``identifier`` in normal form is in the range.
