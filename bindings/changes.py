@@ -18,11 +18,11 @@ from .names.assignment import Change, Outcome
 from .names.errors import BindingError, BindingsUnavailable, Collision, Missing, Stale
 from .names.fields import Fields
 from .names.naming import Name, NameWarning, NamingRules
-from .names.prefixes.prefixes import PrefixRecords
 
 if TYPE_CHECKING:
     from .names.actor import Actor
     from .names.binding import Binding
+    from .names.prefixes.prefixes import PrefixRecords
     from .storage.writing.transaction import Transaction
 
 _TRIES = 5
@@ -234,7 +234,7 @@ def make(
             for step in each.decide(before, now):
                 checked = transaction.checked(current, step)
                 if current is None or current.is_reserved:
-                    records = records or PrefixRecords(transaction.prefixes())
+                    records = records or transaction.prefixes()
                     records.require_permitted(current, checked)
                 steps.append(checked)
                 current = checked.after

@@ -211,7 +211,7 @@ class _Creation:
             return transaction.result
         transaction.exclude_writers()
         existing = self._existing(transaction)
-        records = PrefixRecords(transaction.prefixes())
+        records = transaction.prefixes()
         same = self._same(existing, records)
         new = [number for number in range(len(self._wanted)) if number not in existing and number not in same]
         now = self._bindings.now()
@@ -271,7 +271,7 @@ class _Creation:
         """Return the recorded names of the requests that have a condition, by the number of the request."""
         if not any(isinstance(each, MintedChange) and each.unless is not None for each in self._wanted):
             return {}
-        keys = self._keys(PrefixRecords(transaction.prefixes()))
+        keys = self._keys(transaction.prefixes())
         if len(keys) <= _FEW_KEYS:
             # Two keys that differ only in case, spaces or hyphens wait for one another.
             transaction.lock_texts(f"{beginning} {without_signs(key)}" for beginning, key in keys.values())

@@ -110,7 +110,7 @@ def mint(
     try:
         with bindings.transaction(exclusive=True, actor=who) as transaction:
             # Another writer can change a record until this transaction has the lock.
-            records = PrefixRecords(transaction.prefixes())
+            records = transaction.prefixes()
             pattern = pattern_below(namespace, records, bindings.naming, length=length, check=check, digits=digits)
             names = Drawing(transaction, records, under_rule=under_rule).draw(pattern, count, sequential=sequential)
             options = [

@@ -19,7 +19,7 @@ from .names.branding.stored import version_of
 from .names.errors import BindingsUnavailable
 from .names.prefixes.holds import NO_HOLDS, Holds
 from .names.prefixes.patterns import Pattern
-from .names.prefixes.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, checked_patterns, with_rules
+from .names.prefixes.prefixes import NO_RECORDS, PrefixRecord, PrefixRecords, with_rules
 from .names.prefixes.rules import Rule, RuleMatch
 from .storage.reopening import next_attempt
 from .system.fork_safety import ForkSafeLock
@@ -160,7 +160,7 @@ class RuleCache:
                 holds = [*source.holds(), *(each.hold for each in records if each.hold is not None)]
                 self._holds = Holds(holds) if holds else NO_HOLDS
                 self._records = PrefixRecords(with_rules(records, self._rules))
-                self._patterns = [*source.patterns(), *checked_patterns(records)]
+                self._patterns = [*source.patterns(), *self._records.patterns]
                 recorded = version_of(source.recorded_branding())
                 self._branding = recorded.branding if recorded else NO_BRANDING
                 self._version = version

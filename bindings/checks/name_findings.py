@@ -34,7 +34,7 @@ from ..names.error_codes import error_code
 from ..names.errors import BindingError, UnreadableBinding
 from ..names.metadata import metadata, persistence
 from ..names.policy import UNPUBLISHED, is_registered
-from ..names.prefixes.prefixes import PrefixRecords, checked_patterns
+from ..names.prefixes.prefixes import PrefixRecords
 from . import plausibility
 
 CHECKS = {
@@ -98,9 +98,8 @@ def check(
     accepted_naans = {*naans}
     with bindings.store.snapshot() as snapshot:
         unreadable: list[UnreadableBinding] = []  # the first only
-        prefix_records = snapshot.prefixes()
-        records = PrefixRecords(prefix_records)
-        patterns = [*bindings.store.patterns(), *checked_patterns(prefix_records)]
+        records = PrefixRecords(snapshot.prefixes())
+        patterns = [*bindings.store.patterns(), *records.patterns]
         other_cases = snapshot.in_other_case()
         every = snapshot.bindings(lambda error: unreadable.append(error) if not unreadable else None)
         batch: list[Binding] | None = None

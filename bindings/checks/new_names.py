@@ -35,7 +35,7 @@ from ..names.binding import NOTHING, Binding
 from ..names.metadata import persistence
 from ..names.naming import NameWarning
 from ..names.prefixes.patterns import Pattern
-from ..names.prefixes.prefixes import PrefixRecord, PrefixRecords, checked_patterns, root_of
+from ..names.prefixes.prefixes import PrefixRecords, root_of
 from .plausibility import target_warnings
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ def warnings_inside(
         # A warning can name a reserved name.
         return [_of_values(each) for each in names]
     records = transaction.prefixes()
-    patterns = [*transaction.patterns(), *checked_patterns(records)]
-    return warnings_about(recorded or transaction.recorded, PrefixRecords(records), patterns, names)
+    patterns = [*transaction.patterns(), *records.patterns]
+    return warnings_about(recorded or transaction.recorded, records, patterns, names)
 
 
 def note_warnings(transaction: Transaction) -> None:
@@ -214,12 +214,12 @@ def successor_warnings(bindings: Bindings, key: str, successor: str | None) -> l
     - ``successor-unknown``: it is not recorded, and its NAAN or shoulder has names here.
     - ``successor-circle``: it was withdrawn too, and its successors lead back to the name.
     """
-    return warnings_of_successor(bindings.store.fetch, bindings.store.prefixes, key, successor)
+    return warnings_of_successor(bindings.store.fetch, lambda: PrefixRecords(bindings.store.prefixes()), key, successor)
 
 
 def warnings_of_successor(
     fetch: Callable[[list[str]], Mapping[str, Binding]],
-    records: Callable[[], Sequence[PrefixRecord]],
+    records: Callable[[], PrefixRecords],
     key: str,
     successor: str | None,
 ) -> list[NameWarning]:
@@ -232,7 +232,7 @@ def warnings_of_successor(
         return []
     if successor not in fetch([successor]):
         own = f"{key.partition('/')[0]}/" if key.startswith("ark:") else f"{key.rpartition(':')[0]}:"
-        is_own = successor.startswith(own) or any(PrefixRecords(records()).above(successor))
+        is_own = successor.startswith(own) or any(records().above(successor))
         message = Translatable(
             "the successor %(successor)s is not recorded", successor=validation.shown(successor, 100)
         )

@@ -10,8 +10,7 @@ from flask import Blueprint, Flask, current_app, request
 
 from ...bindings.storage.store import read_current
 from .. import security
-from ..accounts import identify
-from ..accounts.model import Caller
+from ..accounts.identify import require_caller as caller
 from ..config import Site, site_bindings
 from ..jobs import imports as import_jobs
 from ..jobs.imports import Imports
@@ -41,15 +40,10 @@ def init_app(app: Flask, site: Site) -> None:
 def admit() -> None:
     """Require an account for each URL of the API. An unknown URL needs one too, so that it reveals nothing."""
     if request.path.startswith(security.MANAGED) and security.is_account_api(request.path):
-        identify.require_caller()
+        caller()
         worker = current_app.extensions[import_jobs.KEY].worker
         if worker.begun != os.getpid():
             worker.begin()
-
-
-def caller() -> Caller:
-    """Return the account or program that sent the current API request."""
-    return identify.require_caller()
 
 
 def read_bindings() -> Bindings:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -280,6 +281,19 @@ class PrefixRecords:
         restricted = {len(record.prefix) for record in self._records.values() if record.characters}
         self._restricted_lengths = sorted(restricted, reverse=True)
 
+    def __iter__(self) -> Iterator[PrefixRecord]:
+        return iter(self._records.values())
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        """The patterns of the records whose minted names have a check character.
+
+        >>> PrefixRecords([record("ark:12345/x5", {"pattern": "29^4+name"})]).patterns
+        [Pattern(beginning='ark:12345/x5', length=4, check='name', digits=False)]
+        """
+        forms = ((each.prefix, read_form(each.pattern)) for each in self._records.values() if each.pattern)
+        return [Pattern(prefix, *form) for prefix, form in forms if form is not None and form.check]
+
     def get(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly the prefix ``prefix`` in stored form, such as ``ark:12345/x5``, or None."""
         return self._records.get(prefix)
@@ -438,19 +452,6 @@ def with_rules(records: Iterable[PrefixRecord], rules: Iterable[Rule]) -> list[P
     """Return ``records`` in the order of their prefixes, each with the one of ``rules`` that has the same prefix."""
     by_prefix = {rule.prefix: rule for rule in rules}
     return sorted((replace(each, rule=by_prefix.get(each.prefix)) for each in records), key=lambda each: each.prefix)
-
-
-def checked_patterns(records: Iterable[PrefixRecord]) -> Iterator[Pattern]:
-    """Yield the patterns in the prefix ``records`` whose minted names have a check character.
-
-    >>> description = record("ark:12345/x5", {"pattern": "29^4+name"})
-    >>> list(checked_patterns([description]))
-    [Pattern(beginning='ark:12345/x5', length=4, check='name', digits=False)]
-    """
-    for each in records:
-        form = read_form(each.pattern or "")
-        if form is not None and form.check:
-            yield Pattern(each.prefix, *form)
 
 
 def check(prefix: str, texts: Mapping[str, str | None]) -> dict[str, str]:

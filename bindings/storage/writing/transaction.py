@@ -25,7 +25,7 @@ from ...names.errors import BindingsUnavailable, Collision, OutcomeUnknown, Read
 from ...names.policy import ChangeCheck
 from ...names.prefixes import prefixes
 from ...names.prefixes.patterns import Pattern
-from ...names.prefixes.prefixes import PrefixRecord
+from ...names.prefixes.prefixes import PrefixRecord, PrefixRecords
 from ...names.prefixes.rules import Rule
 from ...names.prefixes.texts import RECORDED
 from ..protocols import Clock, Database, Row
@@ -484,15 +484,15 @@ class Transaction:
         event = {"action": "removed", "prefix": prefix, "changed": rfc3339(now), "actor": actor}
         self.connection.execute(insert(schema.rule_events), [event])
 
-    def prefixes(self) -> list[PrefixRecord]:
+    def prefixes(self) -> PrefixRecords:
         """Return the records of NAANs and shoulders, with the field ``rule`` not set."""
         # A kept connection keeps them until the version of the rules changes. Another server has other connections.
         kept = self.connection.info
         if self.rules_version is None or kept.get(_KEPT_VERSION) != self.rules_version:
             rows = self.connection.exec_driver_sql(self._statements.prefixes)
-            kept[_KEPT_RECORDS] = [prefix_record_of(row) for row in rows]
+            kept[_KEPT_RECORDS] = PrefixRecords(map(prefix_record_of, rows))
             kept[_KEPT_VERSION] = self.rules_version
-        return list(kept[_KEPT_RECORDS])
+        return kept[_KEPT_RECORDS]
 
     def get_prefix(self, prefix: str) -> PrefixRecord | None:
         """Return the record of exactly the NAAN or shoulder ``prefix``, or None.

@@ -63,7 +63,7 @@ def test_a_transaction_sees_its_own_records_and_others_do_not_if_it_fails(bindin
     bindings.bind(f"{SHOULDER}b1", "/x")
 
     def write(transaction: Transaction) -> None:
-        assert transaction.prefixes() == []
+        assert [*transaction.prefixes()] == []
         prefix_changes.set_record(transaction, SHOULDER, {"characters": "0123456789"}, bindings.now(), None)
         assert [record.prefix for record in transaction.prefixes()] == [SHOULDER]
         raise BindingError("prefix-text")
