@@ -82,7 +82,13 @@ def _first(rows: Select[Any]) -> Any:
 
 
 _DEAD = select(func.count()).select_from(
-    _first(select(links.c.key).select_from(links.join(names, IS_CURRENT)).where(links.c.state == "dead"))
+    # In the order of an index, PostgreSQL does not read all results to find the dead ones, which are written last.
+    _first(
+        select(links.c.key)
+        .select_from(links.join(names, IS_CURRENT))
+        .where(links.c.state == "dead")
+        .order_by(links.c.key)
+    )
 )
 _SEARCHED = select(log_state.c.value).where(log_state.c.name == "searched")
 _UNPUBLISHED_EVENTS = _first(

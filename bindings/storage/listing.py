@@ -643,11 +643,12 @@ class Lists:
         column = self._ordered["resource"]
         conditions: list[SqlCondition] = []
         if selection.resource is not None:
-            same = f"resource IS NOT NULL AND {column} = ?"
+            # Each column is that of the inner table: with one of the outer table, each name would be compared.
+            same = f"same.resource IS NOT NULL AND {column.replace('bindings.', 'same.')} = ?"
             values: list[object] = [selection.resource[:TARGET_CHARACTERS]]
             if len(selection.resource) >= TARGET_CHARACTERS:
                 # The plus sign: SQLite would put this value into the expression of the index, and not use the index.
-                same += f" AND {'+' if self._is_sqlite else ''}resource = ?"
+                same += f" AND {'+' if self._is_sqlite else ''}same.resource = ?"
                 values.append(selection.resource)
             of_number = "SELECT name_numbers.key FROM name_numbers WHERE name_numbers.number = ?"
             of_thing = f"SELECT same.key FROM bindings AS same WHERE {same} UNION ALL {of_number}"

@@ -43,13 +43,20 @@ _OF_STATE = (
 _OF_KEY = _RESULTS.where(links.c.key == bindparam("key"))
 _AT_ONCE = 50
 _OF_KEYS = _RESULTS.where(links.c.key.in_([bindparam(f"key{number}") for number in range(_AT_ONCE)]))
-_SOME = select(links.c.key).select_from(links.join(names, IS_CURRENT)).where(links.c.state == bindparam("state"))
+_SOME = (
+    # In the order of an index, PostgreSQL does not read all results to find a few, which can be written last.
+    select(links.c.key)
+    .select_from(links.join(names, IS_CURRENT))
+    .where(links.c.state == bindparam("state"))
+    .order_by(links.c.key)
+)
 _NUMBER = select(func.count()).select_from(_SOME.limit(bindparam("most")).subquery())
 _PAUSES = select(pauses).where(pauses.c.until > bindparam("now"))
 _TIMES = (
     select(links.c.since)
     .select_from(links.join(names, IS_CURRENT))
     .where(links.c.state == bindparam("state"))
+    .order_by(links.c.key)
     .limit(bindparam("most"))
     .subquery()
 )

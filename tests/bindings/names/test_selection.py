@@ -383,6 +383,27 @@ def test_a_page_is_read_from_an_index_without_sorting(
         assert "Seq Scan" not in plan
 
 
+@pytest.mark.parametrize("conditions", [{}, {"state": "withdrawn"}, {"sort": "title"}], ids=["alone", "state", "title"])
+def test_an_exact_resource_is_compared_in_its_index_and_not_with_each_name(
+    many: Bindings, conditions: dict[str, Any]
+) -> None:
+    many.bind("ark:12345/inv", "https://new.example/", resource="INV 1")
+    store, plans = many.store, list[str]()
+    assert isinstance(store, DatabaseStore)
+    is_sqlite = many.location.startswith("sqlite")
+
+    def read(statement: str, parameters: Sequence[Any]) -> Sequence[Any]:
+        plans.append(rows_of(many, f"{'EXPLAIN QUERY PLAN' if is_sqlite else 'EXPLAIN'} {statement}", parameters))
+        return store._rows(statement, parameters)
+
+    page = store.lists.page(read, select(resource="INV 1", **conditions), None, 100)
+    assert [each.identifier for each in page.names] == ([] if "state" in conditions else ["ark:12345/inv"])
+    assert plans
+    for plan in plans:
+        assert "CORRELATED" not in plan
+        assert "Seq Scan on bindings " not in plan.replace("Seq Scan on bindings same", "")
+
+
 @pytest.mark.one_setup
 @pytest.mark.parametrize(
     ("conditions", "values", "column"),
