@@ -59,7 +59,8 @@ def importers(root: Path = ROOT) -> dict[str, set[str]]:
 def files_of(paths: list[str], importing: dict[str, set[str]], root: Path = ROOT) -> list[str]:
     """Return the test files of changed files, the nearest first, without those in a browser."""
     nearest: list[list[str]] = [[], [], []]
-    for path in paths:
+    imported = [each for each in paths if each.endswith((".py", ".md"))]
+    for path in [*imported, *(by for each in paths if each not in imported for by in naming(each, root))]:
         if path.startswith("tests/"):
             if Path(path).name.startswith("test_") and path.endswith(".py"):
                 nearest[0].append(path)
@@ -71,6 +72,23 @@ def files_of(paths: list[str], importing: dict[str, set[str]], root: Path = ROOT
         nearest[2] += sorted(_test_of(each) for each in importing.get(path, ()))
     found = dict.fromkeys(each for group in nearest for each in group)
     return [each for each in found if (root / each).is_file() and not each.startswith(_BROWSER)]
+
+
+def naming(path: str, root: Path = ROOT) -> list[str]:
+    """Return the modules and tests that name a file that Python does not import: a template, style sheet, catalogue.
+
+    A template can be named by another template, which a module names.
+    """
+    tracked = subprocess.check_output(["git", "ls-files", "*.py", "*.html", "*.xml"], cwd=root, text=True).splitlines()
+    texts = {each: (root / each).read_text("utf-8") for each in tracked if (root / each).is_file()}
+    left, found = [path], {path}
+    while left:
+        folder, _, name = left.pop().partition("/")
+        wanted = name if folder == "templates" else "*.po" if name.endswith(".po") else Path(name or folder).name
+        by = {each for each, text in texts.items() if f'"{wanted}"' in text or f"/{wanted}" in text}
+        left += [each for each in by - found if each.startswith("templates/")]
+        found |= by
+    return sorted(each for each in found if each.endswith(".py"))
 
 
 def within(files: list[str], times: dict[str, float], seconds: float) -> list[str]:

@@ -67,3 +67,27 @@ def test_the_nearest_files_that_fit_are_run() -> None:
     assert quick.within(["a", "b", "c"], times, 20) == ["a"]
     assert quick.within(["b", "a", "c"], times, 20) == ["b", "c"]
     assert quick.within(["new", "c"], times, 6) == ["new", "c"]
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        pytest.param("templates/page.html", ["tests/net/test_send.py", "tests/net/test_response.py"], id="template"),
+        pytest.param("templates/_row.html", ["tests/net/test_send.py", "tests/net/test_response.py"], id="part"),
+        pytest.param("static/site.css", ["tests/cli/test_doctor.py"], id="named-by-a-test"),
+        pytest.param("net/po/de.po", ["tests/net/test_response.py"], id="catalogue"),
+        pytest.param("static/other.css", [], id="not-named"),
+    ],
+)
+def test_a_file_that_no_module_imports_has_the_tests_of_what_names_it(tree: Path, path: str, found: list[str]) -> None:
+    for name, text in {
+        "templates/page.html": '{% include "_row.html" %}',
+        "templates/_row.html": "",
+        "net/send.py": 'PAGE = "page.html"\n',
+        "tests/cli/test_doctor.py": 'STYLE = ROOT / "site.css"\n',
+        "tests/net/test_response.py": 'CATALOGUES = FOLDER.glob("*.po")\n',
+    }.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text)
+    subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
+    assert quick.files_of([path], {}, tree) == found
