@@ -16,6 +16,7 @@ command is ``ararat``.
 from __future__ import annotations
 
 from importlib import import_module
+from sys import modules
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -88,10 +89,11 @@ def __getattr__(name: str) -> object:
     message = f"module {__name__!r} has no attribute {name!r}"
     # pytest loads this file also under the name of its folder, and asks it for setUpModule.
     if not name.startswith("_") and __name__ == "ararat":
-        for package in ("identifiers", "middleware"):
+        for package in _PACKAGES:
             if name in import_module(f".{package}", __name__).__all__:
                 message += f"; it is in {__name__}.{package}"
-    raise AttributeError(message)
+    # Python itself suggests a similar name of this module in a traceback.
+    raise AttributeError(message, name=name, obj=modules.get(__name__))
 
 
 def __dir__() -> list[str]:

@@ -387,6 +387,10 @@ def test_the_package_exports_identifiers():
         _ = ararat.utils  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match=r"no attribute 'Binding'; it is in ararat\.middleware"):
         _ = ararat.Binding  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(AttributeError, match=r"no attribute 'create_app'; it is in ararat\.webapp") as raised:
+        _ = ararat.create_app  # pyright: ignore[reportAttributeAccessIssue]
+    # The name and the object are what Python needs to suggest a similar name.
+    assert (raised.value.name, raised.value.obj) == ("create_app", ararat)
 
 
 @pytest.mark.parametrize(

@@ -389,6 +389,11 @@ def test_the_choice_to_mint_no_name_is_remembered(desk: Desk, jane: Browser, upl
 def test_columns_of_another_account_are_neither_used_nor_shown(ada: Browser, jane: Browser, preview: Any) -> None:
     preview(jane, "Nr;Bez\r\nA1;Vase\r\n", "a.csv", **MINT, **{"column-1": "dc.description"})
     assert "No columns are remembered." in ada.get("/desk/tables/remembered").text
+    headings = re.search(r'name="headings" value="(\w+)"', jane.get("/desk/tables/remembered").text)
+    assert headings
+    ada.post("/desk/tables/remembered", {"headings": headings[1], "prefix": "ark:12345/x5"})
+    assert "are forgotten" not in ada.get("/desk/tables/remembered").text
+    assert "Nr, Bez" in jane.get("/desk/tables/remembered").text
 
 
 def test_several_values_in_a_cell_are_shown_before_the_import(
