@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -42,6 +43,8 @@ _OWN: dict[str, frozenset[str]] = {
 }
 _CENTURIES = ("century", "jahrhundert", "jh", "siecle", "siècle", "secolo", "sec", "siglo", "eeuw", "século", "wiek")
 _UNDATED = ("s.d.", "o. j.", "o.j.", "n.d.", "undated")
+_OTHER_URNS = ("uuid", "isbn", "issn", "lsid", "catalog", "oid", "doi", "ietf", "lex", "x-", "ogc", "epc")
+_DOI = re.compile(r"(?:doi:\s*)?10\.[0-9]{4,9}/", re.IGNORECASE)
 _LONGEST_NUMBER = 60
 _LONGEST_NAME = 200
 _FEW = 5
@@ -70,6 +73,15 @@ def is_name(text: str) -> bool:
         _, _, path = text.partition("//")[2].partition("/")
         return path[:4].lower() in ("ark:", "urn:")
     return len(text) > 6 and text[:5].isdecimal() and text[:5].isascii() and text[5] == "/" and not text[6].isspace()
+
+
+def _is_permanent(text: str) -> bool:
+    """Return whether a name below a heading without a meaning is an ARK or a URN that is made for a thing.
+
+    "10261/2" can be a collection of DSpace, and "urn:uuid:" and "urn:catalog:" are keys of other systems.
+    """
+    lowered = text.lower()
+    return not text[:1].isdecimal() and not any(f"urn:{each}:" in lowered for each in _OTHER_URNS)
 
 
 def is_date(text: str) -> bool:
@@ -110,6 +122,14 @@ class Values:
         self._filled = self.number / len(cells) if cells else 1.0
         self._distinct = len({each.casefold() for each in self._texts}) / self.number if self.number else 1.0
 
+    def is_count(self) -> bool:
+        """Return whether all values have digits only."""
+        return all(each.isdecimal() for each in self._texts)
+
+    def is_running(self) -> bool:
+        """Return whether the values count the rows from 1."""
+        return self.number > 1 and all(each.lstrip("0") == f"{row}" for row, each in enumerate(self._texts, start=1))
+
     def fits_own(self, column: str) -> float:
         """Return how well the values fit a column of Ararat's tables that has its name as the heading: 0 to 1.
 
@@ -146,7 +166,8 @@ class Values:
             return 0.75
         match meaning:
             case "identifier":
-                return _share(self._texts, map(is_name, self._texts)) * (0.5 + self._distinct / 2)
+                names = [is_name(each) and (bool(weight) or _is_permanent(each)) for each in self._texts]
+                return _share(self._texts, names) * (0.5 + self._distinct / 2)
             case "target":
                 return self._as_target(weight, has_names)
             case "resource":
@@ -185,15 +206,16 @@ class Values:
             return 0.0
         if _share(texts, [any(map(str.isdecimal, each)) for each in texts]) < 0.5:
             return 0.0
+        if _share(texts, [_DOI.match(each) for each in texts]) >= 0.5:
+            return 0.0  # the identifier of a publication
         fit = min(1.0, 0.4 + 0.6 * self._filled)
         if self._distinct < 1:
             # Copies and parts share numbers; a number of a lot or of a shelf has few values. In a few rows this is not
             # known, and the heading decides.
             is_meant = weight >= 0.9 and (self._distinct >= 0.5 or self.number <= _FEW)
             fit *= 0.95 if self._distinct >= 0.8 else 0.5 if is_meant else 0.2
-        is_count = all(each.isdecimal() for each in texts)
         most = Counter(map(shape, texts)).most_common(1)[0][1] / self.number
-        if is_count:
+        if self.is_count():
             return fit * 0.9
         return fit * (1.0 if most >= 0.5 else 0.95)
 

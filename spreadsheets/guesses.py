@@ -21,6 +21,8 @@ _LEAST = 0.42
 _CLOSE = 0.9
 _MEANT = 0.5
 _OF_DATABASES = 0.5
+_OF_RECORDS = 0.6
+_OF_OBJECTS = 0.75
 _BY_VALUES = {"identifier": 0.85, "target": 0.5}
 """The weights of a heading that has no meaning, for meanings that the values alone can have."""
 
@@ -131,7 +133,11 @@ def _guess(
     weights: Sequence[dict[str, float]],
 ) -> GuessedColumn:
     if chosen := taken.get(place):
-        return GuessedColumn(chosen.column, _why(chosen, values[place]), _question(chosen, taken, candidates, headings))
+        return GuessedColumn(
+            chosen.column,
+            _why(chosen, values[place]),
+            _question(chosen, taken, candidates, headings, values[chosen.place]),
+        )
     meant = [column for column, weight in weights[place].items() if weight >= _MEANT]
     for column in meant:
         better = next((each for each in taken.values() if each.column == column), None)
@@ -157,10 +163,14 @@ def _why(chosen: _Candidate, values: Values) -> str:
 
 
 def _question(
-    chosen: _Candidate, taken: dict[int, _Candidate], candidates: Sequence[_Candidate], headings: Sequence[str]
+    chosen: _Candidate,
+    taken: dict[int, _Candidate],
+    candidates: Sequence[_Candidate],
+    headings: Sequence[str],
+    values: Values,
 ) -> str:
     """Return a sentence about another column that fits as well, and that is not another language of this one."""
-    if chosen.column == "resource" and chosen.weight <= _OF_DATABASES:
+    if chosen.column == "resource" and _is_of_database(chosen.weight, values):
         return Translatable("It can be a number of the database. Check that it is the number of the object.")
     for each in candidates:
         is_other = each.column == chosen.column and each.place != chosen.place and each.place not in taken
@@ -172,6 +182,15 @@ def _question(
                 heading=_show_heading(headings, each.place),
             )
     return ""
+
+
+def _is_of_database(weight: float, values: Values) -> bool:
+    """Return whether a key can be a number of a database or of a row: "ID", "Object ID" with 5011, "No" with 1, 2."""
+    return (
+        weight <= _OF_DATABASES
+        or (weight <= _OF_RECORDS and values.is_count())
+        or (weight < _OF_OBJECTS and values.is_running())
+    )
 
 
 def _show_heading(headings: Sequence[str], place: int) -> str:

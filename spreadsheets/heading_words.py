@@ -21,6 +21,7 @@ WORDS: Mapping[str, Mapping[float, str]] = {
 ark|arks|ark id|ark identifier|ark uri|ark url|ark number|ark nummer|ark kennung|numero ark|codice ark|codigo ark
 identifiant ark|identificador ark|identificativo ark|pid|urn|persistent id|persistent identifier|identifiant perenne
 identificador persistente|identificatore persistente|identifikator persistenter|persistenter identifikator|permalink id
+bestandig identifierare|varaktig identifikator|vedvarende identifikator|постоянныи идентификатор
 persistente identifier|permanente identifier|trwaly identyfikator|identyfikator trwaly|trvaly identifikator
 identifiant unique perenne|identificativo persistente|persistent uri|persistente uri
 المعرف الدائم|מזהה קבוע|永続的識別子|永続識別子|永久标识符|持久标识符""",
@@ -38,11 +39,17 @@ link scheda|scheda online|url scheda|link alla scheda|collegamento scheda|url fi
 enlace permanente|enlace a la ficha|url del objeto|link naar object|url collectie|objectpagina|link objectpagina
 online raadplegen|adres obiektu|url obiektu|stranka predmetu|catalogue url|catalog url|opac url|link opac|opac link
 official url|uri record|landing page url|emuseum url|emuseum link|website link|access url|museum digital link
-museum digital|museum digital url""",
+museum digital|museum digital url
+url of linked out digital object|permanent lank|lank till objekt|lank till foremal|lank till samlingen|link til objekt
+link til samling|link til samlingen|lenke til objekt|permanent lenke|permanent link til objekt|reference url
+endereco da ficha|ligacao para a ficha|ligacao permanente|link da ficha|link do item|link do objeto|link do acervo
+odnosnik do obiektu|link do obiektu|link do rekordu|trvaly odkaz|odkaz na predmet|ссылка на предмет|ссылка на объект
+постоянная ссылка|адрес страницы|страница предмета|ссылка на госкаталог""",
         0.9: """
 url|link|web address|website|web link|weblink|webadresse|internetadresse|lien|lien web|adresse web|enlace|enlace web
 direccion web|collegamento|indirizzo web|sito web|link web|ligacao|hiperligacao|endereco web|koppeling|webadres
-odnosnik|lacze|adres www|odkaz|webova adresa|target url|new target|href|uri|web|www|internet|homepage|webseite
+odnosnik|lacze|adres www|odkaz|webova adresa|target url|lank|lanken|webblank|webbadress|webbplats|lenke|webadresse
+ссылка|адрес|веб адрес|сайт|посилання|linkki|verkko osoite|new target|href|uri|web|www|internet|homepage|webseite
 رابط|الرابط|عنوان الويب|קישור|כתובת אתר|リンク|ウェブアドレス|链接|連結|網址|网址""",
         0.7: "address|adresse|direccion|indirizzo|endereco|adres|adresa|location|source url|handle|doi url|hdl|online",
     },
@@ -53,15 +60,19 @@ display title|preferred title|preferred labels|preferred label|werktitel|objektt
 hauptsachtitel|titel des werks|titel werk|titel object|titre principal|titre de l oeuvre|titre propre|intitule
 titulo principal|titulo de la obra|titolo dell opera|titolo opera|titolo proprio|hoofdtitel|objecttitel|titr|titles
 intitule de l unite|titulo propio|titulo atribuido
+titel foremal|verktitel|vaerktitel|tittel|verkstittel|245 a|titulo da obra|titulo da peca|titulo do item|tytul obiektu
+название|название произведения|заглавие|заголовок|назва|nimi teoksen|teoksen nimi|nimeke|sgti|sgtt|unit title text
 titulo propiamente dicho|tytul dziela|nazev dila|title of work|title statement
 العنوان|عنوان|عنوان العمل|כותרת|שם היצירה|タイトル|題名|作品名|資料名|标题|標題|题名|名称|作品名称""",
         0.8: """
 bezeichnung|objektbezeichnung|designation|denominacion|denominazione|denominacao|benaming|nazwa|nazwa obiektu
 nazev predmetu|designation de l objet|kurztitel|short title|label|caption|unit title|unittitle|name of the object
-component title|nombre del objeto|bezeichnung des objekts|appellation|denomination""",
+component title|nombre del objeto|bezeichnung des objekts|appellation|denomination|benamning|betegnelse|betegnelsen
+наименование|наименование предмета|naimenovanie|наименування|digital object title""",
         0.6: """
 object name|objektname|objectnaam|nom de l objet|nome oggetto|nombre objeto|objeto documento|objeto|oggetto|objet
-objekt|object|gegenstand|objname|deno|object names|name|nom|nome|nombre|naam|sachbegriff|item name""",
+objekt|object|gegenstand|objname|deno|object names|name|nom|nome|nombre|naam|sachbegriff|item name
+foremalsnamn|foremalstyp|gjenstand|gjenstandsnavn|genstand|genstandsnavn|sakord|предмет|ogtd|esine""",
         0.5: "brief description|kurzbeschreibung|short description|description breve|titel beschreibung",
         0.45: "titel varianten|alternative title|title alternative|andere titel|autre titre|otro titulo|altro titolo",
     },
@@ -74,13 +85,22 @@ createur|auteur executant|auteurs executants|photographe|autora|autores|artista|
 fotografo|autore|autori|creatore|criador|kunstenaar|kunstenaars|vervaardiger|vervaardigers|maker kunstenaar|fotograaf
 tworca|autor tworca|artysta|wykonawca|tvurce|umelec|autr|creator name|creator names|creators name|main author
 personal author|kunstler name|name des kunstlers|nom de l artiste|nome autore|nombre del autor|naam maker|artist all
-author personal|producer|product author|autor artista|autor creador|auteur createur|creator display
+author personal|producer|product author|autor artista|autor creador|auteur createur|creator display|konstnar
+tillverkare|upphovsman
+upphovsperson|fotograf foto|forfattare|kunstner|kunstneren|ophavsmand|producent maker|forfatter|kunstner produsent
+produsent
+100 a|aktotworca|autoria|autor da obra|autor tworca dziela|автор|художник|создатель|мастер|изготовитель
+автор создатель|художник автор
+автори|tekija|taiteilija|valmistaja|autn|object production person|object production people|production person
+origination
 المؤلف|الفنان|المنشئ|מחבר|המחבר|יוצר|אמן|作者|制作者|作家|著者|創作者|创作者|艺术家|藝術家""",
         0.7: """
 display name|constituent|constituents|people|person|personen|beteiligte|beteiligte person|beteiligte personen
 personnes|producent|producteur|produttore|productor|contributor|event actors|creation actors|agent|agents
 nom du producteur|nombre del productor|attribution|zuschreibung|creator agent|soggetto produttore|made by
 provenienz bildner
+linked agent|linked agents|event actor|event actors display|collector creator|arkivbildare|arkivskapare
+фондообразователь
 name of creator|names of creators|manufacturer""",
     },
     "when": {
@@ -95,12 +115,21 @@ production date|date of production|object date|display date|date display|date ex
 date of creation|date of publication|publication year|publication date|date published|copyrightdate|copyright date
 erscheinungsjahr|annee de publication|ano de publicacion|anno di pubblicazione|jaar van uitgave|work date|date of work
 event dates|creation dates|dating|object dated|inclusive dates|date s|date text|datum der entstehung|zeitstellung
-dat|datierung text|dates expression
+260 c|264 c|dat|datierung text|dates expression|unit date|unitdate|date original|original date|tillverkningsar
+tillverkningstid|tillkomsttid
+artal|ar|arstal|ar for tillkomst|aarstal|tid|tidsperiod|datert|ar datering|fremstillingsar|fremstillingstid
+produksjonsar
+data de producao|data de criacao|data da obra|datas extremas|datas limite|data limite|ano de publicacao|ano de producao
+czas powstania|datowanie obiektu|daty skrajne|rok powstania|rok wydania|czas powstania obiektu|doba vzniku
+дата|датировка|год|время создания|дата создания|год создания|годы|краиние даты|год издания|датування|рік
+ajoitus|vuosi|valmistusaika|date created display|production date group date display date
+object production date group date display date
 التاريخ|تاريخ|السنة|תאריך|שנה|日付|年|制作年|年代|年月日|日期|年份|创作年代""",
         0.7: """
 object begin date|begin date|date begin|datierung von|datering begin|datering van|production date start|start date
 earliest date|date from|date early|date debut|year from|jahr von|period|epoche|epoque|siecle|siglo|secolo|eeuw|peri
-millesime|mill|zeit|zeitraum|publication|date earliest|year early""",
+millesime|mill|zeit|zeitraum|publication|date earliest|year early|epoca|seculo|wiek|век|период|эпоха|århundrade
+dtsi|dtzg|dtz""",
     },
     "where": {
         1.0: """
@@ -109,12 +138,17 @@ herstellungsort|fundort|erscheinungsort|lieu|lieu de creation|lieu de production
 lugar de creacion|lugar de produccion|luogo|luogo di creazione|luogo di produzione|local|plaats
 plaats van vervaardiging|vervaardigingsplaats|plaats vervaardiging|miejsce|miejsce powstania|misto|misto vzniku
 creation place|geography|origin|place of publication|herkunft ort|ort der herstellung|place production
+plats|tillverkningsort|tillverkningsplats|fyndplats|tilverkningssted|sted|fremstillingssted|fundsted|funnsted
+produksjonssted
+lugar de origem|local de producao|local de origem|local de criacao|proveniencia lugar|miejsce wykonania|miejsce wydania
+место создания|место изготовления|место издания|место|место находки|paikka|valmistuspaikka
 المكان|מקום|場所|制作地|地点|地點|产地""",
     },
     "how": {
         1.0: """
 object type|type of object|objekttyp|objektart|gattung|type d objet|type de document|tipo de objeto|tipo di oggetto
 objectsoort|soort object|typ obiektu|rodzaj obiektu|typ predmetu|druh predmetu|resource type|item type|work type
+objekttype|genstandstype|вид предмета|тип предмета|тип объекта|tipo de peca
 نوع القطعة|סוג פריט|資料種別|种类|類別""",
     },
     "resource": {
@@ -135,7 +169,17 @@ inventaris nr|objectnummer|object nr|objectnr|registratienummer|accessienummer|a
 numer inwentarzowy|nr inwentarzowy|nr inw|nr inwent|sygnatura|inventarni cislo|inv cislo|inv c
 component unique identifier|reference code|code de reference|cote de reference|codigo de referencia
 codice di riferimento
-reference number|reference no|ref no|refno|ref number|referencecode|catalog number|catalogue number|catalog no
+reference number|reference no|ref no|refno|ref number|referencecode|catalog number|reg number|reg no|reg nr|work id
+inventarienummer|inventarienr|inv nummer|foremalsnummer|foremalsnr|foremals id|accessionsnummer|arkivnummer|referenskod
+signum|hyllsignum|genstandsnummer|genstandsnr|museumsnummer|museumsnr|gjenstandsnummer|gjenstandsnr
+identifikasjonsnummer
+inventarnummer nr|journalnummer|tilvekstnummer|aksesjonsnummer|referencekode|n de inventario geral|n inv geral
+n de tombo
+n tombo|tombo|numero de registo|n de registo|no de registo|codigo de referencia do item|numer obiektu|nr obiektu
+numer katalogowy
+nr katalogowy|numer zabytku|inventarni cislo predmetu|инвентарныи номер|инв номер|инв no|инв n|инвентарныи no
+учетныи номер|учетное обозначение|шифр|архивныи шифр|номер предмета|номер по кп|інвентарнии номер|esinenumero
+inventaarionumero|952 o|hyllypaikka|diaarinumero|catalog number|catalogue number|catalog no
 catalogue no
 catalogue reference|unit id|unitid|component id|archival reference|archivaliennummer|altrefno|numero de catalogo
 numero di catalogo|numero catalogo|nct|catalog nr|catalognumber|specimen number|collection number|inventory num
@@ -143,14 +187,17 @@ numero di catalogo|numero catalogo|nct|catalog nr|catalognumber|specimen number|
 登记号|总登记号|藏品编号|藏品号|馆藏号|館藏號|登錄號""",
         0.9: "identifier",
         0.75: """
-sig|invn|katalognummer|catalogusnummer|katalog nr|numero de catalogue|n de catalogue|verzeichnis nr
+sig|invn|katalognummer|catalogusnummer|номер кп|кп номер|номер госкаталога|номер в госкаталоге
+номер по главнои инвентарнои книге|katalog nr|numero de catalogue|n de catalogue|verzeichnis nr
 werknummer""",
+        0.62: "nummer|numero|number|no|nr|n|cislo|numer|nro|номер|eprintid|eprint id|source identifier|signature",
         0.6: """
 object id|objectid|objekt id|item id|itemid|record number|record id|identifikator|kennung|identifiant|reference
-identificador|identificativo|identificatore|id number|archival id|nummer|numero|number|no|nr|cislo|numer
-referenz|ref|signature|legacy id|unique id|local identifier|local id|code|eprintid|eprint id|ead id|identificatienummer
-identifikation""",
+identificador|identificativo|identificatore|id number|archival id|referenz|ref|legacy id|unique id|local identifier
+local id|code|ead id|identificatienummer|identifikation|digital object id|digital object identifier|tunniste
+шифр записи""",
         0.5: """
+mms id|mmsid|irn|emu irn|csid|gbif id|gbifid|sys nr|sysnr|field id|lido rec id|record identifier
 id|biblionumber|biblio number|itemnumber|priref|mkey|obj id|objid|uuid|guid|system id|system number|database id|uid|pk
 datensatz id|datensatznummer|record no|id objet|id oggetto|id objeto|id notice|barcode|barcode number|strichcode
 code barres|codigo de barras|codice a barre|streepjescode""",
@@ -170,7 +217,9 @@ stary numer|stare inv cislo|puvodni inventarni cislo|previous numbers|old number
         0.8: """
 further number|further numbers|other number|other numbers|other identifier|other identifiers|alternate identifier
 alternate identifiers|alternative number|additional number|weitere nummer|weitere nummern|andere nummer|autre numero
-autres numeros|otro numero|otros numeros|altro numero|altri numeri|ander nummer|andere nummers|overige nummers""",
+autres numeros|otro numero|otros numeros|altro numero|altri numeri|ander nummer|andere nummers|overige nummers
+other catalog numbers|other catalogue numbers|other catalog number|andra nummer|ovriga nummer|andre numre|andre nummer
+outro numero|outros numeros|inny numer|inne numery|другие номера|другои номер|дополнительныи номер""",
         0.45: "barcode|barcode number|strichcode|code barres|codigo de barras|codice a barre|streepjescode",
     },
     "dc.description": {1.0: "dc description|description abstract"},
@@ -184,16 +233,25 @@ image images img bild bilder thumbnail thumb thumbnailurl foto fotos photo photo
 imagem obraz licence license lizenz licentie licencia licenza rights rechte droits derechos diritti manifest iiif media
 video audio download pdf artist kunstler ulan wikidata viaf gnd tgn aat vocabulary authority person maker creator
 constituent place ort geonames logo wiki wikipedia file datei fichier bestand preview vorschau iconclass schema parent
-provider institution repository urheber concept begriff norm normdaten digital parentslug""",
+provider institution repository urheber concept begriff norm normdaten digital parentslug
+изображение изображения фото фотография лицензия миниатюра скан скана автор автора места zdjecie zdjecia
+fotografia skan licencja
+autora tworcy miejsca bilden bildlank licens kuva miniatura autor
+skany instrument findbuch findmittel finding exhibition exhibitions ausstellung exposition tentoonstelling mostra
+exposicion
+utstallning wystawa wystawy exposicao выставка выставки loan""",
     "what": """
 file image bild series reihe serie collection sammlung exhibition ausstellung language sprache uri url link count
 filename subtitle untertitel id number nummer nr numero date level parent artist kunstler author role prefix type
-uniform host journal medium creator maker""",
+uniform host journal medium creator maker
+автора серия серии выставка выставки файл файла коллекция языка wystawy serii pliku utstallning utstilling samling""",
     "who": """
 date dates birth death bio biography nationality role rolle id ids url uri gender born died begin end lebensdaten
 geboren gestorben gnd ulan viaf wikidata place ort prefix suffix record modified modifier cataloged catalogued entered
 cataloguer image rights email alpha sort number nummer nr owner donor lender birthplace nationalitat nationalite
-history geschichte type""",
+history geschichte type
+дата даты рождения смерти владелец хранитель даритель urodzenia smierci wlasciciel donator agare givare eier giver
+nascimento morte""",
     "when": """
 birth death born died accession acquisition zugang erwerbung erwerb erwerbungsdatum acquired entry record modified
 ingreso ingresso adquisicion acquisizione aquisicao entree baja alta restauration restauracion restauro conservation
@@ -202,17 +260,28 @@ notice fiche ficha scheda datensatz erfassung
 changed change update updated letzte anderung aanderungsdatum loan exhibition photo digitization digitized scan
 valuation insurance inventory inventur entered imported accessioned available submitted artist kunstler lifespan
 cataloged catalogued catalogue revision last constituent copyright deaccession location verwerving
-acquisitie mutatie wijziging deletion accessdate""",
+acquisitie mutatie wijziging deletion accessdate
+поступления поступление приобретения регистрации записи рождения смерти изменения обновления nabycia wpisu
+modyfikacji urodzenia smierci
+forvarv forvarvsdatum forvarvat registrerad registrering registreringsdatum fodelse fodd dod erhvervelse erhvervet
+ervervelse
+ervervet ervervsdato incorporacao registo nascimento morte nascita inventariacao digital""",
     "where": """
 storage standort current location lager depot birth death birthplace repository shelf regal normal id url uri tgn
-geonames permanent room box""",
+geonames permanent room box
+хранения рождения смерти przechowywania magazyn urodzenia smierci forvaring fodelse oppbevaring opbevaring lagring
+guarda nascimento""",
     "how": "id url uri number level",
     "resource": """
 old alt alte alter former ancien ancienne anciens previous vorherige fruhere fruher oud oude antiguo antigua anterior
 precedente vecchio vecchia stary parent loan leih leihnummer negative negativ photo foto image bild artist kunstler
-constituent exhibition lot batch rights phone storage box file filename media page seite volume band issue isbn issn doi
+constituent exhibition lot batch rights phone storage box file filename media page seite volume band issue isbn
+issn doi
 person maker creator department place location type level donor set series temporary temp other andere autre otro altro
-owner value format language count title titel name set url uri link schema wikidata gnd viaf oclc lccn related""",
+owner value format language count title titel name set url uri link schema wikidata gnd viaf oclc lccn related
+старыи прежнии бывшии временныи телефона папки места хранения коробки выставки негатива dawny poprzedni wystawy
+negatywu
+pudelka tidigare gammalt gammel gamle tidligere foregaende lada negativnummer anterior antigo provisorio""",
     "identifier": "parent image bild file artist related place person successor isbn issn doi wikidata viaf gnd local",
 }
 """Words that take a meaning from a longer heading: "Artist begin date" is not the date of the thing."""
@@ -235,6 +304,23 @@ _FORMER = frozenset(
         *("vorherige", "fruhere", "fruher", "oud", "oude", "vorig", "vorige", "vroeger", "antiguo", "antigua"),
         *("anterior", "anteriores", "antigo", "antiga", "precedente", "precedenti", "vecchio", "vecchia", "stary"),
         *("stare", "dawny", "puvodni"),
+        *(
+            "poprzedni",
+            "poprzednia",
+            "dawna",
+            "stara",
+            "старая",
+            "прежняя",
+            "tidigare",
+            "gammalt",
+            "gammel",
+            "gamle",
+            "tidligere",
+            "foregaende",
+            "старыи",
+            "прежнии",
+            "бывшии",
+        ),
     }
 )
 """Words that make a number a former one."""
@@ -243,12 +329,34 @@ _BEGINNINGS = frozenset(
     {
         *("begin", "start", "anfang", "beginn", "von", "from", "debut", "iniziale", "inicial", "inicio", "initiale"),
         *("earliest", "early", "van", "desde", "dal"),
+        *("nachalo", "начало", "от", "fra", "fran", "od", "poczatkowa", "dtsi"),
     }
 )
 """Words of the first of two columns with dates."""
 
 _ENDS = frozenset(
-    {"end", "ende", "eind", "fin", "bis", "final", "finale", "finales", "fine", "hasta", "latest", "late", "tot", "to"}
+    {
+        "end",
+        "ende",
+        "eind",
+        "fin",
+        "bis",
+        "final",
+        "finale",
+        "finales",
+        "fine",
+        "hasta",
+        "latest",
+        "late",
+        "tot",
+        "to",
+        "til",
+        "till",
+        "do",
+        "koncowa",
+        "конец",
+        "dtsf",
+    }
 )
 """Words of the second of two columns with dates."""
 
@@ -328,7 +436,10 @@ _FILLERS = frozenset(
         *("van", "het", "een", "el", "los", "las", "y", "e", "obj", "ca", "vrt", "txt"),
     }
 )
+_OF_VALUES = frozenset(("value", "values", "text", "SummaryData"))
+_LANGUAGES = frozenset(("EN", "DE", "FR", "IT", "ES", "NL", "PT", "PL", "CS", "RU", "SV", "D", "F", "E", "I"))
 _CONTAINED = 0.85
+_LEAST_COVERED = 0.33
 _SHORTEST_JOINED = 5
 _FIRST_DATE = 0.7
 _LEAST_OF_NUMBER = 0.6
@@ -372,7 +483,7 @@ def _phrases() -> dict[str, list[tuple[str, float]]]:
 
 @cache
 def _never() -> dict[str, frozenset[str]]:
-    return {column: frozenset(words.split()) for column, words in _NEVER.items()}
+    return {column: frozenset(folded(words).split()) for column, words in _NEVER.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -502,7 +613,7 @@ def _of_phrase(phrase: str) -> dict[str, float]:
         part = " ".join(tokens[first:last])
         for column, weight in known.get(part, ()):
             covered = sum(each not in _FILLERS for each in tokens[first:last]) / max(len(meant), 1)
-            if covered >= 0.34 and weight >= 0.7 and covered < 1:
+            if covered >= _LEAST_COVERED and weight >= 0.7 and covered < 1:
                 found[column] = max(found.get(column, 0), round(_CONTAINED * weight * (0.6 + 0.4 * covered), 3))
             elif covered >= 1:
                 found[column] = max(found.get(column, 0), weight)
@@ -524,15 +635,19 @@ def _without_qualifiers(text: str) -> str:
         if opening <= 0:
             break
         text = text[:opening].rstrip(" _-")
+    text = text.partition(" ^^")[0]  # the data type of Omeka S
     for sign in ("@", "|"):
         head, found, tail = text.rpartition(sign)
         if found and head and len(tail) <= 6:
             text = head
+    head, found, tail = text.rpartition(".")
+    if found and head and tail in _OF_VALUES:
+        text = head.removesuffix("_tab")
     head, found, tail = text.rpartition("_")
     if found and tail.lower() in ("en", "de", "fr", "it", "es", "nl", "pt", "pl", "cs") and head:
         return head
     head, found, tail = text.rpartition(" ")
-    return head.rstrip(" -:,") if found and tail in ("EN", "DE", "FR", "IT", "ES", "NL") else text
+    return head.rstrip(" -:,") if found and tail in _LANGUAGES else text
 
 
 def _divide(text: str) -> tuple[str, str]:

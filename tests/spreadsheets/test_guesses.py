@@ -321,10 +321,151 @@ ID Number|Category|Item Name|Title|Maker|Date Made|Place Made|Whole/Part|Credit 
 resource|||what|who|when|where|||||target
 X.1901.17|Prints|etching|The old bridge|Ann Roe|1880|York|whole|Gift|A1|none|https://m.example/v/17
 X.1901.18|Prints|etching|The old mill|Ann Roe|1881|York|whole|Gift|A1|none|https://m.example/v/18""",  # noqa: E501
+    "Omeka S with types of values": """
+Item ID|Internal item URL|Resource class|dcterms:title ^^literal|dcterms:identifier ^^literal|dcterms:creator ^^literal|dcterms:date ^^literal|o:is_public|Media URL
+|target||what|resource|who|when||
+61|https://m.example/s/coll/item/61|dctype:StillImage|Mill|PC-61|Reed|1911|1|https://m.example/files/original/a.jpg
+62|https://m.example/s/coll/item/62|dctype:StillImage|Bridge|PC-62|Reed|1912|1|https://m.example/files/original/b.jpg""",  # noqa: E501
+    "DSpace with handles of collections": """
+id|collection|dc.contributor.author[]|dc.date.accessioned|dc.date.issued[es_ES]|dc.identifier.uri|dc.rights.uri[*]|dc.title[es_ES]|dc.identifier.isbn
+resource||who||when|target|dc.rights|what|
+1a|10261/2|"García, Ana; Ruiz, Luis"|2020-01-02T10:00:00Z|2019|http://hdl.handle.net/10261/11|http://creativecommons.org/licenses/by/4.0/|Turberas del norte|978-1
+1b|10261/2|Pérez, Eva|2020-01-02T10:00:00Z|2018|http://hdl.handle.net/10261/12|http://creativecommons.org/licenses/by/4.0/|Musgos del sur|978-2""",  # noqa: E501
+    "Darwin Core with URNs of another system": """
+gbifID|institutionCode|collectionCode|catalogNumber|otherCatalogNumbers|scientificName|recordedBy|eventDate|locality|license|occurrenceID|references
+|||resource|further_numbers|||when||||target
+400001|XM|HERB|HERB-17|A 17|Salix alba|M. Flood|1899-05-01|North bank|CC_BY_4_0|urn:catalog:XM:HERB:17|https://x.example/17
+400002|XM|HERB|HERB-18|A 18|Alnus incana|M. Flood|1899-05-02|North bank|CC_BY_4_0|urn:catalog:XM:HERB:18|https://x.example/18""",
+    "a Swedish museum": """
+Inventarienummer|Benämning|Konstnär|Årtal|Förvärv|Permanent länk|Bild
+resource|what|who|when||target|
+LM 17|Stol|Berg|1820|gåva 1903|https://m.example/o/17|https://m.example/b/17.jpg
+LM 18|Bord|Berg|1830|gåva 1904|https://m.example/o/18|https://m.example/b/18.jpg""",
+    "a Swedish archive": """
+Referenskod|Arkivbildare|Titel|Tid|Volym|Förvaringsplats|Länk till bild|Webbadress
+resource|who|what|when||||target
+SE/X/17|Staden|Protokoll|1612-1655|3|Depå 2|https://a.example/b/17.jpg|https://a.example/v/17
+SE/X/18|Staden|Räkenskaper|1655-1660|2|Depå 2|https://a.example/b/18.jpg|https://a.example/v/18""",
+    "a Norwegian museum": """
+Identifikasjonsnr.|Betegnelse|Tittel|Produsent|Datering|Produksjonssted|Ervervet dato|Plassering|Tidligere nr.|DigitaltMuseum-lenke
+resource||what|who|when|where|||former_numbers|target
+HF.1912-017|Stol|Stol med rygg|Ukjent|1820|Oslo|1912-02-03|Magasin 2|17|https://dm.example/17
+HF.1912-018|Bord|Bord med skuff|Ukjent|1830|Oslo|1912-02-04|Magasin 2|18|https://dm.example/18""",  # noqa: E501
+    "a Danish museum": """
+Genstandsnummer|Betegnelse|Kunstner|Datering|Sted|Link til samlingen
+resource|what|who|when|where|target
+KMS 17|Havn ved aften|Ukendt|1820|Ribe|https://m.example/o/17
+KMS 18|To både|Ukendt|1830|Ribe|https://m.example/o/18""",
+    "a Finnish museum": """
+Inventaarionumero|Nimeke|Tekijä|Ajoitus|Valmistuspaikka|Sijainti|Linkki
+resource|what|who|when|where||target
+KM 17|Satama|Tuntematon|1820|Turku|Varasto|https://m.example/17
+KM 18|Silta|Tuntematon|1830|Turku|Varasto|https://m.example/18""",
+    "a Russian museum": """
+№ п/п|Учётное обозначение|Номер ГИК|Название|Автор|Время создания|Место создания|Материал, техника|Размер|Дата поступления|Ссылка на изображение|Ссылка на предмет
+|resource||what|who|when|where|||||target
+1|Ж-17|ГИК-1001|Гавань|Иванов|1820-е|Москва|холст, масло|30х40|12.03.1922|https://m.example/i/17.jpg|https://m.example/o/17
+2|Ж-18|ГИК-1002|Лодки|Петров|1830-е|Москва|холст, масло|30х40|12.03.1922|https://m.example/i/18.jpg|https://m.example/o/18""",  # noqa: E501
+    "a Ukrainian museum": """
+Інвентарний номер|Назва|Автор|Рік|Місце зберігання|Посилання
+resource|what|who|when||target
+К-17|Гавань|Невідомий|1820|Фонд 2|https://m.example/17
+К-18|Човни|Невідомий|1830|Фонд 2|https://m.example/18""",
+    "Italian field codes of ICCD": """
+TSK|NCTR|NCTN|ROFF|OGTD|OGTN|SGTT|DTZG|DTSI|DTSF|AUTN|AUTA|INVN|INVD|LDCN|PVCC|MTC|FTAN
+||||||what||when||who||resource|||||
+OA|01|00100017||dipinto|veduta|Il porto|XVIII|1701|1750|Ignoto|1650/1710|MC 17|1920|Museo civico|Torino|tela|F17
+OA|01|00100018||dipinto|veduta|Il ponte|XIX|1801|1850|Ignoto|1750/1810|MC 18|1921|Museo civico|Torino|tela|F18""",
+    "Tainacan": """
+ID|Número de Tombo|Título|Autor|Data de produção|Data de aquisição|Local de guarda|Situação|Miniatura|URL do item
+|resource|what|who|when|||||target
+901|T-17|O porto|Desconhecido|1820|1990|Sala 3|ativo|https://t.example/17.jpg|https://t.example/item/17
+902|T-18|A ponte|Desconhecido|1830|1991|Sala 3|ativo|https://t.example/18.jpg|https://t.example/item/18""",
+    "a Polish archive": """
+Sygnatura|Tytuł jednostki|Daty skrajne|Aktotwórca|Liczba stron|Dawna sygnatura|Skany
+resource|what|when|who||former_numbers|
+1/17|Protokoły|1612-1655|Miasto|20|A 17|https://a.example/skany/17
+1/18|Rachunki|1655-1660|Miasto|30|A 18|https://a.example/skany/18""",
+    "a Polish museum with a place of storage": """
+Lp.|Numer inwentarzowy|Nazwa obiektu|Tytuł|Twórca|Czas powstania|Miejsce przechowywania|Stan zachowania|Link do obiektu
+|resource||what|who|when|||target
+1|MNX/17|obraz|Port o zmierzchu|nieznany|XVIII wiek|Magazyn 2|dobry|https://m.example/o/17
+2|MNX/18|obraz|Dwie łodzie|nieznany|1820|Magazyn 2|dobry|https://m.example/o/18""",
+    "ArchivesSpace, digital objects": """
+ArchivesSpace URI|EAD ID|Ref ID|Digital Object ID|Digital Object Title|URL of Linked-out Digital Object|URL of thumbnail|Publish?
+|||resource|what|target||
+/repositories/2/archival_objects/1|MS001|aspace_a1|do-1|Ledger 1880|https://d.example/do/1|https://d.example/do/1_t.jpg|TRUE
+/repositories/2/archival_objects/2|MS001|aspace_a2|do-2|Ledger 1881|https://d.example/do/2|https://d.example/do/2_t.jpg|TRUE""",  # noqa: E501
+    "EMu": """
+EMu IRN|CatRegNumber|TitMainTitle|CreCreatorRef_tab.SummaryData|CreDateCreated|LocCurrentLocationRef.LocLocationName|CatStatus|ObjectURL
+|resource|what|who|when|||target
+90001|REG 2001-11|Bark canoe|Unknown maker|1890|Store 7|Registered|https://emu.example/objects/90001
+90002|REG 2001-12|Paddle|Unknown maker|1891|Store 7|Registered|https://emu.example/objects/90002""",  # noqa: E501
+    "MARC fields": """
+001|245$a|100$a|260$c|952$o|952$p|856$u
+|what|who|when|resource||target
+17|Bats of the valley|Brown, T.|1931|QL 737|30017|https://lib.example/17
+18|Cats of the valley|Carr, U.|1932|QL 738|30018|https://lib.example/18""",
+    "a German museum with exhibitions": """
+Obj. Nr.|Leihgeber|Leihnummer|Titel|Künstler (GND)|Künstler|Datierung|Ausstellung URL|Objekt URL
+resource|||what||who|when||target
+A 17|Stadt|L 1|Hafen|https://d-nb.info/gnd/11|Held|1901|https://m.example/ausst/1|https://m.example/o/17
+A 18|Stadt|L 2|Brücke|https://d-nb.info/gnd/11|Held|1902|https://m.example/ausst/2|https://m.example/o/18""",
+    "MuseumPlus, titles in French and German": """
+N° inv.|Auteur(s)|Titre F|Titre D|Date|Technique / matériaux|Mode d'acquisition|Année d'acquisition|Ayant droit|N° négatif|Lien public
+resource|who|what||when||||||target
+1988-017|Roth, Marie|Le lac|Der See|1901|huile|achat|1988|Ville|N 17|https://m.example/f/17
+1988-018|Roth, Marie|Le mont|Der Berg|1902|huile|achat|1988|Ville|N 18|https://m.example/f/18""",  # noqa: E501
+    "EAD, paths of elements": """
+c@level|did/unitid|did/unittitle|did/unitdate|did/origination|did/dao@href|scopecontent
+|resource|what|when|who||
+file|FR-1-17|Registres|1612-1655|Ville|https://a.example/d/17.jpg|Registres reliés.
+file|FR-1-18|Liasses|1655-1660|Ville|https://a.example/d/18.jpg|Liasses.""",
+    "LIDO, paths of elements": """
+lido:lidoRecID|lido:workID|lido:titleSet/lido:appellationValue|lido:objectWorkType|lido:eventActor|lido:displayDate|lido:recordInfoLink|lido:linkResource
+|resource|what|how|who|when|target|
+DE-1/lido/17|V 17|Krug mit Ranken|Krug|Töpferei Holm|1820|https://m.example/o/17|https://m.example/b/17.jpg
+DE-1/lido/18|V 18|Krug mit Punkten|Krug|Töpferei Holm|1830|https://m.example/o/18|https://m.example/b/18.jpg""",
+    "Islandora": """
+id|file|title|field_model|field_identifier|field_linked_agent|field_edtf_date_issued|field_rights|url_alias|node_url
+||what||resource|who|when|||target
+001|a.tif|Mill|Image|PC-1|relators:pht:person:Reed|1911|https://rightsstatements.org/vocab/NoC-US/1.0/|/mill|https://i.example/node/1
+002|b.tif|Bridge|Image|PC-2|relators:pht:person:Reed|1912|https://rightsstatements.org/vocab/NoC-US/1.0/|/bridge|https://i.example/node/2""",
+    "Hyrax": """
+model|source_identifier|title|creator|date_created|rights_statement|visibility|parents|file|permanent_url
+|resource|what|who|when|||||target
+GenericWork|gw-001|Atlas|Holm, P.|1901|http://rightsstatements.org/vocab/InC/1.0/|open|col-1|a.pdf|https://h.example/concern/generic_works/1
+GenericWork|gw-002|Chart|Holm, P.|1902|http://rightsstatements.org/vocab/InC/1.0/|open|col-1|b.pdf|https://h.example/concern/generic_works/2""",
+    "CollectionSpace": """
+objectNumber|numberOfObjects|title|objectName|objectProductionPerson|objectProductionDateGroup_dateDisplayDate|computedCurrentLocation|recordStatus|csid|publicURL
+resource||what||who|when||||target
+2014.1.1|1|Night train|painting|Roe, Ann|1930|Vault|approved|b1-01|https://cs.example/pub/b1-01
+2014.1.2|1|Day train|painting|Roe, Ann|1931|Vault|approved|b1-02|https://cs.example/pub/b1-02""",
+    "CONTENTdm": """
+Title|Creator|Date Original|Identifier|Publisher Digital|Date Digital|Reference URL|CONTENTdm number|CONTENTdm file name|Date modified
+what|who|when|resource|||target|||
+Main Street|Lane, F.|1905|photo-017|Library|2010-02-01|http://cdm.example/cdm/ref/collection/p1/id/17|17|18.jp2|2012-01-01
+Depot|Lane, F.|1906|photo-018|Library|2010-02-01|http://cdm.example/cdm/ref/collection/p1/id/18|18|19.jp2|2012-01-01""",  # noqa: E501
+    "numbers of rows": """
+Nr|Objekt
+resource|what
+1|Vase
+2|Bowl
+3|Cup""",
+    "Alma": """
+MMS Id|Title|Author|Publication Date|Permanent Call Number|Barcode|Location Name|Lifecycle|Network Electronic Access URL
+|what|who|when|resource|further_numbers|||target
+99001|Voyage en mer|Morel, Anne|1788|RV 17|30001|Magasin|Active|https://alma.example/99001
+99002|Voyage en montagne|Morel, Anne|1790|RV 18|30002|Magasin|Active|https://alma.example/99002""",
+    "Aleph": """
+SYS-Nr.|Signatur|Hauptsachtitel|1. Verfasser|Erscheinungsjahr|Verlag|ISBN|Strichcode|Katalog-Link
+|resource|what|who|when|||further_numbers|target
+000011|8 A 17|Reise zur See|Morel, Anna|1788|Dup||17$11|https://kat.example/F?doc=11
+000012|8 A 18|Reise ins Gebirge|Morel, Anna|1790|Dup||17$12|https://kat.example/F?doc=12""",
 }
 """Tables: a line of headings, a line of columns of bindings, and rows."""
 
-QUESTIONS = frozenset({"DSpace"})
+QUESTIONS = frozenset({"DSpace", "DSpace with handles of collections", "numbers of rows"})
 """The tables with a question: a number of the database is the only key."""
 
 
