@@ -137,9 +137,13 @@ def is_damaged_number(text: str) -> bool:
 
     >>> [is_damaged_number(each) for each in ("03. Dez", "4,00676E+12", "1E3", "########", "#BEZUG!", "#N/A")]
     [True, True, True, True, True, True]
-    >>> [is_damaged_number(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez")]
-    [False, False, False, False]
+    >>> [is_damaged_number(each) for each in ("2024-02-01", "01.02.2024", "2/1/2024", "2024-02-01 00:00:00")]
+    [True, True, True, True]
+    >>> [is_damaged_number(each) for each in ("INV 1E3", "2024.17", "E 3", "B 12 Dez", "2024-2-1", "2024-13-01")]
+    [False, False, False, False, False, False]
     """
+    if _is_day(text):
+        return True
     if set(text) == {"#"} or _ERROR.fullmatch(text):
         return len(text) > 1
     base, sign, power = text.upper().partition("E")
@@ -154,9 +158,25 @@ def is_damaged_number(text: str) -> bool:
     return len(words) == 2 and len(months) == 1 and len(days) == 1 and months[0].isalpha()
 
 
+def _is_day(text: str) -> bool:
+    """Return whether ``text`` is a day as a program writes it, such as 2024-02-01 for the number 2-1."""
+    found = _DAY.fullmatch(text)
+    if not found:
+        return False
+    if found["month"]:
+        return 1 <= int(found["month"]) <= 12 and 1 <= int(found["day"]) <= 31
+    first, second = sorted((int(found["first"]), int(found["second"])))
+    return 1 <= first <= 12 and second <= 31  # day and month, or month and day
+
+
 # In any language: #REF!, #BEZUG!, #¡REF!, #NOM?, #N/A, #NV, #N/D.
 _ERROR = re.compile(r"#(?:[A-Z0-9/ÁÉÍÓÚ¡¿]{2,12}[!?]|N/[A-Z]|NV)")
 _DATE = re.compile(r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4})(?:[T ][0-9:.]+)?")
+_DAY = re.compile(
+    r"(?:[0-9]{4}-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+    r"|(?P<first>[0-9]{1,2})(?P<sign>[./])(?P<second>[0-9]{1,2})(?P=sign)[0-9]{4})"
+    r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9.]+)?)?"
+)
 _LIKE_DATE = re.compile(r"[0-9]{1,4}[-./ ][0-9]{1,4}(?:[-./ ][0-9]{1,4})?")
 _POWER = re.compile(r"[0-9]+(?:[.,][0-9]+)?E\+?[0-9]{1,3}", re.IGNORECASE)
 _FLOAT = re.compile(r"[0-9]+(?:[.,][0-9]+)?(?:E\+?[0-9]{1,3})?", re.IGNORECASE)

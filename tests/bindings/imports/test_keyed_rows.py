@@ -156,7 +156,9 @@ def _codes(bindings: Bindings, mint: Mint, *keys: str) -> list[str]:
     return [each.code for each in summary.refused]
 
 
-@pytest.mark.parametrize("key", ["03. Dez", "03-Dec", "4,00676E+12", "1E3", "########", "#BEZUG!", "#N/A"])
+@pytest.mark.parametrize(
+    "key", ["03. Dez", "03-Dec", "4,00676E+12", "1E3", "########", "#BEZUG!", "#N/A", "2024-02-01", "1.2.2024"]
+)
 def test_a_key_that_a_spreadsheet_program_changed_is_a_question(bindings: Bindings, key: str) -> None:
     mint = Mint("ark:12345/k1")
     assert _codes(bindings, mint, key, "INV 2") == ["key-damaged"]
