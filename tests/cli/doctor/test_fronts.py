@@ -325,7 +325,6 @@ WITH_LINE = {
 }
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_a_real_server_is_found_with_the_right_remedy(fault: str, world: World) -> None:
     expected = FAULTS[fault]
@@ -354,7 +353,6 @@ def assert_right(*arguments: str | Path) -> None:
     assert [row for row in ran.rows if row["code"] == "name"]
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize("front", FRONTS)
 def test_a_documented_front_server_is_right(front: str, world: World) -> None:
     world.front(front)
@@ -362,7 +360,6 @@ def test_a_documented_front_server_is_right(front: str, world: World) -> None:
     assert (ran.code, [row for row in ran.rows if row["state"] != "ok"]) == (0, [])
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize("server", ["", "gunicorn", "uvicorn"])
 def test_ararat_itself_is_right(server: str, world: World) -> None:
     port = str(world.port)
@@ -396,7 +393,6 @@ application = ResolverMiddleware(site, open_bindings("bindings.sqlite"), prefix=
 ASGI = {"FastAPI": 4, "Starlette": 5, "Django": 6, "Quart": 7, "Datasette": 8}
 
 
-@pytest.mark.one_setup
 @pytest.mark.parametrize(
     "framework", [*(f"WSGI {name}" for name in (*WSGI, *OTHERS)), *(f"ASGI {name}" for name in ASGI)]
 )
@@ -437,3 +433,13 @@ def test_a_documented_site_is_right(framework: str, world: World) -> None:
     started.port = world.port
     wait_until_it_answers(started)
     assert_right(world.prefix, "--prefix", "https://example.org", "--database", folder / "bindings.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("role", "code", "state"), [("names", "names-can-write", "warning"), ("desk", "readable-writable", "ok")]
+)
+def test_the_database_is_checked_for_the_role_of_a_server(role: str, code: str, state: str, world: World) -> None:
+    world.front()
+    ran = run_doctor(world.prefix, "--database", world.database, "--only", role)
+    assert (ran.code, [row["state"] for row in ran.rows if row["code"] == code]) == (0, [state])
+    assert [row["code"] for row in ran.rows if row["state"] != "ok"] == [code] * (state != "ok")

@@ -471,6 +471,7 @@ def refused(conditions: str) -> Change:
     return matched(conditions, REFUSAL)
 
 
+ORIGIN = "header {\n        +Access-Control-Allow-Origin *\n        defer\n    }"
 HEADER = 'header {\n        Cache-Control "max-age=31536000"\n        defer\n    }'
 EXCLUDED = 'not expression {http.request.uri}.contains("%2F")'
 FILES = "    handle @files {\n        respond 404\n    }\n"
@@ -595,8 +596,8 @@ CADDY: dict[str, Applied] = {
         ("remove header Referer from the matcher",),
     ),
     "cors": Applied(
-        in_site("header {\n        +Access-Control-Allow-Origin *\n        defer\n    }"),
-        without("+Access-Control-Allow-Origin *"),
+        in_site(ORIGIN),
+        without(ORIGIN),
         ("remove header Access-Control-Allow-Origin",),
     ),
     "robots": Applied(
