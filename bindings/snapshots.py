@@ -24,7 +24,7 @@ from .storage.tables import log_tables, schema
 from .storage.tables.name_counts import fill
 from .storage.tables.triggers import triggers
 from .storage.versions import VERSION
-from .system.files import replaced_file
+from .system.files import disk_error, replaced_file
 
 if TYPE_CHECKING:
     from .collection import Bindings
@@ -43,11 +43,12 @@ def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], 
     """Write all names of a store to one file for resolvers that only read. Return their number, with reserved names.
 
     It is replaced after it is completely on the disk. ``progress`` is called with the number of names after each
-    thousand. Raises :class:`BindingsUnavailable`, and OSError or sqlite3.Error if the file cannot be written.
+    thousand. Raises :class:`BindingsUnavailable`, and OSError if the file cannot be written.
     """
     with (
         bindings.store.snapshot() as snapshot,
         replaced_file(file, private=True) as place,
+        _disk_errors(),
         closing(sqlite3.connect(place, isolation_level=None)) as connection,
     ):
         # The file is new, and nothing reads it before it is complete.
@@ -64,6 +65,14 @@ def write_snapshot(bindings: Bindings, file: Path, *, progress: Callable[[int], 
         connection.executemany("INSERT INTO ararat VALUES (?, ?)", [(NAMES, str(names)), (EXPORTED, exported)])
         connection.execute("COMMIT")
     return names
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise disk_error(error) from error
 
 
 def _write(connection: sqlite3.Connection, snapshot: Snapshot, progress: Callable[[int], object] | None) -> int:

@@ -27,6 +27,8 @@ NO_INPUT = 66
 """A file cannot be read."""
 UNAVAILABLE = 69
 """The bindings cannot be reached, or no port is free."""
+CANNOT_WRITE = 74
+"""A file, or standard output, cannot be written."""
 OUTCOME_UNKNOWN = 75
 """It is unknown whether a change was written, because the connection to the database broke."""
 
@@ -69,6 +71,34 @@ class CommandError(Exception):
             yield from suggestion_lines(self.error.text, sheet)
         for label, text in self.details:
             yield from sheet.field(label, text)
+
+
+def cannot_write(place: object, error: OSError, *, fix: str = "") -> CommandError:
+    """Return the error of a command that cannot write a file: which file, why, what to do, and the exit code.
+
+    ``place`` is the path of the file, or words for a stream. ``fix`` replaces the remedy for the error.
+
+    >>> error = cannot_write("a.csv", OSError(28, "No space left on device"))
+    >>> error.what, error.exit_code
+    ('cannot write a.csv: No space left on device', 74)
+    >>> error.details
+    (('Fix', 'free space on its disk, or name a file on another disk'),)
+    """
+    from ..bindings.system.files import write_remedy
+
+    what = f"cannot write {place}: {error.strerror or error}"
+    return CommandError(what, ("Fix", fix or write_remedy(error)), exit_code=CANNOT_WRITE)
+
+
+@contextmanager
+def writing(place: str) -> Iterator[None]:
+    """Convert the errors of the file system in a ``with`` block that writes the file ``place`` to
+    :class:`CommandError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise cannot_write(place, error) from None
 
 
 def read_name(text: str) -> Ark | Urn:

@@ -20,7 +20,7 @@ import click
 
 from .. import __version__
 from ..bindings.storage.versions import VERSION
-from .errors import USAGE, CommandError, write
+from .errors import USAGE, CommandError, cannot_write, write
 
 # The sections of the help text: each command with its module, and its first words.
 _SECTIONS = {
@@ -89,7 +89,6 @@ _SECTIONS = {
 }
 _COMMANDS = {name: command for section in _SECTIONS.values() for name, command in section.items()}
 _DEFECT = 70
-_OUTPUT = 74
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
@@ -151,7 +150,7 @@ class Commands(click.Group):
             if isinstance(error, OSError) and error.errno in _UNWRITABLE:
                 # Python writes the rest of the buffer at exit, which would fail again with a traceback.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                raise CommandError(f"cannot write the output: {error.strerror}", exit_code=_OUTPUT) from None
+                raise cannot_write("the output", error) from None
             from ..identifiers.text import display
 
             # A traceback can quote untrusted text, which must not control the terminal.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from .errors import NO_INPUT, CommandError
+from .errors import CANNOT_WRITE, NO_INPUT, CommandError
 
 if TYPE_CHECKING:
     from ..identifiers import Match
@@ -144,7 +144,7 @@ def refuse_database(file: str) -> None:
         return
     if start == _SQLITE:
         what = f"cannot write {file}: it is an SQLite database, which would be lost"
-        raise CommandError(what, ("Fix", "give the name of another file"), exit_code=NO_INPUT)
+        raise CommandError(what, ("Fix", "give the name of another file"), exit_code=CANNOT_WRITE)
 
 
 def does_not_exist(path: str) -> bool:

@@ -182,6 +182,7 @@ FOREIGN_ATTRIBUTES = {
     "backup.py": {"error.sqlite_errorcode"},
     "health.py": {"error.sqlstate"},
     "copy.py": {"os.O_BINARY", "os.O_NONBLOCK"},
+    "files.py": {"error.sqlite_errorcode"},
     "sqlite.py": {"error.sqlite_errorcode", "os.pread"},
     "concurrency.py": {"self._parts.close"},
     "fork_safety.py": {"os.register_at_fork"},

@@ -37,7 +37,7 @@ from ..storage.reopening import Opening
 from ..storage.store import open_store
 from ..storage.tables.schema import meta
 from ..storage.versions import VERSION, VERSION_SQL, number_of
-from ..system.files import create_private
+from ..system.files import create_private, disk_error, write_remedy
 from .postgresql_dump import dump, names_of
 
 if TYPE_CHECKING:
@@ -254,9 +254,7 @@ def _new_file_beside(new: Path) -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise BackupError(
-            f"cannot write {new}: {error.strerror or error}",
-            "free space on its disk, and check the permissions of its folder",
-            is_file=True,
+            f"cannot write {new}: {error.strerror or error}", write_remedy(error), is_file=True
         ) from error
 
 
@@ -312,9 +310,7 @@ def _copy(database: SQLite, copy: Path) -> None:
             source.backup(target, pages=-1)
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-            raise BackupError(
-                f"cannot write {copy.name}: {error}", "free space on the disk of the backup", is_file=True
-            ) from error
+            raise disk_error(error) from error
         raise database.unavailable(error) from error
     except sqlite3.Error as error:
         raise database.unavailable(error) from error

@@ -8,6 +8,7 @@ Source: https://www.postgresql.org/docs/current/app-pgdump.html
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -84,10 +85,16 @@ def _script(file: Path) -> Iterator[bytes]:
 
 def _run(command: list[str], environ: dict[str, str]) -> None:
     try:
-        ran = subprocess.run(command, env=os.environ | environ, capture_output=True, check=False)  # noqa: S603 - without a shell
+        # A limit of the size of a file must be an error with a message, not the end of pg_dump by the signal SIGXFSZ.
+        ran = subprocess.run(  # noqa: S603 - without a shell
+            command, env=os.environ | environ, capture_output=True, check=False, restore_signals=False
+        )
     except OSError as error:
         raise BackupError(f"cannot run {command[0]}: {error.strerror}", "give the path of pg_dump") from error
     if ran.returncode:
+        for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            if os.strerror(number).encode() in ran.stderr:
+                raise OSError(number, os.strerror(number))
         raise BackupError(f"pg_dump failed: {_first_line(ran.stderr)}", "correct this, and run the command again")
 
 

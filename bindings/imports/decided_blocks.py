@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..names.assignment import Change
 from ..names.errors import BindingsUnavailable
+from ..system.files import write_remedy
 from ..tables.columns import Row
 from ..tables.other_rows import OtherRow
 
@@ -58,7 +59,7 @@ class DecidedBlocks:
             self._file.seek(place)
             self._file.write(stored.getbuffer())
         except OSError as error:
-            message = f"the temporary file of the import cannot be written: {error.strerror}; check the free disk space"
+            message = f"the temporary file of the import cannot be written: {error.strerror}; {write_remedy(error)}"
             raise BindingsUnavailable(message) from error
         self._places.append((place, len(stored.getbuffer())))
 

@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...identifiers.text import display
-from ..names.errors import BindingError
 from ..system.files import read_regular
-from .errors import LogError
+from .errors import LogError, write_error
 from .notes.notes import MAX_BYTES
 from .tree.tiles import MAX_BUNDLE_BYTES, Tile
 
@@ -129,8 +128,7 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where = display.escape(str(path))
-        raise BindingError("log-write", f"{where} cannot be written: {error.strerror or error}") from error
+        raise write_error(path, error) from error
 
 
 def _sync(path: Path) -> None:

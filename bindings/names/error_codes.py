@@ -18,6 +18,8 @@ UNREADABLE = 2
 """The exit code of a command whose input is not valid, or cannot be bound."""
 UNAVAILABLE = 69
 """The exit code of a command that cannot reach or write the bindings (EX_UNAVAILABLE of sysexits.h)."""
+CANNOT_WRITE = 74
+"""The exit code of a command that cannot write a file (EX_IOERR of sysexits.h)."""
 OUTCOME_UNKNOWN = 75
 """The exit code of a command whose change may be written or not (EX_TEMPFAIL of sysexits.h)."""
 
@@ -205,7 +207,7 @@ ERROR_CODES: dict[str, ErrorCode] = _catalogue(
     ErrorCode("log-busy", "another process publishes this log at the same time", "one publication at a time; try again later"),
     ErrorCode("log-restored", "the database is older than the published log", "the newest backup of the database; if it is lost, run ararat log recover"),
     ErrorCode("log-folder", "the folder is older than the log in the database, or files are missing or damaged", "the newest backup of the folder; if it is lost, run ararat log recover"),
-    ErrorCode("log-write", "a file of the log cannot be written", "a folder with free space that this user can write"),
+    ErrorCode("log-write", "a file of the log cannot be written", "a folder with free space that this user can write", exit_code=CANNOT_WRITE),
     ErrorCode("log-fork", "the database and the published checkpoint contradict each other", "the database and the folder of one log; if they are lost, create a new log with another origin"),
     ErrorCode("log-changed", "the database differs from an entry of the log", "the rows as they were published; run ararat verify, or restore a backup"),
     ErrorCode("revision-unknown", "the name does not have this change", "the number of a change in the history of the name", about="revision"),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..names.errors import BindingsUnavailable
+from ..system.files import disk_error, write_remedy
 
 _PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA cache_size = -65536")  # in KiB
 
@@ -53,8 +54,8 @@ class Spill:
         try:
             yield
         except sqlite3.Error as error:
-            what = f"the temporary file of {self._what}"
-            message = f"{what} cannot be written or read: {error}; check the free disk space"
+            what, fault = f"the temporary file of {self._what}", disk_error(error)
+            message = f"{what} cannot be written or read: {fault.strerror or fault}; {write_remedy(fault)}"
             raise BindingsUnavailable(message) from error
 
 

@@ -10,10 +10,31 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 PRIVATE = 0o640
 """The permissions of a new database: the owner can write it, and the group can read it."""
 
+FREE_SPACE = "free space on its disk"
+_ANOTHER_FOLDER = "create the folder, or name a file in another folder"
+_REMEDIES = {
+    errno.ENOSPC: f"{FREE_SPACE}, or name a file on another disk",
+    errno.EDQUOT: "delete files of this user, or raise the quota of the user",
+    errno.EFBIG: "raise the file size limit of this process, such as with ulimit -f, or LimitFSIZE= of its service",
+    errno.EROFS: "name a file on a disk that can be written, or mount this disk to write",
+    errno.EACCES: "give the user of this process write permission on the file and its folder, or name another file",
+    errno.EPERM: "give the user of this process write permission on the file and its folder, or name another file",
+    errno.ENOENT: _ANOTHER_FOLDER,
+    errno.ENOTDIR: _ANOTHER_FOLDER,
+    errno.EISDIR: "give the name of a file in this folder",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.EINVAL: "give another name, without special characters",
+    errno.ENXIO: "start the program that reads the pipe, or name a regular file",
+    errno.EIO: f"{FREE_SPACE}; if there is space, check the disk",
+}
 _REST_SECONDS = 60.0
 """The age of a part of a file from which its process has certainly locked it, if it still runs."""
 
@@ -41,6 +62,48 @@ def create_private(path: Path) -> None:
             os.fchmod(descriptor, PRIVATE)
     finally:
         os.close(descriptor)
+
+
+def write_remedy(error: OSError) -> str:
+    """Return what a person must do about a file that cannot be written, without a capital letter and a full stop.
+
+    >>> write_remedy(FileNotFoundError(errno.ENOENT, "No such file or directory"))
+    'create the folder, or name a file in another folder'
+    """
+    return _REMEDIES.get(error.errno or 0, "check its disk, and the permissions of its folder")
+
+
+def size_limit() -> int | None:
+    """Return the largest size of a file that this process may write in bytes, or None without a limit.
+
+    SQLite reports such a limit as a fault of the disk, without its cause.
+    """
+    if os.name != "posix":
+        return None
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def disk_error(error: sqlite3.Error) -> OSError:
+    """Return the error of the file system for an error of SQLite while it writes a new file.
+
+    SQLite hides which fault it met, such as a limit of the size of files.
+
+    >>> import sqlite3
+    >>> disk_error(sqlite3.OperationalError("disk I/O error"))
+    OSError('disk I/O error')
+    """
+    import sqlite3
+
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        return OSError(str(error))
+    number = errno.ENOSPC
+    if code == sqlite3.SQLITE_IOERR:
+        number = errno.EIO if size_limit() is None else errno.EFBIG
+    return OSError(number, os.strerror(number))
 
 
 def open_to_others(place: str | Path | os.stat_result) -> str | None:

@@ -22,7 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import click
 
 from .. import streams
-from ..errors import DONE, FAILURE, NO, CommandError, write
+from ..errors import DONE, FAILURE, NO, CommandError, write, writing
 from ..options import WholeNumber, network_options
 from ..output import Sheet, Style, words
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .resolver import RequirementResult
 
 _MAX_LINE = 1024 * 1024
-_NO_OUTPUT = 74
 
 
 class _Vector(NamedTuple):
@@ -152,11 +151,8 @@ def _result_lines(result: RequirementResult) -> Iterator[str]:
 
 
 def _write(file: str, content: bytes) -> None:
-    try:
-        with streams.replaced(file) as stream:
-            stream.write(content)
-    except OSError as error:
-        raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=_NO_OUTPUT) from None
+    with writing(file), streams.replaced(file) as stream:
+        stream.write(content)
 
 
 @conformance_command.command("answer", short_help="Answer vectors from standard input.")

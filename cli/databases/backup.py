@@ -11,7 +11,7 @@ import click
 
 from .. import streams
 from ..bindings.stores import require_database
-from ..errors import DONE, NO, NO_INPUT, CommandError, store_errors, write
+from ..errors import CANNOT_WRITE, DONE, NO, NO_INPUT, CommandError, store_errors, write
 from ..options import json_option, optional_database_option
 from ..output import Sheet, counted
 from ..progress import Progress
@@ -19,7 +19,6 @@ from ..progress import Progress
 if TYPE_CHECKING:
     from ...bindings.backups.backup import Backup
 
-_CANNOT_WRITE = 74
 _HOURS = {"h": 1, "d": 24}
 
 
@@ -89,7 +88,7 @@ def backup_command(
                 record(database, None, str(error))
             if isinstance(error, CommandError):
                 raise
-            code = _CANNOT_WRITE if error.is_file else NO
+            code = CANNOT_WRITE if error.is_file else NO
             raise CommandError(str(error), ("Fix", error.fix), exit_code=code) from None
     try:
         record(database, result)

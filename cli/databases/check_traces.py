@@ -20,7 +20,7 @@ from ...tracing.bulk import CSV_HEADER, GOOD, OPEN, VERDICTS, BulkTraceRow, trac
 from ...tracing.events import Event
 from .. import streams
 from ..bindings.stores import open_store
-from ..errors import DONE, NO, NO_INPUT, CommandError, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write, writing
 from ..options import ALLOW_NETWORK, NETWORK_CODES, test_naans
 from ..output import Sheet, Style, identifier
 from ..progress import Progress
@@ -116,8 +116,9 @@ def check_by_trace(
                 if each.code == "not-asked" and prefix is None:
                     each = replace(each, sentence=f"{each.sentence} To set it, pass --prefix URL.")
                 if result_file is not None:
-                    result_file.write(json.dumps(each.as_dict()) + "\n")
-                    result_file.flush()
+                    with writing(resume or ""):
+                        result_file.write(json.dumps(each.as_dict()) + "\n")
+                        result_file.flush()
                 result.add(each, resolvers.get(each.identifier))
         except KeyboardInterrupt:
             stop.set()
@@ -232,13 +233,18 @@ def _result_file(name: str) -> Iterator[tuple[list[BulkTraceRow], TextIO]]:
         earlier = [each for each in results if each.verdict not in ("undone", "unclear")]
         if len(whole) < len(content) or len(earlier) < len(results):
             # The results took hours. They must survive a kill and a full disk at any moment.
-            with streams.replaced(name) as new:
+            with writing(name), streams.replaced(name) as new:
                 new.writelines(f"{json.dumps(each.as_dict())}\n".encode("ascii") for each in earlier)
-        stream = path.open("a", encoding="ascii")
     except OSError as error:
-        raise CommandError(f"cannot read or write {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
-    with stream:
+        raise CommandError(f"cannot read {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
+    with writing(name):
+        stream = path.open("a", encoding="ascii")
+    try:
         yield earlier, stream
+    finally:
+        # After a failure, the rest of the buffer cannot be written either.
+        with suppress(OSError):
+            stream.close()
 
 
 def _read(line: bytes, number: int, name: str) -> BulkTraceRow:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
@@ -15,7 +14,7 @@ from ...identifiers.text import display
 from ...middleware.edge.front_servers import EDGE_NAMES
 from .. import streams
 from ..bindings.stores import open_store
-from ..errors import DONE, NO_INPUT, CommandError
+from ..errors import DONE, writing
 from ..options import database_option, delimiter_of, format_option, read_moment
 from ..output import counted
 from ..progress import Progress
@@ -104,7 +103,7 @@ def export_command(
     for them, and sends all other requests to Ararat. The settings are those of `ararat serve` in the environment. If
     the format cannot represent a name, nothing is written. Write FILE again after each change of names.
 
-    Exit code: 0 done, 2 the format cannot represent a name, 64 usage, 66 the file cannot be written, 69 no database.
+    Exit code: 0 done, 2 the format cannot represent a name, 64 usage, 69 no database, 74 the file cannot be written.
     """
     if edge is None and (prefix or omit):
         raise click.UsageError("--prefix and --omit belong to --edge: pass --edge too")
@@ -132,7 +131,7 @@ def export_command(
             sys.stdout.flush()
             export(bindings, _standard_output())
         else:
-            with _writing(file), streams.replaced(file) as stream:
+            with writing(file), streams.replaced(file) as stream:
                 written = export(bindings, stream)
             sys.stderr.write(f"{written} written to {display.escape(file)}\n")
     return DONE
@@ -186,11 +185,3 @@ class _Terminal(RawIOBase):
         lines = data.decode().split("\n")
         sys.stdout.write("\n".join("\t".join(map(display.escape, line.split("\t"))) for line in lines))
         return len(data)
-
-
-@contextmanager
-def _writing(file: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import streams
-from ..errors import NO_INPUT, CommandError
+from ..errors import cannot_write
 
 if TYPE_CHECKING:
     from ...bindings.imports.sources.importing import OmittedValue
@@ -85,13 +85,13 @@ def _open_report(file: str | None) -> Iterator[_Write | None]:
     try:
         stream = Path(file).open("w", encoding="utf-8", newline="")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise _unwritable(file, error) from None
+        raise cannot_write(file, error) from None
 
     def write(row: Iterable[object]) -> None:
         try:
             stream.write(line(row))
         except OSError as error:
-            raise _unwritable(file, error) from None
+            raise cannot_write(file, error) from None
 
     try:
         stream.write(BYTE_ORDER_MARK)
@@ -99,11 +99,7 @@ def _open_report(file: str | None) -> Iterator[_Write | None]:
         try:
             stream.flush()
         except OSError as error:
-            raise _unwritable(file, error) from None
+            raise cannot_write(file, error) from None
     finally:
         with suppress(OSError):
             stream.close()
-
-
-def _unwritable(file: str, error: OSError) -> CommandError:
-    return CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=NO_INPUT)

@@ -10,7 +10,7 @@ import click
 
 from ...bindings.storage.versions import VERSION
 from ..bindings.stores import require_database
-from ..errors import DONE, CommandError, store_errors, write
+from ..errors import CANNOT_WRITE, DONE, CommandError, store_errors, write
 from ..options import database_option
 from ..output import Sheet, counted
 from ..progress import Progress
@@ -90,5 +90,5 @@ def _back_up_before(database: str) -> None:
         back_up(path, file)
     except BackupError as error:
         fix = f"{error.fix}; or back up the database yourself, and add --no-backup"
-        raise CommandError(str(error), ("Fix", fix), exit_code=74) from None
+        raise CommandError(str(error), ("Fix", fix), exit_code=CANNOT_WRITE) from None
     write(Sheet.of(sys.stdout).prose(f"The backup of version {version} is {file}."))

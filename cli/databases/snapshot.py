@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from ...identifiers.text import display
 from ..bindings.stores import open_store
-from ..errors import DONE, NO_INPUT, CommandError
+from ..errors import DONE, writing
 from ..options import database_option
 from ..output import counted
 from ..progress import Progress
@@ -35,7 +34,7 @@ def snapshot_command(file: str, database: str) -> int:
       ararat snapshot names.snapshot --database postgresql://HOST/NAME
       ararat serve --database names.snapshot --prefix https://example.org
 
-    Exit code: 0 done, 64 usage, 66 the file cannot be written, 69 no database.
+    Exit code: 0 done, 64 usage, 69 no database, 74 the file cannot be written.
     """
     from ...bindings.snapshots import write_snapshot
 
@@ -44,11 +43,7 @@ def snapshot_command(file: str, database: str) -> int:
     with open_store(database, reading=True) as bindings:
         if bindings.kind == "snapshot":
             raise click.BadParameter(f"{database} is a snapshot already; copy the file", param_hint="--database")
-        try:
-            with Progress("names") as progress:
-                names = write_snapshot(bindings, Path(file).absolute(), progress=progress.count)
-        except (OSError, sqlite3.Error) as error:
-            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise CommandError(f"cannot write {file}: {why}", exit_code=NO_INPUT) from None
+        with writing(file), Progress("names") as progress:
+            names = write_snapshot(bindings, Path(file).absolute(), progress=progress.count)
     sys.stderr.write(f"{counted(names, 'name')} written to {display.escape(file)}\n")
     return DONE

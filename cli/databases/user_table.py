@@ -11,8 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from ...bindings.system.files import write_remedy
 from .. import streams
-from ..errors import NO_INPUT, CommandError, store_errors, write
+from ..errors import NO_INPUT, CommandError, cannot_write, store_errors, write
 from ..output import Sheet, words
 
 if TYPE_CHECKING:
@@ -207,9 +208,8 @@ class UserTable:
             with streams.replaced(file) as stream:
                 write_to(stream)
         except OSError as error:
-            fix = "correct the place, and run the command again: it finds the names by their keys"
-            message = f"cannot write {file}: {error.strerror or error}"
-            raise CommandError(message, ("Fix", fix), exit_code=NO_INPUT) from None
+            fix = f"{write_remedy(error)}; run the command again: it finds the names by their keys"
+            raise cannot_write(file, error, fix=fix) from None
 
 
 def print_reading(table: UserTable, *, as_json: bool) -> None:

@@ -67,7 +67,7 @@ def init_command(origin: str, key: Path | None, folder: Path, database: str) -> 
     Publish the public key, so that others can check the log. Keep a copy of the secret key in another place. A lost key
     cannot be replaced: a new key begins a new log.
 
-    Exit code: 0 done, 2 refused, 69 no database.
+    Exit code: 0 done, 2 refused, 69 no database, 74 the key cannot be written.
 
     \b
       ararat log init --origin example.org/log --database names.sqlite --dir /var/lib/ararat/log
@@ -120,7 +120,8 @@ def publish_command(
 
     With --policy, the command requests cosignatures from the witnesses that have a URL in the policy.
 
-    Exit code: 0 done, 1 a line of the file is refused, 2 refused, 69 no database.
+    Exit code: 0 done, 1 a line of the file is refused, 2 refused, 69 no database, 74 the folder
+    cannot be written.
     """
     from ...bindings.log.folder import LogFolder
     from ...bindings.log.notes.keys import encode
@@ -188,7 +189,8 @@ def recover_command(key: Path | None, folder: Path, as_json: bool, database: str
     the published entries are recorded in it. Changes that are in the log and not in the database are printed: repeat
     them, and publish.
 
-    Exit code: 0 done, 1 the database has lost changes, 2 refused, 69 no database.
+    Exit code: 0 done, 1 the database has lost changes, 2 refused, 69 no database, 74 the folder
+    cannot be written.
     """
     from ...bindings.log.folder import LogFolder
     from ...bindings.log.recovery import recover

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import streams
-from ..errors import DONE, NO, NO_INPUT, CommandError, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write, writing
 from ..options import check_file, network_options
 from ..output import Sheet, counted, words
 from ..progress import Progress
@@ -55,7 +55,8 @@ def monitor_command(
     Run this command regularly, on another machine than that of the log. Give the log to trust with --policy or --vkey,
     or FILE of an earlier run.
 
-    Exit code: 0 no problem, 1 problems, 2 FILE or the policy is not valid, 66 a file cannot be read, 69 no response.
+    Exit code: 0 no problem, 1 problems, 2 FILE or the policy is not valid, 66 a file cannot be read, 69 no response,
+    74 the file of --state cannot be written.
 
     \b
       ararat monitor https://example.org/log --policy trusted.policy --state example.seen
@@ -81,12 +82,8 @@ def monitor_command(
             elif count <= _MOST:
                 write(Sheet.of(sys.stdout).prose(f"{finding.place}: {finding.message} ({finding.code})", style="error"))
     if state_file is not None and monitor.is_consistent and monitor.seen is not None:
-        try:
-            with streams.replaced(state_file) as stream:
-                stream.write(bytes(monitor.seen))
-        except OSError as error:
-            what = f"{words(state_file)} cannot be written: {error.strerror or error}"
-            raise CommandError(what, ("Fix", "give --state the path of a file that you can write")) from None
+        with writing(words(state_file)), streams.replaced(state_file) as stream:
+            stream.write(bytes(monitor.seen))
     if as_json:
         streams.dump(_summary(monitor, count))
     else:

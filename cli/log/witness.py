@@ -45,7 +45,7 @@ def init_command(name: str, folder: Path) -> int:
 
     Never restore DIR from a backup: an older copy could cosign a second history. Create a new witness instead.
 
-    Exit code: 0 done, 2 refused.
+    Exit code: 0 done, 2 refused, 74 the key cannot be written.
 
     \b
       ararat witness init --name example.org/witness --dir /var/lib/ararat/witness

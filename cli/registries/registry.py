@@ -14,11 +14,10 @@ from ...identifiers.registries import files
 from ...identifiers.registries import tables as registry_tables
 from ...identifiers.registries.tables import AnyTable, Changes, RegistryError
 from .. import streams
-from ..errors import DONE, NO, NO_INPUT, CommandError, write
+from ..errors import CANNOT_WRITE, DONE, NO, NO_INPUT, CommandError, cannot_write, write
 from ..output import Sheet, Style, counted
 from .registry_folder import VARIABLE, registry_folder, table_in, write_tables
 
-_CANNOT_CREATE = 73
 _MAX_SHOWN = 12
 
 
@@ -64,7 +63,7 @@ def update_command(file: str, out: str | None, date: datetime | None, force: boo
 
     Registered NAANs are never deleted. If the file lacks a NAAN of the table in use, nothing is written.
 
-    Exit code: 0 done, 1 NAANs are missing, 2 not a file of a registry, 66 it cannot be read, 73 nothing can be written.
+    Exit code: 0 done, 1 NAANs are missing, 2 not a file of a registry, 66 it cannot be read, 74 nothing can be written.
     """
     folder = _folder(out)
     updates = [_update(table, folder) for table in _tables(file, date)]
@@ -87,7 +86,7 @@ def _folder(out: str | None) -> Path:
         return Path(out) if out else registry_folder()
     except RuntimeError:
         raise CommandError(
-            "there is no home folder for the tables", ("Fix", "set --out DIR"), exit_code=_CANNOT_CREATE
+            "there is no home folder for the tables", ("Fix", "set --out DIR"), exit_code=CANNOT_WRITE
         ) from None
 
 
@@ -107,7 +106,7 @@ def _update(new: Any, folder: Path) -> _Update:
     try:
         old = table_in(folder, new.registry)
     except OSError as error:
-        raise CommandError(f"cannot read {folder}: {error.strerror or error}", exit_code=_CANNOT_CREATE) from None
+        raise cannot_write(folder, error) from None
     except RegistryError as error:
         raise CommandError(str(error), ("Fix", "delete this file; then the table of the package is used")) from None
     return _Update(old, new, registry_tables.compare(old, new))
@@ -117,10 +116,7 @@ def _write(folder: Path, tables: list[AnyTable]) -> None:
     try:
         write_tables(folder, tables)
     except OSError as error:
-        what = f"cannot write {error.filename or folder}: {error.strerror or error}"
-        raise CommandError(
-            what, ("Fix", "make the folder writable, or set another --out DIR"), exit_code=_CANNOT_CREATE
-        ) from None
+        raise cannot_write(error.filename or folder, error) from None
 
 
 def _vanished_error(updates: list[_Update]) -> CommandError:

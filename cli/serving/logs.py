@@ -17,6 +17,7 @@ from contextlib import suppress
 from logging.handlers import WatchedFileHandler
 from typing import Any, TextIO
 
+from ...bindings.system.files import write_remedy
 from ...identifiers.text import display
 
 FOR_SERVERS = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -97,9 +98,7 @@ class WholeLines(logging.Handler):
             return
         self._is_failing = True
         reason = error.strerror or str(error)
-        warning = (
-            f"WARNING {self.what} cannot be written ({reason}): free space on its disk, or correct its permissions. "
-        )
+        warning = f"WARNING {self.what} cannot be written ({reason}): {write_remedy(error)}. "
         with suppress(Exception):
             sys.stderr.write(display.escape(f"{warning}Records are lost until then.") + "\n")
             sys.stderr.flush()

@@ -25,7 +25,7 @@ import click
 from ...bindings.system.body_space import body_space
 from .. import exposed_files
 from ..bindings.stores import SERVED_ADVICE
-from ..errors import NO_INPUT, UNAVAILABLE, CommandError, store_errors, write
+from ..errors import UNAVAILABLE, CommandError, cannot_write, store_errors, write
 from ..options import policy_option, with_options
 from ..output import Sheet
 from ..streams import refuse_database
@@ -236,7 +236,7 @@ def open_access_log(place: str | None) -> Iterator[Callable[[Resolution], None] 
     try:
         handler = LogStream(sys.stdout, "the access log on standard output") if place == "-" else LogFile(place)
     except OSError as error:
-        raise CommandError(f"cannot write {place}: {error.strerror or error}", exit_code=NO_INPUT) from None
+        raise cannot_write(place, error) from None
     logger = logging.getLogger("ararat.resolutions")
     logger.setLevel(logging.INFO)
     # Handlers of the root logger must not repeat these lines.

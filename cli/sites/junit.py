@@ -11,9 +11,7 @@ from xml.etree import ElementTree as ET
 
 from ...identifiers.text import xml_text
 from .. import streams
-from ..errors import CommandError
-
-_NO_OUTPUT = 74
+from ..errors import writing
 
 
 class JUnitCase(NamedTuple):
@@ -54,8 +52,5 @@ def write_junit(file: str, suite: str, cases: Sequence[JUnitCase]) -> None:
     ``file`` is the path of the file, ``suite`` is the name of the report, and ``cases`` are the test cases. Raises
     :class:`~ararat.cli.errors.CommandError` if the file cannot be written.
     """
-    try:
-        with streams.replaced(file) as stream:
-            stream.write(document(suite, cases))
-    except OSError as error:
-        raise CommandError(f"cannot write {file}: {error.strerror or error}", exit_code=_NO_OUTPUT) from None
+    with writing(file), streams.replaced(file) as stream:
+        stream.write(document(suite, cases))

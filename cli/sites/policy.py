@@ -18,7 +18,7 @@ from ...middleware.http.well_known import PATH as WELL_KNOWN
 from ...net.hop import HopFailed
 from ...net.response import SiteAnswer
 from .. import streams
-from ..errors import DONE, NO, NO_INPUT, CommandError, write
+from ..errors import DONE, NO, NO_INPUT, CommandError, write, writing
 from ..output import Sheet, Style, counted, identifier
 from ..progress import Progress
 from .junit import JUnitCase, write_junit
@@ -270,11 +270,8 @@ def _write_state(
         if result.status is not None and result.status < 400 and "ararat-policy-check" not in result.url:
             pages.setdefault(result.url, {"status": result.status, "location": result.location})
     document = {"version": _STATE_VERSION, "site": site.address, "pages": pages}
-    try:
-        with streams.replaced(name) as stream:
-            stream.write(json.dumps(document, indent=1).encode("ascii"))
-    except OSError as error:
-        raise CommandError(f"cannot write {name}: {error.strerror or error}", exit_code=NO_INPUT) from None
+    with writing(name), streams.replaced(name) as stream:
+        stream.write(json.dumps(document, indent=1).encode("ascii"))
 
 
 def _lines(result: PageResult, sheet: Sheet) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ....identifiers.text import display
 from ...names.errors import BindingError
-from ..errors import LogError
+from ..errors import LogError, write_error
 from .keys import ED25519, Algorithm, SignerKey
 
 _MAX_BYTES = 4096
@@ -22,8 +22,8 @@ def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerK
 
     ``algorithm`` is the type of the key.
 
-    Raises :class:`BindingError` with the code ``log-key`` if the file exists or cannot be written, or the package for
-    signatures is missing. The code is ``log-origin`` if ``name`` cannot be the name of a log.
+    Raises :class:`BindingError` with the code ``log-key`` if the file exists, or the package for signatures is missing.
+    The code is ``log-write`` if the file cannot be written, and ``log-origin`` if ``name`` cannot be the name of a log.
     """
     try:
         key = SignerKey.create(name, algorithm)
@@ -40,8 +40,10 @@ def create_key(path: Path, name: str, algorithm: Algorithm = ED25519) -> SignerK
             stream.write(content)
             stream.flush()
             os.fsync(descriptor)
-    except OSError as error:
+    except FileExistsError as error:
         raise _unusable(path, error) from None
+    except OSError as error:
+        raise write_error(path, error) from None
     return key
 
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ...names.errors import BindingsLocked, BindingsUnavailable, DatabaseFull, ReadOnlyBindings
-from ...system.files import create_private
+from ...system.files import FREE_SPACE, create_private, size_limit, write_remedy
 from ...system.fork_safety import ForkSafeLock
 from ..tables import search_indexes
 from ..tables.search_indexes import HAS_FULL_TEXT
@@ -76,13 +76,12 @@ _REMEDY = "give the user of this process write permission on the file and its fo
 MINIMUM = (3, 34)
 """The oldest version of the SQLite library with which the tests pass. RHEL 9 has it."""
 
-_FREE_SPACE = "free space on its disk"
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: "name the file of the database, or restore it from a backup",
     sqlite3.SQLITE_CORRUPT: "restore the file from a backup",
-    sqlite3.SQLITE_FULL: _FREE_SPACE,
-    sqlite3.SQLITE_IOERR: f"{_FREE_SPACE}; if there is space, check the disk",
-    sqlite3.SQLITE_CANTOPEN: f"check the permissions of the file, its folder and its log, or {_FREE_SPACE}",
+    sqlite3.SQLITE_FULL: FREE_SPACE,
+    sqlite3.SQLITE_IOERR: f"{FREE_SPACE}; if there is space, check the disk",
+    sqlite3.SQLITE_CANTOPEN: f"check the permissions of the file, its folder and its log, or {FREE_SPACE}",
     sqlite3.SQLITE_ERROR: f"the SQLite library has version {sqlite3.sqlite_version}; use {MINIMUM[0]}.{MINIMUM[1]} or "
     "newer with FTS5 and JSON, or update Ararat",
 }
@@ -268,7 +267,7 @@ class SQLite:
             connection = self._connect_reading_only()
             if not self._is_full:
                 self._is_full = True
-                _logger.warning("%s can only be read (%s): %s", self, error, _FREE_SPACE)
+                _logger.warning("%s can only be read (%s): %s", self, error, _remedy(error))
             return connection
 
     def _connect_beside_log(self) -> sqlite3.Connection:
@@ -414,7 +413,7 @@ class SQLite:
         if self.is_missing_table(error):
             return BindingsUnavailable(f"{self}: {error}; run: ararat migrate --database {self}")
         remedy = _remedy(error)
-        return (DatabaseFull if remedy == _FREE_SPACE else BindingsUnavailable)(f"{self}: {error}; {remedy}")
+        return (DatabaseFull if remedy == FREE_SPACE else BindingsUnavailable)(f"{self}: {error}; {remedy}")
 
     def _what_is_missing(self) -> str:
         if not self.path.parent.is_dir():
@@ -648,7 +647,9 @@ def library_fault() -> tuple[str, str] | None:
 def _remedy(error: Exception) -> str:
     """Return what to do about an error of SQLite or of the file system."""
     if isinstance(error, OSError):
-        return _FREE_SPACE if error.errno in _NO_SPACE else _REMEDY
+        return FREE_SPACE if error.errno in _NO_SPACE else _REMEDY
+    if error_code(error) & 0xFF == sqlite3.SQLITE_IOERR and size_limit() is not None:
+        return f"{FREE_SPACE}; if there is space, {write_remedy(OSError(errno.EFBIG, ''))}"
     return _REMEDIES.get(error_code(error) & 0xFF, "check the file and its disk")
 
 

@@ -71,6 +71,7 @@ def test_the_statuses_and_exit_codes_are_those_of_http_and_of_the_commands() -> 
         exit_codes.NO,
         exit_codes.UNREADABLE,
         exit_codes.UNAVAILABLE,
+        exit_codes.CANNOT_WRITE,
         exit_codes.OUTCOME_UNKNOWN,
     }
     assert {entry.code for entry in entries if entry.retry_after} == {

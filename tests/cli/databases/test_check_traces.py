@@ -175,7 +175,7 @@ def test_resume_replaces_its_file_in_one_step(options, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr("os.fsync", fail)
         failed = ararat(*options, "-", "--resume", str(kept), given="ark:12345/x1\n")
-    assert failed.exit_code == 66
+    assert failed.exit_code == 74
     assert "No space left on device" in unwrapped(failed.stderr)
     assert kept.read_text() == before
     assert [path.name for path in tmp_path.iterdir()] == [kept.name]
@@ -208,7 +208,7 @@ def test_results_of_an_earlier_run_are_not_traced_again(options, site, tmp_path)
         pytest.param(["check", "--trace", "-", "--resolver", "ftp://example.org"], 64, id="no resolver"),
         pytest.param(["check", "--trace", "-", "--allow-network", "all"], 64, id="no network"),
         pytest.param(["check", "--trace", "nowhere.txt"], 66, id="no file"),
-        pytest.param(["check", "--trace", "-", "--resume", "/nowhere/x"], 66, id="no place for the result"),
+        pytest.param(["check", "--trace", "-", "--resume", "/nowhere/x"], 74, id="no place for the result"),
         pytest.param(["check", "--trace", "--database", "nowhere.sqlite"], 69, id="no database"),
     ],
 )

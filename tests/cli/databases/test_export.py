@@ -53,7 +53,7 @@ def test_export_replaces_a_file_completely_or_not_at_all(bound: Callable[..., Re
     assert (result.exit_code, (tmp_path / "all.csv").read_text()) == (69, "before")
     assert bound("export", str(tmp_path / "all.csv")).exit_code == 0
     assert DOC in (tmp_path / "all.csv").read_text()
-    assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 66
+    assert bound("export", str(tmp_path / "nowhere" / "all.csv")).exit_code == 74
     assert list(tmp_path.glob(".*")) == []
 
 
@@ -65,7 +65,7 @@ def test_export_never_replaces_a_database(
     copy = database.with_name("copy of the names")
     copy.write_bytes(database.read_bytes())
     result = bound("export", *options, str(copy))
-    assert (result.exit_code, copy.read_bytes()) == (66, database.read_bytes())
+    assert (result.exit_code, copy.read_bytes()) == (74, database.read_bytes())
     words = " ".join(result.stderr.split())
     assert "it is an SQLite database, which would be lost" in words
     assert words.endswith("Fix give the name of another file")

@@ -158,5 +158,5 @@ def test_a_report_does_not_replace_a_database(ararat: Callable[..., Result], tmp
     assert ararat("import", "--from", "ezid", tmp_path / "names.txt").exit_code == 0
     before = database.read_bytes()
     result = ararat("import", "--from", "ezid", "--report", database, tmp_path / "names.txt")
-    assert (result.exit_code, database.read_bytes()) == (66, before)
+    assert (result.exit_code, database.read_bytes()) == (74, before)
     assert "it is an SQLite database, which would be lost" in unwrapped(result.stderr)

@@ -329,7 +329,7 @@ def test_a_report_that_cannot_be_written_is_named(
         pytest.skip("the system has no /dev/full")
     (tmp_path / "names.csv").write_text(WARNED.replace("ark:99999/w", "ark:12345/w"), "utf-8")
     result = ararat("import", "--report", "/dev/full", *options, str(tmp_path / "names.csv"))
-    assert result.exit_code == 66
+    assert result.exit_code == 74
     assert "cannot write /dev/full: No space left on device" in unwrapped(result.stderr)
 
 
@@ -357,14 +357,14 @@ def test_a_report_does_not_replace_its_table(ararat: Callable[..., Result], tmp_
     result = ararat("import", "--report", str(tmp_path / "names.csv"), str(tmp_path / "names.csv"))
     assert result.exit_code == 2
     assert (tmp_path / "names.csv").read_text() == TABLE
-    assert ararat("import", "--report", str(tmp_path / "no" / "r.csv"), str(tmp_path / "names.csv")).exit_code == 66
+    assert ararat("import", "--report", str(tmp_path / "no" / "r.csv"), str(tmp_path / "names.csv")).exit_code == 74
 
 
 def test_a_report_does_not_replace_a_database(bound: Callable[..., Result], tmp_path: Path, database: Path) -> None:
     (tmp_path / "names.csv").write_text(TABLE)
     before = database.read_bytes()
     result = bound("import", "--report", str(database), str(tmp_path / "names.csv"))
-    assert (result.exit_code, database.read_bytes()) == (66, before)
+    assert (result.exit_code, database.read_bytes()) == (74, before)
     assert "it is an SQLite database, which would be lost" in unwrapped(result.stderr)
 
 

@@ -30,7 +30,7 @@ def test_other_names_and_places_are_refused(bound: Callable[..., Result], databa
     before = database.read_bytes()
     assert bound("snapshot", str(database)).exit_code == 64
     assert database.read_bytes() == before
-    assert bound("snapshot", str(tmp_path / "nowhere" / "names.snapshot")).exit_code == 66
+    assert bound("snapshot", str(tmp_path / "nowhere" / "names.snapshot")).exit_code == 74
     assert bound("snapshot", str(tmp_path / "x.snapshot"), "--database", str(tmp_path / "no.sqlite")).exit_code == 69
 
 

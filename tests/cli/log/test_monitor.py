@@ -178,5 +178,5 @@ def test_wrong_use_is_explained(ararat, tmp_path, monkeypatch, arguments, code, 
 
 def test_a_state_file_that_cannot_be_written_is_named(ararat, published, tmp_path):
     done = ararat("monitor", str(published.folder), "--vkey", published.vkey, "--state", str(tmp_path / "no/seen"))
-    assert done.exit_code == 2
-    assert "cannot be written" in unwrapped(done.stderr)
+    assert done.exit_code == 74
+    assert "cannot write" in unwrapped(done.stderr)

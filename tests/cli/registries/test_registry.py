@@ -139,7 +139,7 @@ def test_a_folder_that_cannot_be_written_is_reported(data, tmp_path):
     (tmp_path / "tables").write_text("a file")
     file = str(data / "registries" / "urn-namespaces.xml")
     result = CliRunner().invoke(main.main, ["registry", "update", file, "--out", str(tmp_path / "tables")])
-    assert result.exit_code == 73
+    assert result.exit_code == 74
     assert str(tmp_path / "tables") in "".join(result.stderr.split("\n  ")[0].split())
 
 

@@ -495,7 +495,7 @@ def test_a_trace_is_answered_in_process_only_for_paths_of_ararat(
         pytest.param(["--prefix", "ftp://example.org"], 64, "prefix", id="no prefix"),
         pytest.param(["--max-length", "10"], 64, "255", id="a limit below the draft's"),
         pytest.param(["--allow-network", "everywhere"], 64, "everywhere", id="no network"),
-        pytest.param(["--access-log", "none/log"], 66, "cannot write none/log", id="no folder for the log"),
+        pytest.param(["--access-log", "none/log"], 74, "cannot write none/log", id="no folder for the log"),
         pytest.param(["--resolver", "ftp://example.org"], 64, "prefix", id="no resolver"),
         pytest.param(["--host", "192.0.2.1"], 69, "192.0.2.1", id="an address of another machine"),
         pytest.param(["--host", "no.such.host.invalid"], 69, "no.such.host.invalid", id="no host"),
@@ -515,7 +515,7 @@ def test_the_access_log_is_never_written_to_a_database(ararat: Callable[..., Res
     open_bindings(database, create=True).close()
     before = database.read_bytes()
     result = ararat("serve", "--port", "0", "--access-log", str(database))
-    assert (result.exit_code, database.read_bytes()) == (66, before)
+    assert (result.exit_code, database.read_bytes()) == (74, before)
     assert "it is an SQLite database, which would be lost" in unwrapped(result.stderr)
 
 
@@ -677,4 +677,4 @@ def test_a_missing_value_is_reported_with_its_option(ararat: Callable[..., Resul
 
 def test_an_access_log_in_a_place_that_cannot_be_looked_at_is_refused(ararat: Callable[..., Result]) -> None:
     refused = ararat("serve", "--access-log", "a" * 300)
-    assert (refused.exit_code, "File name too long" in unwrapped(refused.stderr)) == (66, True)
+    assert (refused.exit_code, "File name too long" in unwrapped(refused.stderr)) == (74, True)
