@@ -42,7 +42,7 @@ from .tables.search_indexes import HAS_TRIGRAMS, RESOURCE, TARGET, TARGET_CHARAC
 
 _KEYS_AT_ONCE = 10_000
 _FEW_NAMES = 20_000
-"""The number of names with a prefix and state up to which SQLite reads them first (:meth:`Lists._narrow`)."""
+"""The number of names with a prefix, state, time or hold up to which they are read first."""
 
 _FEW_MATCHES = 5_000
 """The number of names with some words, targets or resources up to which they are read first and then sorted. With more
@@ -92,6 +92,8 @@ _OWNED = "first.actor = ? AND first.revision = 1"
 _OWNED_KEYS = f"SELECT first.key FROM events AS first WHERE {_OWNED}"
 
 _MATCHES = "search_trigrams MATCH ?"
+_ROW = "search_trigrams.rowid"
+"""The row of a name in the index of its words, which is ``search_names.id``."""
 
 _AFTER_HOST = "substr(bindings.target, ?, 1) IN ('', ?, ?, ?, ?)"
 _LAST_CHARACTER = "\U0010ffff"
@@ -309,8 +311,8 @@ class Lists:
         # The names are read as in a list without an order, by the index of a condition.
         selection = replace(selection, sort=None, descending=False)
         counts = Counter()
-        # Few names of an owner are found faster than many with the words.
-        best = read if selection.owner is not None else None
+        # Few names of an owner, and in SQLite of each condition, are found faster than many with the words.
+        best = read if selection.owner is not None or self._is_sqlite else None
         has_trigrams = self._has_trigrams(read, selection)
         if most is not None:
             number = self._count_some(read, selection, most + (by is not None), has_trigrams=has_trigrams)
@@ -410,14 +412,12 @@ class Lists:
         text = f"SELECT {', '.join(filter(None, wanted))} FROM {rows}".rstrip()
         return self.marked(text), [*values_of(query.conditions), limit]
 
-    def _narrow(
-        self, read: Read | None, selection: Selection, column: str, select: str, *without: str
-    ) -> list[SqlCondition] | None:
-        """Return the conditions for SQLite which compare rows of an index with few names.
+    def _narrow(self, read: Read | None, selection: Selection) -> list[SqlCondition] | None:
+        """Return the conditions for SQLite which compare targets with few names.
 
         These are the names of the prefix and state, or those that the owner bound first. SQLite has no statistics. So
-        it would read the row of each name with a word or target, also if few have the state. Return None if many names
-        have it, because a page is soon full then.
+        it would read the row of each name with a target, also if few have the state. Return None if many names have
+        it, because a page is soon full then.
         """
         if not self._is_sqlite:
             return None
@@ -426,9 +426,10 @@ class Lists:
             return None
         names = [*owned, *_conditions(Selection(prefix=selection.prefix, status=selection.status))]
         owner = None if owned else selection.owner
-        others = self._conditions(replace(selection, prefix=None, status=None, owner=owner), *without)
+        others = self._conditions(replace(selection, prefix=None, status=None, owner=owner), "targets")
         # The plus sign: SQLite would search the index again for each of these names.
-        return [SqlCondition(f"+{column} IN ({select}{where(names)})", (*values_of(names),)), *others]
+        keys = f"SELECT bindings.key FROM bindings{where(names)}"
+        return [SqlCondition(f"+bindings.key IN ({keys})", (*values_of(names),)), *others]
 
     def _queries(
         self,
@@ -570,7 +571,9 @@ class Lists:
         if selection.hold in ("yes", "any"):
             yield Selection(hold=selection.hold, now=selection.now)
         is_narrow = selection.prefix is not None or selection.status not in (None, "live")
-        if is_narrow and order not in ("name", "words") and not self._is_sqlite:
+        is_by_words = order == "words" or selection.element is not None
+        # The order of the names has them as a range. SQLite reads few of them first in another way (_are_few, _narrow).
+        if is_narrow and (is_by_words if self._is_sqlite else order not in ("name", "words")):
             yield Selection(prefix=selection.prefix, status=selection.status)
         if (selection.changed_since or selection.changed_before) and order != "changed":
             yield Selection(changed_since=selection.changed_since, changed_before=selection.changed_before)
@@ -678,32 +681,28 @@ class Lists:
     ) -> _Query:
         """Return the query for names with words, in the order in which the database finds them."""
         if not self._is_sqlite:
-            conditions = self._conditions(selection)
+            # Without few names, those with the words are near in the order of the names, and their index is not read.
+            conditions = [*within, *self._conditions(selection)]
+            if read is not None:
+                conditions, _ = self._conditions_of(selection, within, read)
             if after is not None:
                 [key] = position(after, (str,))
                 conditions = _begin_at(conditions, "bindings.key > ?", str(key))
-            few = None if read is None else self._few_keys(read, within)
-            if few is not None:
-                conditions = [few, *conditions]
-            elif read is None:
-                conditions = [*within, *conditions]
-            else:
-                # Many names have the words, so they are near in the order of the names, and their index is not read.
-                conditions = [*self._few_owned(read, selection), *conditions]
             return _Query("bindings", conditions, ("bindings.key",))
-        ids = "SELECT search_names.id FROM bindings JOIN search_names ON search_names.key = bindings.key"
-        narrowed = self._narrow(read, selection, "search_trigrams.rowid", ids)
-        conditions = [*within, *(narrowed or self._conditions(selection))]
+        tables, place = f"{_WITH_TRIGRAMS} CROSS JOIN bindings ON bindings.key = search_names.key", _ROW
+        conditions, has_few = self._conditions_of(selection, None, read)
+        if has_few and read is not None and not self._has_few(read, "search_trigrams", within, _FEW_MATCHES):
+            # Few names with other conditions are compared with the words, and not many with the words.
+            tables, place = "bindings CROSS JOIN search_names ON search_names.key = bindings.key", "search_names.id"
+        else:
+            conditions = [*within, *self._conditions(selection)]
         if after is not None:
-            conditions.append(SqlCondition("search_trigrams.rowid > ?", (*position(after, (int,)),)))
-        tables = f"{_WITH_TRIGRAMS} CROSS JOIN bindings ON bindings.key = search_names.key"
-        return _Query(tables, conditions, ("search_trigrams.rowid",))
+            conditions.append(SqlCondition(f"{place} > ?", (*position(after, (int,)),)))
+        return _Query(tables, conditions, (place,))
 
     def _by_target(self, selection: Selection, after: str | None, read: Read | None) -> Iterator[_Query]:
         target = self._target
-        keys = "SELECT bindings.key FROM bindings"
-        narrowed = self._narrow(read, selection, "bindings.key", keys, "targets")
-        others = narrowed or self._conditions(selection, "targets")
+        others = self._narrow(read, selection) or self._conditions(selection, "targets")
         reached = None if after is None else position(after, (str, str))
         for start in sorted(selection.targets):
             end = f"{start}{LAST}"

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ararat.bindings.collection import Bindings
+from ararat.bindings.holding import hold
 from ararat.bindings.imports.exporting import export_table
 from ararat.bindings.names.binding import rfc3339
 from ararat.bindings.names.errors import BindingError
@@ -515,8 +516,9 @@ def test_cursor_before_the_prefix_begins_at_the_prefix(bindings: Bindings) -> No
 
 
 def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def listed(selection: Selection, few: int) -> list[str]:
+    def listed(selection: Selection, few: int, matches: int = 5_000) -> list[str]:
         monkeypatch.setattr(listing, "_FEW_NAMES", few)
+        monkeypatch.setattr(listing, "_FEW_MATCHES", matches)
         names, after = list[str](), None
         while True:
             page = bindings.list_names(selection, cursor=after, limit=2)
@@ -526,17 +528,23 @@ def test_a_search_within_few_names_finds_the_same(tmp_path: Path, monkeypatch: p
 
     searches: list[dict[str, Any]] = [{"text": "map"}, {"text": "map ol"}, {"target": "old.example"}]
     searches += [{**search, "owner": "Maria"} for search in searches]
+    searches += [{"text": "map", **each} for each in ({"hold": "yes"}, {"changed_since": START}, {"resource": "INV 1"})]
+    searches += [{"metadata": "what=Old map"}, {"metadata": "what=Old map", "hold": "any"}]
     with open_bindings(tmp_path / "a.sqlite", create=True) as bindings:
         for number in range(12):
             name, title = f"ark:12345/{'ab'[number % 2]}{number}", ("Old map", "Map of old", "Letter")[number % 3]
-            bindings.bind(name, f"https://old.example/{number % 5}", metadata={"what": title}, actor="Maria")
+            target, resource = f"https://old.example/{number % 5}", f"INV {number % 2}"
+            bindings.bind(name, target, metadata={"what": title}, resource=resource, actor="Maria")
             if number % 4 == 3:
                 bindings.withdraw(name)
+            elif number % 3 == 0:
+                hold(bindings, name, bindings.now() + timedelta(days=30), "court")
         found = 0
         for search, state, prefix in product(searches, (None, "live", "withdrawn"), (None, "ark:12345/a", "ark:9/")):
             selection = select(state=state, prefix=prefix, **search)
             names = listed(selection, few=20_000)
-            assert names == listed(selection, few=0)
+            assert names == listed(selection, few=0) == listed(selection, few=20_000, matches=0)
+            assert len(names) == sum(bindings.count_names(selection, by="state").values())
             found += len(names)
     assert found > 50
 
