@@ -155,7 +155,9 @@ def test_an_account_that_is_disabled_before_the_change_changes_nothing(curator, 
     assert checked
     assert account
     caller = Caller(account=account)
-    number = accounts_of(app).write(lambda connection: imports.bulk.change(connection, caller, checked)).number
+    number = (
+        accounts_of(app).run_in_transaction(lambda connection: imports.bulk.change(connection, caller, checked)).number
+    )
     accounts_of(app).disable("curator")
     imports.worker.wake()
     deadline = time.monotonic() + 20
