@@ -13,7 +13,7 @@ from ararat.identifiers.repairs import (
     MAX_SUGGESTIONS,
     REASONS,
     _able_to_change,
-    _corrected,
+    _correct,
     _features,
     is_correctable,
     of_word,
@@ -147,4 +147,4 @@ _PARTS = ("ark:", "ark%3A", "urn:", "urn%3a", "URN:isbn:1", "ARK:", "1", "B5072"
 def test_the_fast_path_for_words_without_a_name_loses_no_suggestion(text, in_text):
     if not is_correctable(text):
         assert not reads(text)
-        assert list(_corrected(text, in_text=in_text, guesses=False, valid=False)) == []
+        assert list(_correct(text, in_text=in_text, guesses=False, valid=False)) == []
