@@ -119,6 +119,7 @@ def choose(bindings: Bindings) -> list[str]:
             ("scheme", key.partition(":")[0]),
             ("alternates", bool(binding.alternates)),
             ("encoded", "%" in key),
+            ("capitals", (binding.target or "").lower() != (binding.target or "")),
             *(("target", char) for char in "?#%" if char in (binding.target or "")),
             ("end", key.rpartition("/")[2].partition(".")[2]),
         }
@@ -331,12 +332,8 @@ class _Check:
         difference = f"{shown} is answered by {said(response)}; the database has {said(expected)}"
         fresh = self._ask("GET", f"{name}?utm_source=ararat-doctor-{secrets.token_hex(4)}")
         if self._is_right(fresh, expected, first):
-            return (
-                "cached",
-                "error",
-                f"{difference}. A request that no cache has stored gets the right answer",
-                response,
-            )
+            message = f"{difference}. A request that no cache has stored gets the right answer"
+            return "cached", "error", message, response
         return self._cause(name, response, expected), "error", difference, response
 
     def _is_right(self, answer: SiteAnswer, expected: SiteAnswer | None, first: SiteAnswer) -> bool:
@@ -357,11 +354,14 @@ class _Check:
         if "letter-case" in causes and name != name.lower():
             return causes["letter-case"]
         if parse_echo(response) is not None:
-            return "other-database"
+            code = expected.problem.get("code")
+            return "other-database" if code is None or response.problem.get("code") != code else "intercepted"
         if response.status in (*GATEWAY, 500):
             large = sum(len(field) + len(value) + 4 for field, value in expected.fields) > _LARGE
             return "buffer" if large else "no-process"
         if where is not None and 300 <= response.status < 400:
+            if where == right:
+                return "unknown"  # only the status is another one
             if where.rstrip("/").endswith(f"/{name}"):
                 return "slash" if where.endswith(f"/{name}/") else "redirected"
             here = self._reached.url.authority
@@ -378,7 +378,7 @@ class _Check:
             return "password"
         if expected.body == _SERVED:
             return "served"
-        if expected.status >= 400 and self._reached.is_intercepted:
+        if expected.status >= 400 and (self._reached.is_intercepted or response.status not in _REFUSED):
             return "intercepted"
         if name.lower().startswith("urn:"):
             return "urn"
@@ -470,18 +470,10 @@ class _Check:
                 continue
             asked = f"{row.method} {_short(sent)} ({row.reader})"
             if right is None:
-                if (
-                    "?" in sent
-                    and row.want == "description"
-                    and _signature(answer) == _signature(first)
-                    and (300 <= answer.status < 400)
-                ):
-                    yield (
-                        cause,
-                        "error",
-                        f"{asked} is answered by {said(answer)}, like the name without the query",
-                        answer,
-                    )
+                is_same = "?" in sent and _signature(answer) == _signature(first)
+                if is_same and row.want == "description" and 300 <= answer.status < 400:
+                    message = f"{asked} is answered by {said(answer)}, like the name without the query"
+                    yield cause, "error", message, answer
                 if row.want != "name":
                     continue
                 right = first
@@ -588,6 +580,8 @@ class _Check:
             return usual if usual in ("agent", "head", "preflight") else "rule"
         if is_redirected and row.want == "name" and usual in ("label", "arguments"):
             return "redirected"
+        if usual == "arguments" and answer.status >= 400:
+            return "stopped"
         return usual
 
     def _summary(self, first: SiteAnswer, expected: SiteAnswer | None) -> str:

@@ -41,7 +41,7 @@ _PHONE = {
 }
 PROGRAMS = (
     "libwww-perl/6.77", "Wget/1.24", "Go-http-client/1.1", "Apache-HttpClient/4.5", "okhttp/4.12", "axios/1.7",
-    "node-fetch", "Ruby", "GuzzleHttp/7", "heritrix/3.4", "LinkChecker/10.4", "Zotero/7.0",
+    "node-fetch", "Ruby", "GuzzleHttp/7", "heritrix/3.4", "LinkChecker/10.4", "archive.org_bot", "Zotero/7.0",
 )  # fmt: skip
 """Programs of readers. One request names all of them, because a rule looks for a word in the field User-Agent."""
 

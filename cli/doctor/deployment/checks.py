@@ -221,6 +221,8 @@ def _no_echo(
     if response is not None and response.status in RULE and cause != "long":
         cause = "rule"
         message = f"{status_of(response)}, not by Ararat: a rule in front of it refuses such names."
+    if response is not None and response.status in (401, 407, 429):
+        cause = "rate-limit" if response.status == 429 else "password"
     site.causes[probe.code] = cause
     # A reverse proxy may name itself only in its own answers.
     change = site.remedy(cause, proxy_of(response) if response else None)

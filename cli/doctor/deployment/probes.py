@@ -82,7 +82,7 @@ PROBES = (
     Probe("question-mark", "x?", "a bare ?", "x? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("question-marks", "x??", "??", "x?? is resolved as x instead of described", "ARK draft, section 3.4"),
     Probe("info", "x?info", "?info", "no name can be described", "ARK draft, section 3.4"),
-    Probe("query", "x?b=2&a=1;c&utm_source='(d),!*:@/~$+_%20", "; = & ' ( ) , ! * : @ / ~ $ + %20 utm_source=d",
+    Probe("query", "x?b=2&a=1;c&utm_source='(D),!*:@/~$+_%20", "; = & ' ( ) , ! * : @ / ~ $ + %20 utm_source=D",
           "queries with these characters do not reach it", "RFC 3986, section 3.4", "x?a{}b"),
     *(Probe(f"extension-{end}", f"x.{end}", f".{end}", f"names that end in .{end} do not reach it", OBLIGATION)
       for end in re.findall(r"\w+", "pdf css js png jpg php xml sql bak log zip html json svg txt tif")),

@@ -495,6 +495,24 @@ READERS: dict[str, tuple[Callable[[Bindings, Bindings, Path], Findings], str, st
         "error",
         "move the if of this field",
     ),
+    "another status of redirects": (
+        faulty(after=lambda answer: answer._replace(status=301) if answer.status == 302 else answer),
+        "unknown",
+        "error",
+        "Compare the two answers",
+    ),
+    "withdrawn names as missing ones": (
+        faulty(after=lambda answer: page(404) if answer.status == 410 else answer),
+        "intercepted",
+        "error",
+        "proxy_intercept_errors off",
+    ),
+    "a password for descriptions": (
+        faulty(before=lambda method, target, fields: page(401) if "?info" in target else target),
+        "info",
+        "error",
+        "asks for a password",
+    ),
     "browsers": (
         faulty(before=at(503, lambda method, target, fields: "Mozilla" not in fields.get("User-Agent", ""))),
         "agent",
