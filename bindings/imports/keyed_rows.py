@@ -35,6 +35,7 @@ _BLOCK = 1000
 _MOST_NAMED = 3
 _FEW_NAMES = 2_000_000
 _MOST_FOLDED = 200_000
+_MOST_DIGITS = 12
 
 
 QUESTIONS: Mapping[str, str] = {
@@ -218,7 +219,7 @@ class KeyedRows:
                 faults[line] = BindingError("key-former", message if untold.isdisjoint(former[key]) else None)
         asked = {line: key for line, key in keys.items() if key in missing and line not in faults}
         told = {key: other if untold.isdisjoint(names) else None for key, (other, names) in similar.items()}
-        faults |= self._questions(asked, told, moved)
+        faults |= self._questions(asked, told, moved, self._find_stripped(asked.values()))
         new = [line for line, key in keys.items() if line not in faults and not names_by_key.get(key)]
         drawn = dict(zip(new, self._drawing.draw(self._pattern, len(new)), strict=True)) if new else {}
         hidden = self._find_hidden({name for several in names_by_key.values() if len(several) == 1 for name in several})
@@ -279,6 +280,19 @@ class KeyedRows:
         recorded = {key: next((each for each in spellings[key] if found.get(each)), None) for key in keys}
         return {key: (other, found[other]) for key, other in recorded.items() if other is not None}
 
+    def _find_stripped(self, keys: Collection[str]) -> set[str]:
+        """Return those of ``keys`` that lack the zeros at the beginning of a recorded number, as 42 for 00042."""
+        padded = {
+            key: [key.rjust(digits, "0") for digits in range(len(key) + 1, _MOST_DIGITS + 1)]
+            for key in keys
+            if key.isascii() and key.isdecimal() and key[0] != "0"
+        }
+        if not padded or "key-damaged" in self._mint.trusts:
+            return set()
+        wanted = {each for several in padded.values() for each in several}
+        found = self._transaction.recorded.of_things(wanted, self._pattern.beginning, withdrawn=False)
+        return {key for key, several in padded.items() if any(found.get(each) for each in several)}
+
     def _unreadable(self, each_names: Iterable[Collection[str]]) -> set[str]:
         """Return those of the names that the actor must not read. No error has them, or their keys."""
         actor = self._transaction.actor
@@ -288,12 +302,16 @@ class KeyedRows:
         return {key for key, binding in recorded.items() if not actor.may_read(binding)}
 
     def _questions(
-        self, keys: Mapping[int, str], similar: Mapping[str, str | None], moved: Collection[int]
+        self,
+        keys: Mapping[int, str],
+        similar: Mapping[str, str | None],
+        moved: Collection[int],
+        stripped: Collection[str],
     ) -> dict[int, BindingError]:
         """Return the errors of rows that would mint a name and probably should not, by their lines.
 
         ``similar`` has recorded keys that are almost equal; None for one that the actor must not read. ``moved`` are
-        the lines of rows that had the name of another thing.
+        the lines of rows that had the name of another thing. ``stripped`` are keys without the zeros of recorded ones.
         """
         trusts = self._mint.trusts
         faults: dict[int, BindingError] = {}
@@ -305,7 +323,7 @@ class KeyedRows:
             folded = without_signs(key)
             before = self._folded.setdefault(folded, key) if len(self._folded) < _MOST_FOLDED else key
             other = similar.get(key, before if before != key else None)
-            if wrong_text.is_damaged_number(key) and "key-damaged" not in trusts:
+            if (wrong_text.is_damaged_number(key) or key in stripped) and "key-damaged" not in trusts:
                 message = Translatable(
                     "the key %(key)s looks like a number that a spreadsheet program changed",
                     key=validation.shown(key, 100),

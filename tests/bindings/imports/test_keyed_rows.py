@@ -165,6 +165,16 @@ def test_a_key_that_a_spreadsheet_program_changed_is_a_question(bindings: Bindin
     assert _codes(bindings, mint._replace(trusts=("key-damaged",)), key, "INV 2") == []
 
 
+@pytest.mark.parametrize(("recorded", "key", "expected"), [("00042", "42", 1), ("A 7", "7", 0), ("42", "43", 0)])
+def test_a_key_that_lacks_the_zeros_of_a_recorded_one_is_a_question(
+    bindings: Bindings, recorded: str, key: str, expected: int
+) -> None:
+    mint = Mint("ark:12345/k1")
+    assert _codes(bindings, mint, recorded, "INV 2") == []
+    assert _codes(bindings, mint, key, "INV 2") == ["key-damaged"] * expected
+    assert _codes(bindings, mint._replace(trusts=("key-damaged",)), key, "INV 2") == []
+
+
 @pytest.mark.parametrize("other", ["zw 1", "ZW  1", "ZW1", "Zw 1"])
 def test_keys_that_a_reader_takes_for_one_are_a_question(bindings: Bindings, other: str) -> None:
     mint = Mint("ark:12345/k1")
