@@ -63,6 +63,7 @@ class RequestBody:
     - The first read takes a slot for an upload, unless the server has read the body. The end of the body frees it.
     - A read of more bytes than the limit raises :class:`BodyTooLong`, one of a form with more fields
       :class:`TooManyFields`.
+    - A read of a compressed body raises :class:`.HTTPRefusal` with the status 415, because nothing expands it.
     - A read without a slot or space raises :class:`.HTTPRefusal` with the status 503.
     """
 
@@ -79,6 +80,7 @@ class RequestBody:
         self._is_form = media_type == "application/x-www-form-urlencoded"
         self._separators = self._received = self._space = 0
         self._is_ignored = False
+        self._is_compressed = environ.get("HTTP_CONTENT_ENCODING", "identity").strip().lower() not in ("", "identity")
 
     def read(self, size: int = -1) -> bytes:
         if size is not None and size >= 0:
@@ -119,6 +121,8 @@ class RequestBody:
     def _some(self, read: Any, size: int) -> bytes:
         if self.is_too_long and not self._is_ignored:
             raise BodyTooLong(self.limit)
+        if self._is_compressed and not self._is_ignored:
+            raise HTTPRefusal(415, "content-encoding", "The body is compressed. Send it without Content-Encoding.")
         if self._slot is None and not self._is_read and self._left != 0:
             try:
                 self._slot = slots.acquire("uploads", self._environ.get("REMOTE_ADDR"), brief=BRIEF_SECONDS)
@@ -156,6 +160,23 @@ class RequestBody:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RD)
         return HTTPRefusal(503, "busy", TOO_MANY, retry_after=RETRY_SECONDS)
+
+
+def read_text() -> str:
+    """Return the body of the current request, a text in UTF-8.
+
+    Raises :class:`.HTTPRefusal` with 400 for other bytes than UTF-8, and the errors of :class:`RequestBody`.
+    """
+    try:
+        return request.get_data(cache=False).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_text(error) from None
+
+
+def not_text(error: UnicodeDecodeError) -> HTTPRefusal:
+    """Return the error of a body whose bytes are not UTF-8."""
+    sentence = Translatable("The body is not valid UTF-8 at byte %(position)s.", position=error.start)
+    return HTTPRefusal(400, "not-utf-8", sentence)
 
 
 class _LimitedForm(FormDataParser):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from ararat.bindings.system.body_space import BodySpace
 from ararat.middleware import open_bindings
-from ararat.webapp import create_app, request_body
+from ararat.webapp import config, create_app, request_body
 from ararat.webapp.accounts.store import Accounts
 from ararat.webapp.body_routes import MAX_OPEN
 
@@ -27,6 +28,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlaskClient]:
     with open_bindings(tmp_path_factory.mktemp("bodies") / "b.sqlite", create=True) as bindings:
         Accounts(bindings).add("ada", "administrator")
         yield create_app(bindings, prefix="https://a.example", ezid="/ezid").test_client()
+
+
+@pytest.fixture(scope="module")
+def token(client: FlaskClient) -> str:
+    accounts = client.application.extensions[config.KEY].accounts
+    return accounts.tokens.create("ada", "test")[1]
 
 
 @pytest.fixture(params=["length", "chunks", "read by the server"])
@@ -166,6 +173,31 @@ def space(monkeypatch: pytest.MonkeyPatch) -> BodySpace:
 
 
 @pytest.mark.one_setup
+@pytest.mark.one_setup
+@pytest.mark.parametrize(
+    ("path", "kind", "status"),
+    [
+        pytest.param("/", FORM, 415, id="the inspector"),
+        pytest.param("/sign-in", FORM, 415, id="a form"),
+        pytest.param("/sign-in", "multipart/form-data; boundary=box", 415, id="a form in parts"),
+        pytest.param("/api/inspect", "text/plain", 415, id="a text for the public API"),
+        pytest.param("/api/traces", "text/plain", 415, id="a list of traces"),
+        pytest.param("/api/v1/names", "application/json", 415, id="names"),
+        pytest.param("/api/v1/imports", "text/csv", 415, id="an import"),
+        pytest.param("/ezid/shoulder/ark:/12345/x5", "text/plain", 400, id="EZID"),
+    ],
+)
+def test_a_compressed_body_is_refused_at_each_door(
+    path: str, kind: str, status: int, send: Callable[..., TestResponse], token: str
+) -> None:
+    body = gzip.compress(b"ark:12345/x5")
+    fields = {"Authorization": f"Bearer {token}"} if path.startswith("/api/v1") else {}
+    answer = send(path, body, kind, **fields, **{"Content-Encoding": "gzip"})
+    assert answer.status_code == status
+    assert "compressed" in answer.text
+    assert "compressed" not in send(path, body, kind, **fields, **{"Content-Encoding": "identity"}).text
+
+
 @pytest.mark.parametrize("path", ["/", "/api/inspect", "/sign-in", "/ezid/shoulder/ark:/12345/x5"])
 def test_a_body_without_space_is_refused(path: str, client: FlaskClient, space: BodySpace) -> None:
     kind = "text/plain" if path in ("/api/inspect", "/ezid/shoulder/ark:/12345/x5") else FORM

@@ -22,7 +22,7 @@ from ...identifiers.text import display
 from .. import errors
 from ..body_routes import MAX_JSON
 from ..errors import HTTPRefusal
-from ..request_body import BodyTooLong
+from ..request_body import BodyTooLong, not_text
 from . import schemas
 
 JSON = "application/json"
@@ -87,9 +87,7 @@ def remember_fields(item: int | None, fields: Fields) -> None:
 
 
 def read_bytes(limit: int) -> bytes:
-    """Return the body. Raises :class:`HTTPRefusal`: 413 for more than ``limit`` bytes, 415 for a compressed body."""
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise HTTPRefusal(415, "content-encoding", "The body is compressed. Send it without Content-Encoding.")
+    """Return the body. Raises :class:`HTTPRefusal`: 413 for more than ``limit`` bytes."""
     request.max_content_length = limit
     try:
         return request.get_data()
@@ -139,7 +137,7 @@ def parse(content: bytes) -> Any:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
+        raise not_text(error) from None
     try:
         value = _DECODER.decode(text)
         if "\\u" in text:

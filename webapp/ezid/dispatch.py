@@ -180,6 +180,8 @@ def _of_refusal(refused: HTTPRefusal) -> Response:
     if isinstance(refused, BodyTooLong):
         drain()
         return response(bad_request(f"the body is too long; at most {anvl_body.MAX_BYTES:,} bytes are allowed"))
+    if refused.code == HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
+        return response(bad_request("the body is compressed; send it without Content-Encoding"))
     detail = "too many requests are being received; try again in some seconds"
     return response(Failed("concurrency limit exceeded", detail, fields={"Retry-After": str(refused.retry_after)}))
 

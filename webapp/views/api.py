@@ -13,6 +13,7 @@ from ...tracing.keepalive import KeepAlive
 from .. import admission, sse, trace_requests
 from ..config import MAX_BYTES, site
 from ..errors import HTTPRefusal
+from ..request_body import read_text
 from ..responses import as_json_pieces
 from ..trace_requests import RunningTrace
 from . import compare as comparing
@@ -38,13 +39,9 @@ def inspect_text() -> Response:
     """
     if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
-    body = request.get_data(cache=False)
-    if len(body) > MAX_BYTES:
+    text = read_text()
+    if len(text.encode()) > MAX_BYTES:
         raise RequestEntityTooLarge
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise HTTPRefusal(400, "not-utf-8", f"The body is not valid UTF-8 at byte {error.start}.") from None
     admission.admit(text)
     return _inspect(text)
 

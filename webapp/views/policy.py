@@ -18,6 +18,7 @@ from ..report import excerpt
 from ..report.excerpt import Line
 from ..report.standing import Status
 from ..report.verdict import capital
+from ..request_body import read_text
 from ..responses import as_json, represented, wants_json
 from ..sitemaps import SitemapError, addresses
 
@@ -122,12 +123,7 @@ def _no_sitemap(error: SitemapError) -> HTTPRefusal:
 def _body() -> str:
     if (request.content_length or 0) > MAX_BYTES:
         raise RequestEntityTooLarge
-    try:
-        return request.get_data(cache=False).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise HTTPRefusal(
-            400, "not-utf-8", Translatable("The body is not valid UTF-8 at byte %(position)s.", position=error.start)
-        ) from None
+    return read_text()
 
 
 def _profile(name: str | None) -> Profile:

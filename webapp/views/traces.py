@@ -38,6 +38,7 @@ from ..errors import HTTPRefusal
 from ..language.current import language, use
 from ..navigation import page_title
 from ..report import inspection
+from ..request_body import read_text
 from ..resolver_choice import ResolverChoice, choose_resolver
 from ..trace_requests import RunningTrace
 from . import trace as live
@@ -141,13 +142,7 @@ def api() -> Response:
     """
     if refusal := live.cross_site_refusal():
         raise refusal
-    try:
-        text = request.get_data(cache=False).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise HTTPRefusal(
-            400, "not-utf-8", Translatable("The body is not valid UTF-8 at byte %(position)s.", position=error.start)
-        ) from None
-    order = _order(text, request.args.get("resolver", ""), MAX_OF_API)
+    order = _order(read_text(), request.args.get("resolver", ""), MAX_OF_API)
     begun = _begin(order, _choices(order, site()))
     as_csv = request.accept_mimetypes.best_match([_LINES, _CSV], _LINES) == _CSV
     response = Response(
