@@ -131,12 +131,12 @@ NGINX: dict[str, Lost] = {
     ),
     "a withdrawal that caches keep permanently": Lost(
         (
-            ("upstream ararat {", 'map $upstream_status $kept { 410 "immutable"; }\nupstream ararat {'),
+            ("upstream ararat {", 'map $upstream_status $kept { 410 max-age=31536000; }\nupstream ararat {'),
             *in_names("add_header Cache-Control $kept always;"),
         ),
         without("add_header Cache-Control $kept always;"),
         "cache",
-        "immutable",
+        "max-age=31536000",
         "remove expires and add_header Cache-Control",
     ),
     "robots.txt with an error": server_line(
