@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -89,19 +89,29 @@ def _look_up_in(database: str | None, opened: ExitStack) -> Callable[[Report], S
 
 
 @click.command("equal", short_help="Compare two identifiers.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, as in the web API.")
+@optional_database_option
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-def equal_command(a: str, b: str) -> int:
-    """Compare two identifiers, and show the first difference of their normal forms.
+def equal_command(a: str, b: str, as_json: bool, database: str | None) -> int:
+    """Compare two identifiers, show the verdict on each, and the first difference of their normal forms.
+
+    With --database, the verdicts contain the facts of the store, as those of ararat inspect.
 
     Exit code: 0 equivalent, 1 different, 2 one of them is not valid, 3 different by the general procedure of URNs, and
     the rule of their namespace is not known to Ararat.
     """
     from ..webapp.report.comparison import compare
+    from .bindings.stores import open_store
     from .render import reports
 
     comparison = compare(a, b)
-    write(reports.comparison_lines(comparison, Sheet.of(sys.stdout)))
+    with nullcontext() if database is None else open_store(database, reading=True) as bindings:
+        found = comparison.verdicts(bindings)
+    if as_json:
+        streams.dump(comparison.as_dict(found))
+    else:
+        write(reports.comparison_lines(comparison, Sheet.of(sys.stdout), found))
     codes = {"equivalent": DONE, "different": NO, "unreadable": UNREADABLE, "undecided": UNDECIDED}
     return codes[comparison.verdict]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from ..identifiers import PROBLEMS
 from ..identifiers.iri_policy import FINDINGS
+from .report.standing import Status
 from .report.verdict import CODES
 
 Schema = dict[str, Any]
@@ -72,6 +73,7 @@ _WRITTEN = {
     "since": MAYBE_TEXT,
     "updated": MAYBE_TEXT,
 }
+_SIDE = {"allOf": [ref("Report"), _object(verdict=ref("Verdict"))]}
 _STATUS = one_of("permanent", "provisional", "historical")
 
 SCHEMAS: dict[str, Schema] = {
@@ -91,15 +93,16 @@ SCHEMAS: dict[str, Schema] = {
             **_map(TEXT, maybe=True),
             "description": "kinds of the bindings of the identifier and its nearest containers; null: unknown",
         },
-        verdict=_object(
-            code=one_of(*CODES),
-            status=one_of("good", "warn", "bad"),
-            tag=TEXT,
-            kind=TEXT,
-            headline={**TEXT, "description": "the most important fact about the identifier"},
-            sentence=TEXT,
-            correction=MAYBE_TEXT,
-        ),
+        verdict=ref("Verdict"),
+    ),
+    "Verdict": _object(
+        code=one_of(*CODES),
+        status=one_of(*get_args(Status)),
+        tag=TEXT,
+        kind=TEXT,
+        headline={**TEXT, "description": "the most important fact about the identifier"},
+        sentence=TEXT,
+        correction=MAYBE_TEXT,
     ),
     "Report": _object(
         input=TEXT,
@@ -160,16 +163,16 @@ SCHEMAS: dict[str, Schema] = {
         reference=TEXT,
     ),
     "Comparison": _object(
-        verdict=one_of("equivalent", "different", "unreadable"),
-        equivalent=FLAG,
+        verdict=one_of("equivalent", "different", "undecided", "unreadable"),
+        equivalent={"type": ["boolean", "null"], "description": "null: the rule of the URN namespace is not known"},
         sentence=TEXT,
         part=MAYBE_TEXT,
         difference=MAYBE_NUMBER,
         kunze=_maybe(_object(revision=NUMBER, equivalent=FLAG)),
         suggested=_maybe(_object(a=TEXT, b=TEXT, equivalent=FLAG)),
         notes=_array(TEXT),
-        a=ref("Report"),
-        b=ref("Report"),
+        a=_SIDE,
+        b=_SIDE,
     ),
     "Judged": _object(
         profile=TEXT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from ..output import Sheet, Style, identifier, words
 
 if TYPE_CHECKING:
     from ...identifiers import Match, Problem, Report
-    from ...webapp.report.comparison import Comparison
+    from ...webapp.report.comparison import Comparison, IdentifierVerdict
     from ...webapp.report.site_record import SiteRecord
 
 _MAX_ROWS = 12
@@ -79,14 +79,12 @@ def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterato
     >>> list(row(examine("ark:/12345/x-1"), Sheet(80)))
     ['strict   ark:12345/x1']
     """
-    from ...webapp.report.standing import TAGS
     from ...webapp.report.verdict import CODES, verdict
 
     word = sheet.paint(conformance(report).ljust(8), _CONFORMANCE[report.conformance])
     found = verdict(report, site)
-    is_remarkable = CODES.index(found.code) < _REMARKABLE or found.code in TAGS
-    said = f"{found.headline} ({found.tag})" if found.code in TAGS else found.headline
-    headline = sheet.prose(words(said), indent=9) if is_remarkable else ()
+    is_remarkable = CODES.index(found.code) < _REMARKABLE or _headline(found) != found.headline
+    headline = sheet.prose(words(_headline(found)), indent=9) if is_remarkable else ()
     if report.normal_form is not None:
         yield f"{word} {sheet.paint(identifier(report.normal_form))}"
         yield from headline
@@ -100,10 +98,17 @@ def row(report: Report, sheet: Sheet, site: SiteRecord | None = None) -> Iterato
         yield from sheet.prose(f"suggestion: {identifier(report.suggestion)}", indent=9)
 
 
-def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
-    """Yield the lines of ``ararat equal``: the verdict, both normal forms, and a caret at their first difference.
+def _headline(found: IdentifierVerdict) -> str:
+    """Return the headline of a verdict, with its tag if the headline is only the title of the resource."""
+    from ...webapp.report.standing import TAGS
 
-    ``comparison`` is the result of the comparison. ``sheet`` has the width and the colours of the terminal.
+    return f"{found.headline} ({found.tag})" if found.code in TAGS else found.headline
+
+
+def comparison_lines(comparison: Comparison, sheet: Sheet, verdicts: Sequence[IdentifierVerdict]) -> Iterator[str]:
+    """Yield the lines of ``ararat equal``: the result, both normal forms, and a caret at their first difference.
+
+    ``sheet`` has the width and the colours of the terminal.
     """
     style: dict[str, Style] = {
         "equivalent": "good",
@@ -115,8 +120,10 @@ def comparison_lines(comparison: Comparison, sheet: Sheet) -> Iterator[str]:
     for note in comparison.notes:
         yield from sheet.prose(note)
     yield ""
-    for label, report in (("First", comparison.a), ("Second", comparison.b)):
+    sides = (comparison.a, comparison.b)
+    for label, report, found in zip(("First", "Second"), sides, verdicts, strict=True):
         yield from sheet.field(label, identifier(report.input))
+        yield from sheet.field("", words(_headline(found)), style=_STATUSES[found.status])
         if report.normal_form is None:
             yield from problem_lines(report.problems[0], report.input, sheet)
         elif report.normal_form != report.input:

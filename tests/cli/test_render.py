@@ -23,6 +23,7 @@ from ararat.identifiers import Match, examine
 from ararat.middleware import open_bindings
 from ararat.tracing.events import End, Hop, Note, Start
 from ararat.webapp.report.comparison import compare
+from ararat.webapp.report.inspection import verdicts
 
 PRINTABLE = re.compile(r"[\x20-\x7e]*")
 HOSTILE = "a\u202eb\x1b[2J\x9b31m\u200b\ud800\nc\u2066%E2%80%AE\\"
@@ -106,7 +107,9 @@ def test_identifiers_are_never_printed_raw(text: str) -> None:
 
 @given(st.text(), st.text())
 def test_comparisons_are_never_printed_raw(a: str, b: str) -> None:
-    for line in reports.comparison_lines(compare(f"ark:12345/{a}", f"ark:12345/{b}"), Sheet(40, cut=True)):
+    compared = compare(f"ark:12345/{a}", f"ark:12345/{b}")
+    said = verdicts((compared.a, compared.b), None)
+    for line in reports.comparison_lines(compared, Sheet(40, cut=True), said):
         assert PRINTABLE.fullmatch(line), line
 
 
@@ -162,7 +165,9 @@ def test_a_row_has_the_headline_of_the_page_if_something_is_wrong() -> None:
 
 
 def test_a_comparison_shows_the_first_difference() -> None:
-    *_, first, second, carets = reports.comparison_lines(compare("ark:12345/x6a", "ark:/12345/x-7a"), Sheet(80))
+    compared = compare("ark:12345/x6a", "ark:/12345/x-7a")
+    said = verdicts((compared.a, compared.b), None)
+    *_, first, second, carets = reports.comparison_lines(compared, Sheet(80), said)
     assert (first.split()[-1], second.strip()) == ("ark:12345/x6a", "ark:12345/x7a")
     assert (first[carets.index("^")], second[carets.index("^")]) == ("6", "7")
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from ararat.identifiers import examine
 from ararat.webapp import create_app, openapi
 from ararat.webapp.report.comparison import compare
+from ararat.webapp.report.inspection import verdicts
 
 # No request goes to another host.
 APP = create_app(trace_elsewhere=False, policies=["17beta"])
@@ -52,7 +53,10 @@ def test_without_a_policy_its_path_is_not_described():
 
 def test_the_schema_of_a_report_has_its_fields():
     assert openapi.SCHEMAS["Report"]["required"] == list(examine("ark:12345/x").as_dict())
-    assert openapi.SCHEMAS["Comparison"]["required"] == list(compare("ark:12345/x", "").as_dict())
+    compared = compare("ark:12345/x", "")
+    document = compared.as_dict(verdicts((compared.a, compared.b), None))
+    assert openapi.SCHEMAS["Comparison"]["required"] == list(document)
+    assert openapi.SCHEMAS["Verdict"]["required"] == list(document["a"]["verdict"])
 
 
 @pytest.fixture(scope="module")

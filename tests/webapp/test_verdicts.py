@@ -174,6 +174,23 @@ def test_the_command_has_the_verdict(case: Case, client: FlaskClient, bindings: 
     assert _in_json(case, client)["headline"] in " ".join(shown.split())
 
 
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_comparison_has_the_verdict_on_each_side(
+    case: Case, client: FlaskClient, bindings: Bindings, read_page: Callable[[str], Any]
+) -> None:
+    other = "urn:isbn:0451450523"
+    query, expected = {"a": other, "b": case.name}, _in_json(case, client)
+    found = client.get("/api/compare", query_string=query).get_json()
+    assert (found["a"]["verdict"]["headline"], found["b"]["verdict"]) == ("A valid ISBN", expected)
+    sides = read_page(client.get("/compare", query_string=query).text).one("ol", "members").all("li")
+    assert [expected["headline"] in side.text for side in sides] == [False, True]
+    database = str(bindings.where)
+    result = CliRunner().invoke(main, ["equal", "--json", "--database", database, other, case.name])
+    assert json.loads(result.output) == found
+    shown = CliRunner().invoke(main, ["equal", "--database", database, other, case.name], env={"COLUMNS": "300"}).output
+    assert expected["headline"] in " ".join(shown.split())
+
+
 @pytest.mark.parametrize("case", [each for each in CASES.values() if each.is_recorded], ids=lambda each: each.name)
 def test_the_desk_has_the_tag(case: Case, client: FlaskClient, read_page: Callable[[str], Any]) -> None:
     lead = read_page(client.get("/desk/name", query_string={"name": case.name}).text).one("p", "lead")

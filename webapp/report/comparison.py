@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...identifiers import Ark, Report, Urn, equivalence, equivalent, examine, parse
 from ...identifiers.ark import kunze
@@ -14,6 +14,12 @@ from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable, joined, listed
 from ...identifiers.urn import parser as urn
 from ...identifiers.urn.grammar import RFC8141
+from . import inspection
+
+if TYPE_CHECKING:
+    from ...identifiers.iri_policy import Profile
+    from ...middleware import Bindings
+    from .verdict import IdentifierVerdict
 
 Verdict = Literal["equivalent", "different", "undecided", "unreadable"]
 
@@ -61,8 +67,17 @@ class Comparison:
     suggested: Suggested | None = None
     notes: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as a mapping for JSON, without the reports."""
+    def verdicts(self, bindings: Bindings | None) -> list[IdentifierVerdict]:
+        """Return the verdicts on both identifiers, with what the store knows (:func:`.inspection.verdicts`)."""
+        return inspection.verdicts((self.a, self.b), bindings)
+
+    def as_dict(self, verdicts: Sequence[IdentifierVerdict]) -> dict[str, Any]:
+        """Return the comparison as a mapping for JSON, with both reports.
+
+        ``verdicts`` are those on both identifiers (:func:`.inspection.verdicts`). They are the members ``verdict`` of
+        the reports.
+        """
+        first, second = verdicts
         return {
             "verdict": self.verdict,
             "equivalent": None if self.verdict == "undecided" else self.verdict == "equivalent",
@@ -72,16 +87,16 @@ class Comparison:
             "kunze": None if self.kunze is None else {"revision": kunze.REVISION, "equivalent": self.kunze},
             "suggested": self.suggested and self.suggested._asdict(),
             "notes": list(self.notes),
-            "a": self.a.as_dict(),
-            "b": self.b.as_dict(),
+            "a": self.a.as_dict() | {"verdict": first.as_dict()},
+            "b": self.b.as_dict() | {"verdict": second.as_dict()},
         }
 
 
-def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
+def compare(a: str, b: str, *, brief: bool = False, policies: Sequence[Profile] = ()) -> Comparison:
     """Compare two identifiers by their normal forms, and return the verdict with both reports.
 
     ``a`` and ``b`` are the texts. Any text is accepted, and white space is not removed. ``brief`` makes brief reports
-    (:func:`examine`), which have one problem at most.
+    (:func:`examine`), which have one problem at most. ``policies`` are the IRI policies of the site.
 
     Two identifiers are equivalent if their normal forms have equal code points, or by the rule of their URN namespace.
     In a URL that contains an ARK, only the ARK is compared (ARK draft, section 6; URN draft, section 5; ARK-081, N-06,
@@ -97,16 +112,16 @@ def compare(a: str, b: str, *, brief: bool = False) -> Comparison:
     By draft-kunze-ark, revision 43, they are equivalent.
     With the suggested spelling ark:12345/a they are equivalent.
     """
-    found = _compare(a, b, brief=brief)
+    found = _compare(a, b, brief=brief, policies=policies)
     by_kunze, suggested = _by_kunze(a, b), _with_suggestions(found)
     notes = (*_kunze_notes(found, by_kunze), *_suggested_notes(found, suggested))
     whether = None if by_kunze is None or None in by_kunze else by_kunze[0] == by_kunze[1]
     return replace(found, kunze=whether, suggested=suggested, notes=notes)
 
 
-def _compare(a: str, b: str, *, brief: bool) -> Comparison:
+def _compare(a: str, b: str, *, brief: bool, policies: Sequence[Profile]) -> Comparison:
     limits = Limits(problems=1) if brief else Limits()
-    first, second = (examine(text, limits=limits, brief=brief) for text in (a, b))
+    first, second = (examine(text, limits=limits, brief=brief, policies=policies) for text in (a, b))
     if first.normal_form is None or second.normal_form is None:
         return Comparison(first, second, "unreadable", _unreadable(first, second))
     if first.normal_form == second.normal_form:

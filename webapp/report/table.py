@@ -10,11 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...bindings.tables import spreadsheet
+from ...identifiers.report import OFFICIAL_PREFIX
 from ...identifiers.text import display
 from ...identifiers.text.translatable import Translatable
+from ...tracing.known_resolvers import prefix_for
 from . import inspection
+from .card import subject
 from .inspection import Inspection
-from .standing import Status
+from .standing import Status, host_of
 from .verdict import IdentifierVerdict
 
 SHOWN: Mapping[str, str] = {
@@ -49,7 +52,8 @@ class IdentifierRow:
     - ``alike``: the number of equivalent identifiers in the text, including this one.
     - ``first``: the number of the first equivalent identifier, or None if this is the first.
     - ``repeated``: whether exactly the same text occurs before.
-    - ``link``: what is known about its link, in a few words; "" if nothing is known.
+    - ``link``: what is known about its link, in a few words: whether it works, or the host of the link that its page
+      opens or traces; "" if nothing is known.
     - ``bound``: the kind of the binding, "withdrawn", "" if not bound here, or None if unknown.
     """
 
@@ -90,6 +94,14 @@ class Listing:
     def repeated(self) -> int:
         """The number of rows of the list whose text already occurs in an earlier row."""
         return sum(row.repeated for row in self.rows)
+
+    @property
+    def has_links(self) -> bool:
+        """Whether the rows have facts about links of this site, or links at different hosts. One host for all rows is
+        no fact about a row.
+        """
+        links = {row.link for row in self.rows} - {""}
+        return len(links) > 1 or any(row.verdict.code not in _FOREIGN for row in self.rows if row.link)
 
     def arranged(self, show: str = "all", order: str = "text") -> list[tuple[IdentifierRow, bool]]:
         """Return all rows, each with True if the filter ``show`` (:data:`SHOWN`) includes it.
@@ -165,11 +177,33 @@ _LINKS: Mapping[str, str] = {
 }
 
 
+_FOREIGN = ("holder-known", "valid", "outside-the-specification", "policy", "other-scheme", "delegated")
+
+
 def _link(finding: inspection.InspectedIdentifier) -> str:
     code, last = finding.verdict.code, finding.site.last
     if code == "recorded" and finding.site.kind:
-        return Translatable("works") if last is not None and last.state == "works" else Translatable("not traced")
+        is_working = last is not None and last.state == "works"
+        return Translatable("works") if is_working else Translatable("not traced")
+    if code in _FOREIGN:
+        return host_of(_link_elsewhere(finding)) or _LINKS.get(code, Translatable("none known"))
     return _LINKS.get(code, "")
+
+
+def _link_elsewhere(finding: inspection.InspectedIdentifier) -> str | None:
+    """Return the address that the page of the identifier opens, or at which its trace starts: that of the pasted link,
+    else of the known resolver of its URN namespace, else of the official resolver. None if no resolver is known.
+    """
+    report, about = finding.report, subject(finding.report)
+    if finding.verdict.code == "other-scheme":
+        return finding.verdict.correction
+    if finding.site.resolution is not None and finding.site.resolution.target:
+        return finding.site.resolution.target
+    if report.input[:4].lower() == "http":
+        return report.input
+    if about is None:
+        return None
+    return prefix_for(about) if report.form == "urn" else OFFICIAL_PREFIX
 
 
 def _among(row: IdentifierRow, show: str) -> bool:

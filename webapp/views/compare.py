@@ -14,7 +14,7 @@ from ...identifiers.text.translatable import Translatable
 from ..config import MAX_URL_LENGTH, site, url
 from ..errors import HTTPRefusal
 from ..navigation import page_title
-from ..report import comparison, excerpt, inspection
+from ..report import comparison, excerpt
 from ..report.comparison import Comparison
 from ..report.excerpt import Line
 from ..report.standing import Status
@@ -98,7 +98,8 @@ def compared() -> Response:
                 "parameter-missing",
                 Translatable("The parameter %(name)s is missing. Add it to the query.", name=name),
             )
-    return as_json(comparison.compare(request.args["a"], request.args["b"]).as_dict())
+    found = comparison.compare(request.args["a"], request.args["b"], policies=site().settings.profiles)
+    return as_json(found.as_dict(_verdicts(found)))
 
 
 def _pick(text: str, numbers: Sequence[str]) -> list[str]:
@@ -115,7 +116,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _answer(texts: Sequence[str]) -> Response:
-    found = comparison.compare(*texts, brief=True) if len(texts) == 2 else None
+    found = comparison.compare(*texts, brief=True, policies=site().settings.profiles) if len(texts) == 2 else None
     permalink = address(texts)
     return Response(
         render_template(
@@ -140,9 +141,12 @@ _STATUSES: dict[comparison.Verdict, Status] = {
 }
 
 
+def _verdicts(found: Comparison) -> list[IdentifierVerdict]:
+    return found.verdicts(site().bindings)
+
+
 def _sides(found: Comparison) -> Iterator[Compared]:
-    reports = (found.a, found.b)
-    for report, said in zip(reports, inspection.verdicts(reports, site().bindings), strict=True):
+    for report, said in zip((found.a, found.b), _verdicts(found), strict=True):
         form, place = report.normal_form or "", found.difference
         yield Compared(
             line=excerpt.plain(report.input, _REPEATED),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ararat.identifiers import equivalent
 from ararat.webapp.report.comparison import compare
+from ararat.webapp.report.inspection import verdicts
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_the_verdict_agrees_with_equivalent_and_the_sentence_is_ascii(first: str
     found = compare(first + a, second + b)
     assert (found.verdict == "equivalent") == equivalent(first + a, second + b)
     assert found.sentence.isascii()
-    json.dumps(found.as_dict())
+    json.dumps(found.as_dict(verdicts((found.a, found.b), None)))
 
 
 @pytest.mark.parametrize(
@@ -146,6 +147,7 @@ def test_the_other_draft_and_the_suggested_spelling_are_stated(a, b, verdict, ku
         assert len(found.notes) == len(notes)
         assert all(words in note and note.isascii() for words, note in zip(notes, found.notes, strict=True))
         assert all("revision 43" in note for note in found.notes if "kunze" in note)
-    document = compare(a, b).as_dict()
+    found = compare(a, b)
+    document = found.as_dict(verdicts((found.a, found.b), None))
     assert document["kunze"] == (None if kunze is None else {"revision": 43, "equivalent": kunze})
     assert document["notes"] == list(found.notes)

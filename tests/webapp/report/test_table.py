@@ -130,3 +130,23 @@ def test_names_outside_the_specification_are_no_duplicates_of_their_beginning():
         ("no", "outside", "")
     ] * 2
     assert records[0]["suggestion"] == "https://www.familysearch.org/ark:/61903/1%3A1%3AMW98-MNJ"
+
+
+@pytest.mark.parametrize(
+    ("text", "link"),
+    [
+        pytest.param("https://gallica.bnf.fr/ark:/12148/btv1b8449691v", "gallica.bnf.fr", id="a pasted link"),
+        pytest.param("ark:12148/btv1b8449691v", "n2t.net", id="an ARK"),
+        pytest.param("https://www.familysearch.org/ark:/61903/1:1:M", "www.familysearch.org", id="outside the syntax"),
+        pytest.param("urn:nbn:de:101:1-201102033592", "nbn-resolving.org", id="a URN"),
+        pytest.param("https://m\u00fcnchen.example/ark:12345/x2", "m%C3%BCnchen.example", id="not ASCII"),
+        pytest.param("urn:isbn:9783161484100", "none known", id="a URN without a resolver"),
+        pytest.param("ark:12345", "", id="not valid"),
+    ],
+)
+def test_the_link_of_an_identifier_of_another_site_is_the_start_of_its_trace(text, link):
+    assert listing(inspect(f"{text}\nark:12345/x")).rows[0].link == link
+    # The second report is brief.
+    assert listing(inspect(f"ark:12345/x\n{text}", detailed=1)).rows[1].link == link
+    # The page of one identifier has no column.
+    assert table(text).rows[0].link == ""

@@ -562,4 +562,5 @@ def test_a_list_has_the_columns_of_its_values_only(answer):
         return [each.text.strip() for each in answer(text).one("div", "list").one("thead").all("th")]
 
     assert headings("ark:/12345/x1\nark:/12345/x2") == ["Select", "No.", "Identifier", "Result"]
+    assert headings("ark:/12345/x1\nurn:isbn:0451450523") == ["Select", "No.", "Identifier", "Result", "Link"]
     assert headings("ark:/12345/x1\nark:12345/x-1") == ["Select", "No.", "Identifier", "Result", "Equivalent to"]
