@@ -1,7 +1,9 @@
 """Add a column of names and corrected cells to the sheet of an uploaded .xlsx, and leave the rest of it as it is.
 
 Only the document of the one sheet is changed, as a text: cells with the names are added. All other documents of the
-archive keep their bytes, so that formats, formulas, other sheets and pictures stay.
+archive keep their bytes, so that formats, formulas, other sheets and pictures stay. The exception is the order of
+calculation (``calcChain.xml``): Excel calls a workbook damaged if the order has a cell without a formula, and makes
+the order again if it is missing. So it goes if a corrected cell had a formula.
 """
 
 from __future__ import annotations
@@ -25,6 +27,13 @@ _CELL = re.compile(rb"<c\s[^<>]*+>")
 _COLUMN = re.compile(rb'\sr="([A-Z]{1,3})[0-9]{1,7}"')
 _SHARED = re.compile(rb'<f\s[^<>]*?(?:ref|t="shared")')
 _STYLE = re.compile(rb'\ss="([0-9]{1,6})"')
+_FORMULA = re.compile(rb"<f[\s/>]")
+_ORDER = "xl/calcChain.xml"
+_OF_ORDER = {
+    "[Content_Types].xml": re.compile(rb'<Override\s(?=[^<>]*?PartName="/xl/calcChain\.xml")[^<>]*+>'),
+    _RELATIONS: re.compile(rb'<Relationship\s(?=[^<>]*?Target="(?:/xl/)?calcChain\.xml")[^<>]*+>'),
+}
+"""The elements that name the order of calculation, by their documents."""
 
 
 def with_cells(content: bytes, sheet: str, texts: Mapping[int, Mapping[int, str]]) -> bytes | None:
@@ -42,17 +51,32 @@ def with_cells(content: bytes, sheet: str, texts: Mapping[int, Mapping[int, str]
             path = _path_of(archive, sheet)
             if path is None:
                 return None
-            changed = _with_cells(archive.read(path), texts)
+            xml = archive.read(path)
+            changed = _with_cells(xml, texts)
             if changed is None:
                 return None
+            new = {path: changed}
+            reorders = _ORDER in archive.namelist() and len(_FORMULA.findall(changed)) < len(_FORMULA.findall(xml))
+            if reorders:
+                new |= {each: _without(found, archive.read(each)) for each, found in _OF_ORDER.items()}
             result = io.BytesIO()
             with zipfile.ZipFile(result, "w", zipfile.ZIP_DEFLATED) as written:
                 for each in archive.infolist():
-                    data = changed if each.filename == path else archive.read(each)
+                    if reorders and each.filename == _ORDER:
+                        continue
+                    data = new[each.filename] if each.filename in new else archive.read(each)
                     written.writestr(each, data, compress_type=each.compress_type)
             return result.getvalue()
     except (zipfile.BadZipFile, KeyError, ValueError, OSError, NotImplementedError):
         return None
+
+
+def _without(pattern: re.Pattern[bytes], xml: bytes) -> bytes:
+    """Return a document without an element that it has once."""
+    rest, count = pattern.subn(b"", xml)
+    if count != 1:
+        raise ValueError(f"{count} elements instead of one")
+    return rest
 
 
 def _path_of(archive: zipfile.ZipFile, sheet: str) -> str | None:

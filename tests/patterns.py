@@ -35,6 +35,7 @@ from ararat.identifiers.urn.namespaces import legal
 from ararat.middleware.feeds import oai_arguments
 from ararat.middleware.resolution.settings import Settings
 from ararat.net import uri, url
+from ararat.spreadsheets import returned_workbook
 from ararat.webapp import body_routes, config
 from ararat.webapp.report import excerpt
 from tests.packages import ROOT, modules
@@ -208,6 +209,7 @@ LOCAL: Mapping[tuple[str, str], Callable[[], Iterable[Pattern]]] = MappingProxyT
         ("bindings/tables/formulas.py", "suspect"): lambda: [formulas._SUSPECT, formulas._SUSPECT_ASCII],
         ("net/uri.py", "production"): lambda: uri._PRODUCTIONS.values(),
         ("net/url.py", "_BRACKETED if bracketed else _NAMED"): lambda: [url._BRACKETED, url._NAMED],
+        ("spreadsheets/returned_workbook.py", "pattern"): lambda: returned_workbook._OF_ORDER.values(),
         ("middleware/feeds/oai_arguments.py", "_SYNTAX[name]"): lambda: oai_arguments._SYNTAX.values(),
         ("middleware/resolution/settings.py", "self._own_address"): lambda: [
             Settings(prefix="https://a.example")._own_address

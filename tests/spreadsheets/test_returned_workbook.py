@@ -79,3 +79,54 @@ def test_a_formula_that_other_cells_share_is_not_replaced() -> None:
             new.writestr(name, old.read(name).replace(b"<f>C2*2</f>", shared))
     assert with_cells(written.getvalue(), "2024 & more", {3: {2: "47"}}) is None
     assert with_cells(written.getvalue(), "2024 & more", {3: {3: "ark:12345/x5a"}}) is not None
+
+
+ORDER = "xl/calcChain.xml"
+
+
+def book_with_order(*, is_named: bool = True) -> bytes:
+    """A workbook with the order of calculation that Excel writes."""
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.calcChain+xml"
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/calcChain"
+    added = {
+        "[Content_Types].xml": ("</Types>", f'<Override PartName="/{ORDER}" ContentType="{kind}"/>'),
+        "xl/_rels/workbook.xml.rels": (
+            "</Relationships>",
+            f'<Relationship Id="rId99" Type="{relation}" Target="calcChain.xml"/>' if is_named else "",
+        ),
+    }
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book())) as old, zipfile.ZipFile(written, "w") as new:
+        for name in old.namelist():
+            end, element = added.get(name, ("", ""))
+            text = old.read(name)
+            new.writestr(name, text.replace(end.encode(), (element + end).encode()) if end else text)
+        new.writestr(ORDER, '<calcChain xmlns="x"><c r="C3" i="1" l="1"/></calcChain>')
+    return written.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("texts", "changed"),
+    [
+        pytest.param({3: {0: "K 3", 3: "ark:12345/x5b"}}, set(), id="no-formula-is-replaced"),
+        pytest.param(
+            {3: {2: "<f>47</f>"}},
+            {"[Content_Types].xml", "xl/_rels/workbook.xml.rels"},
+            id="a-formula-is-replaced",
+        ),
+    ],
+)
+def test_the_order_of_calculation_goes_with_a_formula(texts: dict[int, dict[int, str]], changed: set[str]) -> None:
+    before = book_with_order()
+    after = with_cells(before, "2024 & more", texts)
+    assert after is not None
+    old, new = (zipfile.ZipFile(io.BytesIO(each)) for each in (before, after))
+    assert set(old.namelist()) - set(new.namelist()) == ({ORDER} if changed else set())
+    differing = {each for each in new.namelist() if old.read(each) != new.read(each)}
+    assert differing == {"xl/worksheets/sheet1.xml", *changed}
+    assert all(b"calcChain" not in new.read(each) for each in changed)
+    load_workbook(io.BytesIO(after))
+
+
+def test_a_workbook_that_does_not_name_its_order_of_calculation_is_not_changed() -> None:
+    assert with_cells(book_with_order(is_named=False), "2024 & more", {3: {2: "47"}}) is None
