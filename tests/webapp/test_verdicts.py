@@ -184,7 +184,7 @@ def test_a_comparison_has_the_verdict_on_each_side(
     assert (found["a"]["verdict"]["headline"], found["b"]["verdict"]) == ("A valid ISBN", expected)
     sides = read_page(client.get("/compare", query_string=query).text).one("ol", "members").all("li")
     assert [expected["headline"] in side.text for side in sides] == [False, True]
-    database = str(bindings.where)
+    database = str(bindings.location)
     result = CliRunner().invoke(main, ["equal", "--json", "--database", database, other, case.name])
     assert json.loads(result.output) == found
     shown = CliRunner().invoke(main, ["equal", "--database", database, other, case.name], env={"COLUMNS": "300"}).output
