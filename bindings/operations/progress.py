@@ -11,10 +11,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import delete, insert, select
-
 from ...identifiers.text.translatable import each_text, restored, stored
-from ..storage.tables.desk_tables import bulk_progress
 
 if TYPE_CHECKING:
     from ..storage.writing.transaction import Transaction
@@ -46,6 +43,11 @@ def number_of(*work: object) -> int:
 
 def read(transaction: Transaction, run: int) -> RunProgress | None:
     """Return the progress of the run with the number ``run``, or None if it has written nothing."""
+    # SQLAlchemy and the tables are loaded by the first change, not by the import of a module.
+    from sqlalchemy import select
+
+    from ..storage.tables.desk_tables import bulk_progress
+
     query = select(bulk_progress.c.operation, bulk_progress.c.result).where(bulk_progress.c.job == run)
     row = transaction.connection.execute(query).first()
     if row is None:
@@ -56,6 +58,10 @@ def read(transaction: Transaction, run: int) -> RunProgress | None:
 
 def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
     """Record the ``progress`` of the run with the number ``run``, instead of an earlier one."""
+    from sqlalchemy import insert
+
+    from ..storage.tables.desk_tables import bulk_progress
+
     forget(transaction, run)
     value = {"done": progress.done, "changed": progress.changed, "state": dict(progress.state)}
     row = {"job": run, "operation": progress.operation, "result": json.dumps(each_text(value, stored))}
@@ -64,4 +70,8 @@ def record(transaction: Transaction, run: int, progress: RunProgress) -> None:
 
 def forget(transaction: Transaction, run: int) -> None:
     """Delete the progress of the run with the number ``run``."""
+    from sqlalchemy import delete
+
+    from ..storage.tables.desk_tables import bulk_progress
+
     transaction.connection.execute(delete(bulk_progress).where(bulk_progress.c.job == run))

@@ -68,6 +68,11 @@ class IdentifierRow:
     rank: int = 0
 
     @property
+    def leads_to(self) -> str:
+        """The host if ``link`` is one, which no language translates; else ""."""
+        return "" if isinstance(self.link, Translatable) else self.link
+
+    @property
     def status(self) -> Status:
         """The sign and the colour of the row of an identifier in a list."""
         return self.verdict.status

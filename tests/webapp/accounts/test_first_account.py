@@ -65,7 +65,7 @@ def test_the_place_of_the_database_is_shown_on_its_machine_only(empty, base, fie
     ],
 )
 def test_a_place_in_the_command_can_be_run_by_a_shell(empty, monkeypatch, where, shown):
-    monkeypatch.setattr(type(empty), "where", where)
+    monkeypatch.setattr(type(empty), "location", where)
     assert first_account.command(empty).endswith(shown)
 
 
