@@ -92,10 +92,9 @@ class Admission:
                 body.close()
         if page is None:
             return answer
-        end = functools.partial(slots.pages.end, page)
-        closing = ClosingIterator(answer, end)
+        closing = ClosingIterator(answer, functools.partial(slots.pages.end, page))
         # For an answer that no server closes.
-        weakref.finalize(closing, end).atexit = False
+        weakref.finalize(closing, slots.pages.drop, page).atexit = False
         return closing
 
     def _refuse(self, refusal: HTTPRefusal, environ: WSGIEnvironment) -> Response:

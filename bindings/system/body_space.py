@@ -11,6 +11,7 @@ import contextlib
 import shutil
 import tempfile
 import time
+from collections import deque
 
 from .fork_safety import AtFork, ForkSafeLock
 
@@ -40,6 +41,7 @@ class BodySpace:
         self._free: float = 0
         self._checked = -_CHECK_SECONDS
         self._since_check = 0
+        self._returned: deque[int] = deque()
         self._lock = ForkSafeLock()
         _at_fork.add(self)
 
@@ -50,11 +52,14 @@ class BodySpace:
     @property
     def used(self) -> int:
         """The bytes of all bodies."""
-        return self._used
+        with self._lock:
+            self._settle()
+            return self._used
 
     def take(self, number: int, before: int) -> bool:
         """Take space for ``number`` further bytes of a body, and return whether there is room."""
         with self._lock:
+            self._settle()
             now = time.monotonic()
             self._since_check += number
             if now >= self._checked + _CHECK_SECONDS or self._since_check >= _CHECK_BYTES:
@@ -69,13 +74,20 @@ class BodySpace:
             return True
 
     def give_back(self, number: int) -> None:
-        """Free the space of ``number`` bytes."""
-        with self._lock:
-            self._used = max(0, self._used - number)
+        """Free the space of ``number`` bytes.
+
+        This takes no lock. The garbage collector can call it in a thread that holds the lock.
+        """
+        self._returned.append(number)
 
     def forget(self) -> None:
         """Free the space that a forked process inherited from its parent."""
         self._used = 0
+        self._returned.clear()
+
+    def _settle(self) -> None:
+        while self._returned:
+            self._used = max(0, self._used - self._returned.popleft())
 
 
 def _free_bytes() -> float:

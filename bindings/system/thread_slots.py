@@ -271,7 +271,7 @@ class PageSlots:
     @property
     def in_use(self) -> int:
         """The number of threads that compute pages."""
-        return len(self._running)
+        return sum(page.is_open for page in [*self._running])
 
     def begun_within(self, seconds: float) -> int:
         """Return the number of pages that run and began in the last ``seconds``."""
@@ -345,6 +345,14 @@ class PageSlots:
         if self._notify is not None:
             self._notify()
 
+    @staticmethod
+    def drop(page: RunningPage) -> None:
+        """Free the slot of a page whose answer no server has closed. The next page that looks for a slot finds it free.
+
+        This takes no lock. The garbage collector calls it in any thread, also in one that holds the lock.
+        """
+        page.is_open = False
+
     def suspend(self) -> RunningPage | None:
         """Give the slot of the page of this thread to others, and return the page; None if it computes no page."""
         page = self._own.page
@@ -379,7 +387,7 @@ class PageSlots:
 
     def _fits(self, page: RunningPage) -> bool:
         for each in [*self._running]:
-            if not each.thread.is_alive():
+            if not each.is_open or not each.thread.is_alive():
                 del self._running[each]
         running = len(self._running)
         if not running:
@@ -403,6 +411,10 @@ class PageSlots:
         with self._lock:
             self._waiting.pop(page, None)
             if page in self._running:
+                return
+            if self._fits(page):
+                # The slot of a dropped page is free without a call.
+                self._running[page] = None
                 return
             page.is_open = False
         raise self._busy()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Response
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
+from werkzeug.test import EnvironBuilder, TestResponse
 
 from ararat.bindings.system import thread_slots
 from ararat.bindings.system.concurrency import ConcurrencyLimit, Slot
@@ -175,6 +175,16 @@ def test_a_page_that_no_server_has_closed_holds_one_slot(client: FlaskClient) ->
     for _ in range(5):
         client.get("/")
     assert slots.pages.in_use <= 1
+
+
+def test_an_answer_that_no_server_has_closed_frees_its_slot_without_the_lock(client: FlaskClient) -> None:
+    environ = EnvironBuilder(path="/").get_environ()
+    answer = client.application.wsgi_app(environ, lambda *_: print)
+    assert slots.pages.in_use == 1
+    with slots.pages._lock:
+        # The garbage collector can find an answer in a thread that holds the lock.
+        del answer
+    assert slots.pages.in_use == 0
 
 
 # Slow bodies ----------------------------------------------------------------------------------------------------------

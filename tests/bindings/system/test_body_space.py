@@ -87,3 +87,12 @@ def test_a_forked_process_has_all_space() -> None:
 
     assert exit_code(work) == 0
     assert space.used == MB
+
+
+def test_space_is_given_back_without_the_lock() -> None:
+    space = BodySpace()
+    assert space.take(MB, before=0)
+    with space._lock:
+        # As the garbage collector does in a thread that holds the lock.
+        space.give_back(MB)
+    assert space.used == 0

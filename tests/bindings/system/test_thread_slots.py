@@ -251,6 +251,29 @@ def test_a_page_that_no_server_has_closed_ends_with_the_next_one_of_its_thread(t
     assert threads.pages.in_use == 0
 
 
+def test_a_page_is_dropped_without_the_lock(threads):
+    page = threads.pages.begin("a")
+    with threads.pages._lock:
+        # As the garbage collector does in a thread that holds the lock.
+        threads.pages.drop(page)
+    assert threads.pages.in_use == 0
+
+
+def test_a_page_that_waits_gets_the_slot_of_a_dropped_one(threads, monkeypatch):
+    monkeypatch.setattr(thread_slots, "PAGE_SECONDS", 0)
+    threads.use(1)
+    first = threads.pages.take("a")
+    enqueue = threads.pages._enqueue
+
+    def drop(page):
+        enqueue(page)
+        threads.pages.drop(first)
+
+    monkeypatch.setattr(threads.pages, "_enqueue", drop)
+    assert threads.pages.begin("b") is not None
+    assert threads.pages.in_use == 1
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_a_forked_process_has_all_slots_of_pages():
     threads = ThreadSlots()
