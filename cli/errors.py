@@ -210,5 +210,12 @@ def store_errors() -> Iterator[None]:
                 f"{error}: {error.entry.title}", ("Fix", error.entry.remedy), exit_code=error.entry.exit_code
             ) from None
         advice = creation(error) or advice
-        fix = () if "; " in str(error) else (("Fix", advice),)
-        raise CommandError(str(error), *fix, exit_code=error.entry.exit_code) from None
+        details = [] if "; " in str(error) else [("Fix", advice)]
+        if error.operation is not None:
+            number = error.operation
+            details += [
+                ("Written", f"{error.written:,} names, by operation {number}"),
+                ("To continue", "run the same command again"),
+                ("To undo", f"run: ararat operations --stop {number}, then: ararat undo {number}"),
+            ]
+        raise CommandError(str(error), *details, exit_code=error.entry.exit_code) from None

@@ -55,10 +55,14 @@ class CatalogueError(ValueError):
 class BindingsUnavailable(RuntimeError):
     """Raised if the store cannot be reached at the moment, so it is unknown whether a name is bound.
 
-    Nothing was written, except for :class:`OutcomeUnknown`. Try again later. ``code`` is that of the error table.
+    Nothing was written, except for :class:`OutcomeUnknown` and an operation in blocks. Try again later. ``code`` is
+    that of the error table. ``written`` is the number of names that the operation with the number ``operation`` has
+    changed before, or 0; the same operation continues after them.
     """
 
     code = "unavailable"
+    operation: int | None = None
+    written: int = 0
 
     @property
     def entry(self) -> ErrorCode:

@@ -319,7 +319,11 @@ class OperationRun(Generic[R]):
                     self._hooks.finish(transaction.connection, source.result)
 
             before = source.copied(), (self._operation, self._changed)
-            self._repeat(write, self._actor if is_last else replace(self._actor, at_end=()))
+            try:
+                self._repeat(write, self._actor if is_last else replace(self._actor, at_end=()))
+            except BindingsUnavailable as error:
+                error.operation, error.written = before[1]
+                raise
             if source.stops and source.is_refused:
                 # What the rows of this block would have changed is not written.
                 state, (self._operation, self._changed) = before

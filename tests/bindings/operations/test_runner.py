@@ -11,7 +11,7 @@ import pytest
 
 from ararat.bindings.collection import Bindings
 from ararat.bindings.names.binding import Binding, rfc3339
-from ararat.bindings.names.errors import BindingError
+from ararat.bindings.names.errors import BindingError, BindingsUnavailable
 from ararat.bindings.names.fields import Fields
 from ararat.bindings.names.selection import select
 from ararat.bindings.operations import edits, job_names, pace
@@ -226,6 +226,23 @@ def test_an_operation_that_was_stopped_says_how_many_names_it_changed(filled: Bi
     with pytest.raises(BindingError) as unknown:
         stop_operation(filled, 2)
     assert unknown.value.code == "operation-unknown"
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 2])
+def test_an_error_of_the_database_says_how_much_is_written(filled: Bindings, blocks: int) -> None:
+    plan = PLANS["edit"][0]
+    checked(filled, plan)
+    left = iter(range(blocks))
+
+    def beat(connection: Any, number: int) -> None:
+        if next(left, None) is None:
+            raise BindingsUnavailable("the disk is full; free space on its disk")
+
+    with pytest.raises(BindingsUnavailable) as caught:
+        changed(filled, plan, beat=beat)
+    operation = filled.list_operations()[0].number if blocks else None
+    assert (caught.value.operation, caught.value.written) == (operation, 2 * blocks)
+    assert sum(WANTED["edit"](filled.lookup(name)) for name in NAMES) == 2 * blocks
 
 
 def test_the_same_command_continues_an_undo_that_was_interrupted(filled: Bindings) -> None:
