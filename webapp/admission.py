@@ -93,8 +93,8 @@ class Admission:
         if page is None:
             return answer
         closing = ClosingIterator(answer, functools.partial(slots.pages.end, page))
-        # For an answer that no server closes.
-        weakref.finalize(closing, slots.pages.drop, page).atexit = False
+        # For an answer that no server closes. This must take no lock.
+        weakref.finalize(closing, setattr, page, "is_open", False).atexit = False
         return closing
 
     def _refuse(self, refusal: HTTPRefusal, environ: WSGIEnvironment) -> Response:

@@ -74,6 +74,9 @@ PAGES_EACH = 2
 PAGE_SECONDS = 5.0
 """The time in which a page must get a slot."""
 
+_GLANCE_SECONDS = 0.05
+"""The time after which a waiting page looks for a slot that became free without a call."""
+
 _PLACES = 2
 """The number of pages that can always wait for a slot in their threads."""
 
@@ -226,7 +229,9 @@ class RunningPage:
     """A page of the desk or inspector that runs, or waits for a slot.
 
     ``client`` is the IP address, or None. ``is_taken`` is whether another thread has taken the slot, and frees it.
-    ``suspended`` is the number of slots for other work, such as a trace, that the page holds.
+    ``suspended`` is the number of slots for other work, such as a trace, that the page holds. A page that is not
+    ``is_open`` has no slot. To set this takes no lock, so the garbage collector can do it in any thread, also in one
+    that holds the lock of the slots.
     """
 
     client: str | None
@@ -345,14 +350,6 @@ class PageSlots:
         if self._notify is not None:
             self._notify()
 
-    @staticmethod
-    def drop(page: RunningPage) -> None:
-        """Free the slot of a page whose answer no server has closed. The next page that looks for a slot finds it free.
-
-        This takes no lock. The garbage collector calls it in any thread, also in one that holds the lock.
-        """
-        page.is_open = False
-
     def suspend(self) -> RunningPage | None:
         """Give the slot of the page of this thread to others, and return the page; None if it computes no page."""
         page = self._own.page
@@ -407,14 +404,15 @@ class PageSlots:
                 self._running[page] = None
                 return
             self._enqueue(page)
-        page.called.wait(PAGE_SECONDS)
+        deadline = time.monotonic() + PAGE_SECONDS
+        while not page.called.wait(min(_GLANCE_SECONDS, max(0, deadline - time.monotonic()))):
+            with self._lock:
+                self._call()  # for the slot of a page that was closed without the lock
+            if time.monotonic() >= deadline:
+                break
         with self._lock:
             self._waiting.pop(page, None)
             if page in self._running:
-                return
-            if self._fits(page):
-                # The slot of a dropped page is free without a call.
-                self._running[page] = None
                 return
             page.is_open = False
         raise self._busy()

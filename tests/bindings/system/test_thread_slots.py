@@ -251,25 +251,25 @@ def test_a_page_that_no_server_has_closed_ends_with_the_next_one_of_its_thread(t
     assert threads.pages.in_use == 0
 
 
-def test_a_page_is_dropped_without_the_lock(threads):
+def test_a_page_is_closed_without_the_lock(threads):
     page = threads.pages.begin("a")
     with threads.pages._lock:
         # As the garbage collector does in a thread that holds the lock.
-        threads.pages.drop(page)
+        page.is_open = False
     assert threads.pages.in_use == 0
 
 
-def test_a_page_that_waits_gets_the_slot_of_a_dropped_one(threads, monkeypatch):
+def test_a_page_that_waits_gets_the_slot_of_one_that_is_closed_without_the_lock(threads, monkeypatch):
     monkeypatch.setattr(thread_slots, "PAGE_SECONDS", 0)
     threads.use(1)
     first = threads.pages.take("a")
     enqueue = threads.pages._enqueue
 
-    def drop(page):
+    def close_first(page):
         enqueue(page)
-        threads.pages.drop(first)
+        first.is_open = False
 
-    monkeypatch.setattr(threads.pages, "_enqueue", drop)
+    monkeypatch.setattr(threads.pages, "_enqueue", close_first)
     assert threads.pages.begin("b") is not None
     assert threads.pages.in_use == 1
 
