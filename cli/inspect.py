@@ -5,20 +5,21 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import click
 
 from . import streams
-from .errors import DONE, NO, UNDECIDED, UNREADABLE, write
+from .errors import DONE, NO, UNAVAILABLE, UNDECIDED, UNREADABLE, CommandError, store_errors, write
 from .options import input_option, optional_database_option, policy_option
 from .output import Sheet
 
 if TYPE_CHECKING:
     from ..identifiers import Report
     from ..identifiers.iri_policy import Profile
-    from ..webapp.report.site_record import SiteRecord
+    from ..middleware import Bindings
+    from ..webapp.report.inspection import IdentifierVerdict, SiteRecord
 
 _CODES = {"strict": DONE, "liberal": NO, "outside": UNREADABLE, None: UNREADABLE}
 
@@ -39,7 +40,8 @@ def inspect_command(
     --input json it does.
 
     With --database, the verdict contains the facts of the store, as on the page of the inspector: whether the link
-    worked, is on hold or dead, and which recorded name was probably meant.
+    worked, is on hold or dead, and which recorded name was probably meant. A store that cannot be read is reported, and
+    the rest is still shown.
 
     Exit code, the highest of all: 0 valid, 1 valid with deviations from the syntax, 2 not valid or outside the
     specification.
@@ -50,13 +52,11 @@ def inspect_command(
       ararat inspect --input json '"ark:12345/a\\u202eb"'
     """
     from ..identifiers import examine
-    from ..webapp.report.verdict import verdict
     from .render import reports
 
     sheet = Sheet.of(sys.stdout)
     worst = DONE
-    with ExitStack() as opened:
-        look_up = _look_up_in(database, opened)
+    with _records_in(database) as look_up:
         inputs = streams.identifiers(texts, form)
         first = list(itertools.islice(inputs, 2))
         for item in itertools.chain(first, inputs):
@@ -68,8 +68,8 @@ def inspect_command(
             worst = max(worst, _CODES[report.conformance])
             site = look_up(report)
             if as_json:
-                known = {} if site is None else {"bound": dict(site.bound or {})}
-                streams.dump(report.as_dict() | known | {"verdict": verdict(report, site).as_dict()})
+                known = {} if site is None else {"bound": None if site.unread else dict(site.bound or {})}
+                streams.dump(report.as_dict() | known | {"verdict": _verdict(report, site).as_dict()})
             elif len(first) == 1:
                 write(reports.report_lines(report, sheet, site))
             else:
@@ -77,15 +77,49 @@ def inspect_command(
     return worst
 
 
-def _look_up_in(database: str | None, opened: ExitStack) -> Callable[[Report], SiteRecord | None]:
-    """Return a function that looks up an identifier in a store, if there is one."""
+@contextmanager
+def _records_in(database: str | None) -> Iterator[Callable[[Report], SiteRecord | None]]:
+    """Yield a function that returns what a store, if there is one, knows about an identifier.
+
+    A store that cannot be read is reported once.
+    """
     if database is None:
-        return lambda report: None
-    from ..webapp.report.inspection import keys, look_up
+        yield lambda report: None
+        return
+    from ..webapp.report.inspection import UNREAD, keys, look_up
     from .bindings.stores import open_store
 
-    bindings = opened.enter_context(open_store(database, reading=True))
-    return lambda report: look_up([keys(report)], bindings)[0]
+    bindings: Bindings | None = None
+
+    def report_unread(error: CommandError) -> SiteRecord:
+        nonlocal bindings
+        if error.exit_code != UNAVAILABLE:
+            raise error
+        write(error.lines(Sheet.of(sys.stderr)), to=sys.stderr)
+        bindings = None
+        return UNREAD
+
+    def record(report: Report) -> SiteRecord:
+        if bindings is None:
+            return UNREAD
+        try:
+            with store_errors():
+                return look_up([keys(report)], bindings)[0]
+        except CommandError as error:
+            return report_unread(error)
+
+    with ExitStack() as opened:
+        try:
+            bindings = opened.enter_context(open_store(database, reading=True))
+        except CommandError as error:
+            report_unread(error)
+        yield record
+
+
+def _verdict(report: Report, site: SiteRecord | None) -> IdentifierVerdict:
+    from ..webapp.report.verdict import verdict
+
+    return verdict(report, site)
 
 
 @click.command("equal", short_help="Compare two identifiers.")
@@ -96,18 +130,18 @@ def _look_up_in(database: str | None, opened: ExitStack) -> Callable[[Report], S
 def equal_command(a: str, b: str, as_json: bool, database: str | None) -> int:
     """Compare two identifiers, show the verdict on each, and the first difference of their normal forms.
 
-    With --database, the verdicts contain the facts of the store, as those of ararat inspect.
+    With --database, the verdicts contain the facts of the store, as those of ararat inspect. A store that cannot be
+    read is reported, and the comparison is still shown.
 
     Exit code: 0 equivalent, 1 different, 2 one of them is not valid, 3 different by the general procedure of URNs, and
     the rule of their namespace is not known to Ararat.
     """
     from ..webapp.report.comparison import compare
-    from .bindings.stores import open_store
     from .render import reports
 
     comparison = compare(a, b)
-    with nullcontext() if database is None else open_store(database, reading=True) as bindings:
-        found = comparison.verdicts(bindings)
+    with _records_in(database) as look_up:
+        found = [_verdict(report, look_up(report)) for report in (comparison.a, comparison.b)]
     if as_json:
         streams.dump(comparison.as_dict(found))
     else:

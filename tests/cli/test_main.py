@@ -242,6 +242,27 @@ def test_a_missing_database_option_is_reported_with_its_variable(ararat: Callabl
     assert "ARARAT_DATABASE" in said
 
 
+@pytest.mark.parametrize("database", ["/no/such/names.sqlite", "postgresql://127.0.0.1:1/names"])
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["inspect", "ark:12345/x-1"], "so its record here is not known."),
+        (["inspect", "ark:12345/x-1", "ark:12345/x2"], "ark:12345/x2"),
+        (["inspect", "--json", "ark:12345/x-1"], '"code": "unread"'),
+        (["equal", "ark:12345/x-1", "ark:12345/x1"], "Equivalent: the normal forms are equal."),
+        (["equal", "--json", "ark:12345/x-1", "ark:12345/x1"], '"code": "unread"'),
+    ],
+    ids=["report", "list", "json", "comparison", "comparison-json"],
+)
+def test_a_store_that_cannot_be_read_is_reported_once_beside_what_is_known_without_it(
+    ararat: Callable[..., Result], database: str, arguments: list[str], shown: str
+) -> None:
+    result = ararat(*arguments, "--database", database)
+    assert shown in " ".join(result.stdout.split())
+    assert result.stderr.count("ararat: ") == 1
+    assert result.exit_code == 0
+
+
 # inspect --------------------------------------------------------------------------------------------------------------
 
 
